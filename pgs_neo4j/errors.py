@@ -1,0 +1,164 @@
+"""Every error the package raises.
+
+    PGSError
+    ├── UsageError                  what was asked for cannot be done as asked
+    │   ├── ConfigError             a setting or parameter is unknown or out of range
+    │   ├── MappingError            a graph mapping is malformed or matches nothing
+    │   ├── EmptyGraphError         the graph has no node to read
+    │   ├── QuestionError           the question is empty or too long
+    │   ├── UnknownGraphError       no graph of that name is stored
+    │   ├── UnknownSessionError     no session of that id is stored
+    │   └── InputFileError          a file to load is missing or malformed
+    ├── DatabaseError               Neo4j, GDS, or the local server
+    │   ├── DatabaseUnavailableError
+    │   ├── DatabaseAuthError
+    │   ├── DatabaseTimeoutError
+    │   ├── DatabaseVersionError
+    │   ├── QueryError              a statement was refused
+    │   ├── GDSError                a GDS procedure failed
+    │   │   ├── GDSMissingError
+    │   │   └── GDSMemoryError      the projection would not fit
+    │   └── LocalServerError        the managed local server
+    │       ├── ArtifactError       a jar could not be fetched or has the wrong checksum
+    │       ├── JavaMissingError
+    │       └── ServerStartError
+    └── ModelError                  a language or embedding model
+        ├── ModelUnavailableError
+        ├── ModelAuthError
+        ├── ModelRateLimitError
+        ├── ModelTimeoutError
+        ├── ModelOutputError        the reply was malformed or cut off
+        ├── EmbeddingError          wrong dimensions or no vector
+        └── AllSweepsFailedError    no partition could be read; says why for each
+
+Each message is one sentence that says what happened and what to do. Messages never
+contain a password, a key, or the question.
+"""
+
+
+class PGSError(Exception):
+    """Root of every error of this package."""
+
+
+class UsageError(PGSError):
+    """The request itself has to change before it can succeed."""
+
+
+class ConfigError(UsageError):
+    """A setting is unknown, malformed, or out of range; the message names it."""
+
+
+class MappingError(UsageError):
+    """A graph mapping is malformed or matches nothing in the database."""
+
+
+class EmptyGraphError(UsageError):
+    """The graph holds no node, so there is nothing to partition or read."""
+
+
+class QuestionError(UsageError):
+    """The question is empty."""
+
+
+class UnknownGraphError(UsageError):
+    """No graph of that name is stored in this database."""
+
+
+class UnknownSessionError(UsageError):
+    """No session of that id is stored in this database."""
+
+
+class InputFileError(UsageError):
+    """A file is missing, unreadable, or malformed; the message names line or key."""
+
+
+class DatabaseError(PGSError):
+    """Neo4j, GDS, or the managed local server failed."""
+
+
+class DatabaseUnavailableError(DatabaseError):
+    """The database could not be reached, or went away."""
+
+
+class DatabaseAuthError(DatabaseError):
+    """The database refused the credentials or the right to do this."""
+
+
+class DatabaseTimeoutError(DatabaseError):
+    """The database did not answer within the deadline."""
+
+
+class DatabaseVersionError(DatabaseError):
+    """Neo4j or GDS is older than this package supports."""
+
+
+class QueryError(DatabaseError):
+    """A statement was refused by the database."""
+
+
+class GDSError(DatabaseError):
+    """A Graph Data Science procedure failed."""
+
+
+class GDSMissingError(GDSError):
+    """The Graph Data Science library is not installed on the server."""
+
+
+class GDSMemoryError(GDSError):
+    """The projection or algorithm would not fit into the server's memory."""
+
+
+class LocalServerError(DatabaseError):
+    """The managed local server cannot do what was asked."""
+
+
+class ArtifactError(LocalServerError):
+    """A pinned artifact could not be fetched, stored, or has the wrong checksum."""
+
+
+class JavaMissingError(LocalServerError):
+    """No suitable Java was found."""
+
+
+class ServerStartError(LocalServerError):
+    """The server process did not come up; the message quotes its log."""
+
+
+class ModelError(PGSError):
+    """A language or embedding model failed."""
+
+
+class ModelUnavailableError(ModelError):
+    """The endpoint could not be reached or answered with a server error."""
+
+
+class ModelAuthError(ModelError):
+    """The endpoint refused the key, or none is configured."""
+
+
+class ModelRateLimitError(ModelError):
+    """The endpoint kept answering 429 until the deadline."""
+
+
+class ModelTimeoutError(ModelError):
+    """The model did not answer within the deadline."""
+
+
+class ModelOutputError(ModelError):
+    """The model's reply was malformed or cut off."""
+
+
+class EmbeddingError(ModelError):
+    """An embedding is missing or has other dimensions than the graph's."""
+
+
+class AllSweepsFailedError(ModelError):
+    """Every sweep of a run failed; ``reasons`` maps partition id to the cause."""
+
+    def __init__(self, reasons: dict[int, str]) -> None:
+        self.reasons = reasons
+        listed = "; ".join(f"P{partition}: {reason}" for partition, reason in reasons.items())
+        super().__init__(
+            f"every one of the {len(reasons)} sweeps failed ({listed}); nothing was counted as "
+            "read, so fix the cause and ask again with mode 'continue'"
+        )

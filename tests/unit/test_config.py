@@ -1,0 +1,135 @@
+"""Settings: published defaults, precedence, origins, refusals by name, masked secrets."""
+
+import pytest
+
+from pgs_neo4j import config
+from pgs_neo4j.errors import ConfigError
+
+PUBLISHED = {
+    "max_concurrent_sweeps": 5,
+    "min_community_size": 30,
+    "target_partition_max": 1800,
+    "max_sweep_partitions": 15,
+    "min_sweep_partitions": 0,
+    "partition_relevance_threshold": 0.25,
+    "sweep_max_tokens": 6000,
+    "synthesis_max_tokens": 16000,
+    "sweep_fraction": None,
+}
+
+
+@pytest.fixture(autouse=True)
+def no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(config, "user_config_path", lambda _: tmp_path / "nowhere")
+
+
+@pytest.fixture
+def toml(tmp_path):
+    def write(text):
+        (tmp_path / "pgs.toml").write_text(text, encoding="utf-8")
+
+    return write
+
+
+def test_the_published_defaults():
+    knobs = config.load().config
+    assert {name: getattr(knobs, name) for name in PUBLISHED} == PUBLISHED
+
+
+def test_default_then_file_then_environment_then_call(toml, monkeypatch):
+    assert config.load().config.max_sweep_partitions == 15
+    toml("max_sweep_partitions = 3")
+    loaded = config.load()
+    assert loaded.config.max_sweep_partitions == 3
+    assert loaded.origins["max_sweep_partitions"] == "file"
+    monkeypatch.setenv("PGS_MAX_SWEEP_PARTITIONS", "4")
+    loaded = config.load()
+    assert loaded.config.max_sweep_partitions == 4
+    assert loaded.origins["max_sweep_partitions"] == "environment"
+    loaded = config.load({"max_sweep_partitions": 5})
+    assert loaded.config.max_sweep_partitions == 5
+    assert loaded.origins["max_sweep_partitions"] == "call"
+    assert loaded.origins["random_seed"] == "default"
+
+
+def test_per_call_knobs_override_and_keep_the_rest(monkeypatch):
+    monkeypatch.setenv("PGS_RANDOM_SEED", "7")
+    knobs = config.with_overrides(config.load().config, {"max_sweep_partitions": 2})
+    assert knobs.max_sweep_partitions == 2
+    assert knobs.random_seed == 7
+    assert "partition_relevance_threshold" not in knobs.model_fields_set
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("sweep_fraction", 0.05),
+        ("sweep_fraction", 1.5),
+        ("max_concurrent_sweeps", 0),
+        ("target_partition_max", 1),
+        ("partition_relevance_threshold", 2),
+        ("algorithm", "kmeans"),
+        ("llm_provider", "guess"),
+        ("embedder", "magic"),
+        ("random_seed", "many"),
+    ],
+)
+def test_values_out_of_range_are_refused_by_name(name, value):
+    with pytest.raises(ConfigError, match=f"PGS_{name.upper()}"):
+        config.load({name: value})
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(toml):
+    with pytest.raises(ConfigError, match="did you mean max_sweep_partitions"):
+        config.load({"max_sweep_partition": 3})
+    toml("sweep_fractoin = 0.5")
+    with pytest.raises(ConfigError, match=r"pgs\.toml sets sweep_fractoin.*sweep_fraction"):
+        config.load()
+
+
+def test_a_broken_file_is_named(toml, monkeypatch):
+    toml("max_sweep_partitions = = 3")
+    with pytest.raises(ConfigError, match=r"pgs\.toml cannot be read"):
+        config.load()
+    monkeypatch.setenv("PGS_CONFIG", "/nowhere/pgs.toml")
+    with pytest.raises(ConfigError, match="PGS_CONFIG names"):
+        config.load()
+
+
+def test_none_can_be_said_in_the_environment(monkeypatch):
+    monkeypatch.setenv("PGS_SWEEP_FRACTION", "none")
+    assert config.load().config.sweep_fraction is None
+
+
+def test_secrets_are_masked_everywhere(toml, monkeypatch):
+    toml('neo4j_password = "hunter2-file"')
+    monkeypatch.setenv("PGS_LLM_API_KEY", "sk-hunter2")
+    loaded = config.load()
+    assert loaded.settings.neo4j_password.get_secret_value() == "hunter2-file"
+    for text in (repr(loaded), str(loaded.settings), loaded.settings.model_dump_json()):
+        assert "hunter2" not in text
+
+
+def test_an_invalid_secret_is_not_quoted():
+    with pytest.raises(ConfigError) as caught:
+        config.load({"neo4j_password": ["hunter2"]})
+    assert "hunter2" not in str(caught.value)
+
+
+def test_the_customary_names_stand_in_and_ours_win(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-customary")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    loaded = config.load()
+    assert loaded.settings.llm_api_key.get_secret_value() == "sk-customary"
+    assert loaded.settings.llm_base_url == "http://127.0.0.1:1/v1"
+    assert loaded.settings.provider == "openai"
+    assert loaded.origins["llm_api_key"] == "environment"
+    monkeypatch.setenv("PGS_LLM_API_KEY", "sk-ours")
+    assert config.load().settings.llm_api_key.get_secret_value() == "sk-ours"
+
+
+def test_without_key_or_address_the_reader_is_extractive():
+    assert config.load().settings.provider == "extractive"
+    assert config.load({"llm_base_url": "http://127.0.0.1:1/v1"}).settings.provider == "openai"
+    assert config.load({"llm_provider": "openai"}).settings.provider == "openai"
