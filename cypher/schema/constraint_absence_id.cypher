@@ -1,0 +1,5 @@
+// One PgsAbsence per id.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_absence_id IF NOT EXISTS FOR (n:PgsAbsence) REQUIRE n.id IS UNIQUE

@@ -1,0 +1,5 @@
+// One PgsFinding per id.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_finding_id IF NOT EXISTS FOR (n:PgsFinding) REQUIRE n.id IS UNIQUE

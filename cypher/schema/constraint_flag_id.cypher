@@ -1,0 +1,5 @@
+// One PgsFlag per id.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_flag_id IF NOT EXISTS FOR (n:PgsFlag) REQUIRE n.id IS UNIQUE

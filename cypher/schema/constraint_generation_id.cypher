@@ -1,0 +1,5 @@
+// One PgsGeneration per id.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_generation_id IF NOT EXISTS FOR (n:PgsGeneration) REQUIRE n.id IS UNIQUE

@@ -1,0 +1,5 @@
+// One PgsGraph per name.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_graph_name IF NOT EXISTS FOR (n:PgsGraph) REQUIRE n.name IS UNIQUE

@@ -1,0 +1,5 @@
+// One PgsMeta per id.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_meta_id IF NOT EXISTS FOR (n:PgsMeta) REQUIRE n.id IS UNIQUE

@@ -1,0 +1,5 @@
+// One PgsSession per uid.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_session_uid IF NOT EXISTS FOR (n:PgsSession) REQUIRE n.uid IS UNIQUE

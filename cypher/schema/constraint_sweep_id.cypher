@@ -1,0 +1,5 @@
+// One PgsSweep per id.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_sweep_id IF NOT EXISTS FOR (n:PgsSweep) REQUIRE n.id IS UNIQUE

@@ -1,0 +1,7 @@
+// How many nodes and relationships of ours there are.
+// params: labels, types
+// returns: nodes, relationships
+// mode: read
+CALL () { MATCH (n:$any($labels)) RETURN count(n) AS nodes }
+CALL () { MATCH ()-[r:$any($types)]->() RETURN count(r) AS relationships }
+RETURN nodes, relationships

@@ -1,0 +1,6 @@
+// Delete every relationship of ours, in batches.
+// params: types
+// returns:
+// mode: batch
+MATCH ()-[r:$any($types)]->()
+CALL (r) { DELETE r } IN TRANSACTIONS OF 20000 ROWS

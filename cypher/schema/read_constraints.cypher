@@ -1,0 +1,7 @@
+// Names of the constraints that are ours.
+// params:
+// returns: name
+// mode: read
+SHOW CONSTRAINTS YIELD name, labelsOrTypes
+WHERE name STARTS WITH 'pgs_' AND all(label IN labelsOrTypes WHERE label STARTS WITH 'Pgs')
+RETURN name

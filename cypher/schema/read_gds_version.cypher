@@ -1,0 +1,5 @@
+// Version of the installed Graph Data Science library.
+// params:
+// returns: version
+// mode: read
+RETURN gds.version() AS version

@@ -1,0 +1,153 @@
+"""The graphdatascience client's query runner, on our own Database.
+
+Part of ``gds``, and apart from it because importing the client's base class costs seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from typing import Any
+
+import neo4j
+from graphdatascience.call_parameters import CallParameters
+from graphdatascience.query_runner import QueryRunner
+from graphdatascience.query_runner.query_mode import QueryMode
+from graphdatascience.query_runner.query_type import QueryType
+from graphdatascience.versions import ServerVersion
+from pandas import DataFrame
+
+from pgs_neo4j.db import Database, Row
+
+GDS_TIMEOUT_S = 3600.0
+
+
+class DatabaseRunner(QueryRunner):
+    """Runs the client's statements on the event loop that owns the connection pool.
+
+    Called from worker threads only. ``cancel`` ends what is under way: the pool closes the
+    connection, and the server ends the transaction.
+    """
+
+    def __init__(self, db: Database, loop: asyncio.AbstractEventLoop) -> None:
+        self._db = db
+        self._loop = loop
+        self._pending: set[Future[tuple[list[str], list[Row]]]] = set()
+        self._version: ServerVersion | None = None
+
+    def cancel(self) -> None:
+        """End the statements under way."""
+        for future in list(self._pending):
+            future.cancel()
+
+    def run_cypher(
+        self,
+        query: str,
+        query_type: QueryType,
+        params: dict[str, Any] | None = None,
+        database: str | None = None,
+        mode: QueryMode | None = None,
+        custom_error: bool = True,
+    ) -> DataFrame:
+        """Columns and rows of one statement."""
+        del query_type, database, custom_error
+        access = "read" if mode is QueryMode.READ else "write"
+        future = asyncio.run_coroutine_threadsafe(
+            self._db.call(query, dict(params or {}), access, GDS_TIMEOUT_S), self._loop
+        )
+        self._pending.add(future)
+        try:
+            columns, rows = future.result()
+        finally:
+            self._pending.discard(future)
+        return DataFrame(rows, columns=columns)
+
+    def run_retryable_cypher(
+        self,
+        query: str,
+        query_type: QueryType,
+        params: dict[str, Any] | None = None,
+        database: str | None = None,
+        mode: QueryMode | None = None,
+        custom_error: bool = True,
+    ) -> DataFrame:
+        """The same: repeating a projection is left to the job."""
+        return self.run_cypher(query, query_type, params, database, mode, custom_error)
+
+    def call_function(
+        self,
+        endpoint: str,
+        query_type: QueryType = QueryType.USER_TRANSPILED,
+        params: CallParameters | None = None,
+    ) -> Any:
+        """The value of a GDS function."""
+        given = params or CallParameters()
+        text = f"RETURN {endpoint}({given.placeholder_str()}) AS value"
+        return self.run_cypher(text, query_type, given, mode=QueryMode.READ).iloc[0, 0]
+
+    def call_procedure(
+        self,
+        endpoint: str,
+        query_type: QueryType = QueryType.USER_TRANSPILED,
+        params: CallParameters | None = None,
+        yields: list[str] | None = None,
+        database: str | None = None,
+        mode: QueryMode = QueryMode.READ,
+        logging: bool = False,
+        retryable: bool = False,
+        custom_error: bool = True,
+    ) -> DataFrame:
+        """Rows of a GDS procedure."""
+        del logging, retryable
+        given = params or CallParameters()
+        tail = f" YIELD {', '.join(yields)}" if yields else ""
+        text = f"CALL {endpoint}({given.placeholder_str()}){tail}"
+        return self.run_cypher(text, query_type, given, database, mode, custom_error)
+
+    def server_version(self) -> ServerVersion:
+        """Version of the server's GDS."""
+        if self._version is None:
+            self._version = ServerVersion.from_string(str(self.call_function("gds.version")))
+        return self._version
+
+    def database(self) -> str | None:
+        """The database's name, None for the user's home database."""
+        return self._db.name
+
+    def set_database(self, database: str) -> None:
+        """Refused: the database is fixed by the connection."""
+        raise ValueError(f"the database is fixed by the connection and cannot become {database}")
+
+    def driver_config(self) -> dict[str, Any]:
+        """Empty: the pool is ours."""
+        return {}
+
+    def db_driver(self) -> neo4j.Driver:
+        """Refused: there is no synchronous driver behind this runner."""
+        raise ValueError("this runner has no synchronous driver")
+
+    def encrypted(self) -> bool:
+        """Whether the connection is encrypted."""
+        return "+s" in self._db.uri.partition("://")[0]
+
+    def bookmarks(self) -> neo4j.Bookmarks | None:
+        """None: the pool keeps its own."""
+        return None
+
+    def last_bookmarks(self) -> neo4j.Bookmarks | None:
+        """None: the pool keeps its own."""
+        return None
+
+    def set_bookmarks(self, bookmarks: neo4j.Bookmarks | None) -> None:
+        """Ignored: the pool keeps its own."""
+
+    def set_show_progress(self, show_progress: bool) -> None:
+        """Ignored: progress is events here."""
+
+    def read_connection_info(self) -> neo4j.Address:
+        """Host and port of the server."""
+        return neo4j.Address.parse(self._db.uri.partition("://")[2])
+
+    def cloneWithoutRouting(self, host: str, port: int) -> QueryRunner:  # noqa: N802 - theirs
+        """Refused: only the Arrow server needs it, and it is Enterprise only."""
+        raise ValueError(f"no runner for {host}:{port}: connect to it instead")

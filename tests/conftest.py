@@ -1,0 +1,142 @@
+"""One real Neo4j + GDS for the whole run, wiped before each test that asks for it.
+
+``PGS_TEST_NEO4J_URI`` names a disposable database (everything in it is deleted); else a
+container where a Docker engine answers; else the managed local server in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j import db as db_module
+from pgs_neo4j.db import Database
+from pgs_neo4j.gds import GDS, open_gds
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+IMAGE = "neo4j:5.26-community"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the test database is."""
+
+    uri: str
+    user: str
+    password: str | None = field(repr=False)
+
+    def environment(self) -> dict[str, str]:
+        """The variables that point a ``pgs`` process at it."""
+        given = {"PGS_NEO4J_URI": self.uri, "PGS_NEO4J_USER": self.user}
+        return given | ({"PGS_NEO4J_PASSWORD": self.password} if self.password else {})
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the machine's user decides a test."""
+    for name in os.environ:
+        if name.startswith("OPENAI_") or (
+            name.startswith("PGS_") and not name.startswith("PGS_TEST_")
+        ):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of shared data; skips where it is absent."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("the shared data folder is not beside this checkout")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Endpoint]:
+    """The test database, started when the first test needs it and stopped at the end."""
+    async with _endpoint(tmp_path_factory) as found:
+        yield found
+
+
+@pytest.fixture
+async def db(endpoint: Endpoint) -> AsyncIterator[Database]:
+    """A connection to the test database, emptied."""
+    async with db_module.connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
+        await wipe(opened)
+        yield opened
+
+
+@pytest.fixture
+async def gds(db: Database) -> GDS:
+    """Graph Data Science on the emptied test database."""
+    return await open_gds(db)
+
+
+async def wipe(database: Database) -> None:
+    """Delete all data, constraints, indexes, and projections."""
+    await database.call("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS", {}, "write")
+    _, constraints = await database.call("SHOW CONSTRAINTS YIELD name", {}, "read")
+    for row in constraints:
+        await database.call("DROP CONSTRAINT $name IF EXISTS", row, "write")
+    _, indexes = await database.call(
+        "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name", {}, "read"
+    )
+    for row in indexes:
+        await database.call("DROP INDEX $name IF EXISTS", row, "write")
+    drop = "CALL gds.graph.list() YIELD graphName CALL gds.graph.drop(graphName) YIELD nodeCount RETURN 1"
+    await database.call(drop, {}, "write")
+
+
+@asynccontextmanager
+async def _endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Endpoint]:
+    uri = os.environ.get("PGS_TEST_NEO4J_URI")
+    if uri:
+        user = os.environ.get("PGS_TEST_NEO4J_USER", "neo4j")
+        yield Endpoint(uri, user, os.environ.get("PGS_TEST_NEO4J_PASSWORD"))
+    elif _docker_answers():
+        with _container() as found:
+            yield found
+    else:
+        async with _local(tmp_path_factory.mktemp("neo4j")) as found:
+            yield found
+
+
+def _docker_answers() -> bool:
+    import docker
+    from docker.errors import DockerException
+
+    try:
+        client = docker.from_env(timeout=5)
+        try:
+            return bool(client.ping())
+        finally:
+            client.close()
+    except (DockerException, OSError):
+        return False
+
+
+@contextmanager
+def _container() -> Iterator[Endpoint]:
+    from testcontainers.neo4j import Neo4jContainer
+
+    with (
+        Neo4jContainer(IMAGE, password="test-only-password")
+        .with_env("NEO4J_PLUGINS", '["graph-data-science"]')
+        .with_env("NEO4J_dbms_security_procedures_unrestricted", "gds.*")
+    ) as container:
+        yield Endpoint(container.get_connection_url(), container.username, container.password)
+
+
+@asynccontextmanager
+async def _local(folder: Path) -> AsyncIterator[Endpoint]:
+    from pgs_neo4j.local import server
+
+    options = server.LocalOptions(data_dir=folder, heap_mb=1536, page_cache_mb=256)
+    running = await server.ensure_running(options)
+    try:
+        yield Endpoint(running.uri, running.user, running.password.get_secret_value())
+    finally:
+        await server.stop(options)

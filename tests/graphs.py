@@ -1,0 +1,84 @@
+"""Small named graphs in the database, as a user would have them."""
+
+from __future__ import annotations
+
+from pgs_neo4j.db import Database
+from pgs_neo4j.model import GraphMapping
+
+MAPPING = GraphMapping(
+    labels=("Paper",),
+    relationship_types=("CITES",),
+    text=("abstract",),
+    title="title",
+    key="doi",
+    weight="score",
+    relationship_weight="strength",
+)
+TOPICS = ("catalysis of ammonia", "sleep and memory", "orbital debris", "medieval trade")
+
+CREATE_PAPERS = """
+UNWIND range(0, $topics * $size - 1) AS i
+WITH i, i / $size AS topic, i % $size AS place
+CREATE (:Paper {
+  doi: 'doi/' + i, title: 'Paper ' + i, score: toFloat($size - place), topic: topic,
+  abstract: 'Paper ' + i + ' studies ' + $names[topic % size($names)] + '. Its token is fact' + i + '.'
+})
+"""
+CREATE_CITATIONS = """
+MATCH (a:Paper)
+UNWIND [1, 2, 5] AS step
+MATCH (b:Paper {topic: a.topic})
+WHERE toInteger(substring(b.doi, 4)) % $size = (toInteger(substring(a.doi, 4)) + step) % $size
+CREATE (a)-[:CITES {strength: 1.0}]->(b)
+"""
+CREATE_BRIDGES = """
+UNWIND range(0, $topics - 2) AS topic
+MATCH (a:Paper {doi: 'doi/' + (topic * $size)}), (b:Paper {doi: 'doi/' + ((topic + 1) * $size)})
+CREATE (a)-[:CITES {strength: 0.1}]->(b)
+"""
+
+
+async def papers(db: Database, topics: int = 4, size: int = 40, isolates: int = 0) -> GraphMapping:
+    """``topics`` rings of ``size`` papers, weakly bridged, and some that nobody cites.
+
+    Paper i says ``facti`` and nothing else does, so that a reader's knowledge can be traced.
+    """
+    given = {"topics": topics, "size": size, "names": list(TOPICS)}
+    await db.call(CREATE_PAPERS, given, "write")
+    await db.call("CREATE INDEX paper_doi IF NOT EXISTS FOR (p:Paper) ON (p.doi)", {}, "write")
+    await db.call(CREATE_CITATIONS, given, "write")
+    await db.call(CREATE_BRIDGES, given, "write")
+    await db.call(
+        "UNWIND range(1, $isolates) AS i CREATE (:Paper {doi: 'alone/' + i, "
+        "title: 'Alone ' + i, abstract: 'Alone ' + i + ' stands by itself.'})",
+        {"isolates": isolates},
+        "write",
+    )
+    return MAPPING
+
+
+CHECKSUM = """
+CALL () {
+  MATCH (n) WHERE none(l IN labels(n) WHERE l STARTS WITH 'Pgs')
+  WITH n ORDER BY id(n)
+  RETURN collect([id(n), labels(n), [k IN keys(n) | k + '=' + toStringOrNull(n[k])]]) AS nodes
+}
+CALL () {
+  MATCH (a)-[r]->(b) WHERE NOT type(r) STARTS WITH 'PGS_'
+  WITH a, r, b ORDER BY id(r)
+  RETURN collect([id(r), type(r), id(a), id(b), properties(r)]) AS relationships
+}
+RETURN nodes, relationships
+"""
+
+
+async def checksum(db: Database) -> object:
+    """Everything the user's graph holds, in a form that compares."""
+    _, rows = await db.call(CHECKSUM, {}, "read")
+    return rows[0]
+
+
+async def count(db: Database, pattern: str) -> int:
+    """How often a pattern over ``x`` matches."""
+    _, rows = await db.call(f"MATCH {pattern} RETURN count(x) AS found", {}, "read")
+    return int(rows[0]["found"])

@@ -1,0 +1,163 @@
+"""The door to Neo4j: typed rows, typed errors, deadlines, and checks of what goes through."""
+
+import asyncio
+import socket
+
+import pytest
+
+from pgs_neo4j import db as db_module
+from pgs_neo4j import queries
+from pgs_neo4j.errors import (
+    ConfigError,
+    DatabaseAuthError,
+    DatabaseError,
+    DatabaseTimeoutError,
+    DatabaseUnavailableError,
+    QueryError,
+)
+
+
+def query(text, mode="read", returns="value", params=""):
+    return queries.parse(
+        "test/statement",
+        f"// A test.\n// params: {params}\n// returns: {returns}\n// mode: {mode}\n{text}\n",
+    )
+
+
+async def test_it_knows_the_server(db):
+    assert db_module.parse_version(db.version) >= (5, 26)
+    assert db.edition in {"community", "enterprise"}
+
+
+async def test_rows_are_dictionaries(db):
+    rows = await db.read(query("UNWIND [1, 2] AS value RETURN value"))
+    assert rows == [{"value": 1}, {"value": 2}]
+
+
+async def test_a_stream_gives_every_row_and_may_be_left_early(db):
+    numbers = query("UNWIND range(1, 5000) AS value RETURN value")
+    assert [row["value"] async for row in db.stream(numbers, fetch=7)] == list(range(1, 5001))
+    async for row in db.stream(numbers, fetch=7):
+        assert row["value"] == 1
+        break
+    assert await db.read(query("RETURN 1 AS value")) == [{"value": 1}]
+
+
+async def test_parameters_must_be_those_of_the_header(db):
+    with pytest.raises(ValueError, match="wrong parameters: other, wanted"):
+        await db.read(query("RETURN $wanted AS value", params="wanted"), other=1)
+
+
+async def test_a_write_does_not_pass_as_a_read(db):
+    with pytest.raises(ValueError, match="has mode write"):
+        await db.read(query("CREATE (n) RETURN 1 AS value", mode="write"))
+    with pytest.raises(QueryError):
+        await db.read(query("CREATE (n) RETURN 1 AS value"))
+    assert await db.read(query("MATCH (n) RETURN count(n) AS value")) == [{"value": 0}]
+
+
+async def test_a_refused_statement_is_a_query_error_without_parameter_values(db):
+    with pytest.raises(QueryError) as caught:
+        await db.read(query("RETURN 1 / size($text) + nope() AS value", params="text"), text="hush")
+    assert "hush" not in str(caught.value)
+
+
+async def test_the_deadline_holds_and_the_connection_stays_usable(db):
+    slow = query("UNWIND range(1, 100000000) AS i WITH count(i * i) AS value RETURN value")
+    db.timeout_s = 0.3
+    with pytest.raises(DatabaseTimeoutError, match="PGS_QUERY_TIMEOUT_S"):
+        await db.read(slow)
+    db.timeout_s = 60
+    assert await db.read(query("RETURN 1 AS value")) == [{"value": 1}]
+
+
+async def test_cancelling_ends_the_transaction_on_the_server(db):
+    slow = query("UNWIND range(1, 1000000000) AS i WITH count(i * i) AS value RETURN value")
+    task = asyncio.create_task(db.read(slow))
+    running = query(
+        "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery CONTAINS '1000000000) AS i' "
+        "AND NOT currentQuery CONTAINS 'SHOW' RETURN count(*) AS value"
+    )
+    for _ in range(100):
+        if (await db.read(running))[0]["value"]:
+            break
+        await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    for _ in range(100):
+        if not (await db.read(running))[0]["value"]:
+            break
+        await asyncio.sleep(0.05)
+    assert await db.read(running) == [{"value": 0}]
+
+
+async def test_the_schema_is_made_once(db):
+    await db.ensure_schema()
+    rows = await db.read(queries.get("schema/read_constraints"))
+    constraints = [n for n in queries.names() if n.startswith("schema/constraint_")]
+    assert len(rows) == len(constraints) > 5
+    await db.ensure_schema()
+    assert len(await db.read(queries.get("schema/read_constraints"))) == len(rows)
+
+
+async def test_concurrent_schemas_do_not_collide(db):
+    await asyncio.gather(*(db.ensure_schema() for _ in range(4)))
+    rows = await db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))
+    assert rows == [{"value": 1}]
+
+
+async def test_nobody_listening_is_unavailable():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
+        async with db_module.connect(f"bolt://127.0.0.1:{port}", "neo4j", "x"):
+            raise AssertionError
+
+
+async def test_a_silent_server_ends_in_a_timeout_or_unavailable():
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        uri = f"bolt://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(DatabaseError):
+            async with db_module.connect(uri, "neo4j", "x", connect_timeout_s=0.5):
+                raise AssertionError
+
+
+async def test_a_wrong_password_is_an_auth_error_that_does_not_quote_it(endpoint, db):
+    if endpoint.password is None:
+        pytest.skip("the test database asks for no password")
+    with pytest.raises(DatabaseAuthError) as caught:
+        async with db_module.connect(endpoint.uri, endpoint.user, "wrong-hunter2"):
+            raise AssertionError
+    assert "hunter2" not in str(caught.value)
+    assert "PGS_NEO4J_PASSWORD" in str(caught.value)
+
+
+@pytest.mark.parametrize("uri", ["localhost:7687", "http://localhost", "bolt://", "neo5j://x"])
+async def test_a_malformed_address_says_which_forms_there_are(uri):
+    with pytest.raises(ConfigError, match=r"bolt\+s"):
+        async with db_module.connect(uri, "neo4j", "x"):
+            raise AssertionError
+
+
+async def test_credentials_in_the_address_are_refused_unquoted():
+    with pytest.raises(ConfigError) as caught:
+        async with db_module.connect("bolt://neo4j:hunter2@localhost", "neo4j", None):
+            raise AssertionError
+    assert "hunter2" not in str(caught.value)
+
+
+async def test_an_unknown_database_is_named(endpoint, db):
+    with pytest.raises(DatabaseError, match="PGS_NEO4J_DATABASE"):
+        async with db_module.connect(
+            endpoint.uri, endpoint.user, endpoint.password, database="nosuchdb"
+        ):
+            raise AssertionError
+
+
+async def test_nothing_secret_in_the_repr(endpoint, db):
+    assert "password" not in repr(db).lower()
+    assert endpoint.password is None or endpoint.password not in repr(db)

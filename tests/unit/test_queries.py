@@ -1,0 +1,58 @@
+"""The loader of cypher files: headers are read, and lies in them are refused."""
+
+import pytest
+
+from pgs_neo4j import queries
+
+GOOD = """// Count nodes of a label.
+// params: label
+// returns: count
+// mode: read
+MATCH (n:$($label)) WHERE n.note <> '$notThis; nor // this' RETURN count(n) AS count
+"""
+
+
+def test_a_statement_is_read_with_its_header():
+    query = queries.parse("test/count", GOOD)
+    assert query.name == "test/count"
+    assert query.purpose == "Count nodes of a label."
+    assert query.params == ("label",)
+    assert query.columns == ("count",)
+    assert query.mode == "read"
+
+
+def test_dynamic_label_functions_are_no_parameters():
+    text = GOOD.replace("$($label)", "$any($label)")
+    assert queries.parse("test/count", text).params == ("label",)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("// params: label\n", ""), "lacks params"),
+        (("mode: read", "mode: maybe"), "mode is 'maybe'"),
+        (("params: label", "params: label, more"), "disagree on the parameters more"),
+        (("params: label", "params:"), "disagree on the parameters label"),
+        (("// Count nodes of a label.\n", ""), "does not say what"),
+        (("// mode: read", "// mode: read\n// mode: write"), "two lines 'mode:'"),
+        (("RETURN", "; RETURN"), "more than one statement"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        queries.parse("test/count", GOOD.replace(*change))
+
+
+def test_a_file_without_a_statement_is_refused():
+    with pytest.raises(ValueError, match="no statement"):
+        queries.parse("test/none", "// Nothing.\n// params:\n// returns:\n// mode: read\n")
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(ValueError, match="no statement nope/nothing"):
+        queries.get("nope/nothing")
+
+
+def test_every_file_loads():
+    assert len(queries.names()) > 30
+    assert all(queries.get(name).name == name for name in queries.names())
