@@ -1,0 +1,1 @@
+"""Partitions as arrays: pure numpy, no I/O, no clock."""

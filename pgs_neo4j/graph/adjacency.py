@@ -1,0 +1,59 @@
+"""Which partitions share relationships, and how many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgs_neo4j.graph.csr import Edges, FloatArray, IntArray, between, run_starts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Adjacency:
+    """Neighbours of partitions: rows ``start[p] .. start[p + 1]`` are those of ``p``, best first.
+
+    ``edges`` counts the relationships shared, parallel ones one by one; ``weight`` is their sum.
+    """
+
+    start: IntArray
+    neighbor: IntArray
+    edges: IntArray
+    weight: FloatArray
+
+    def of(self, partition: int) -> list[tuple[int, int, float]]:
+        """``(neighbour, edges, weight)`` of one partition, best first."""
+        rows = slice(int(self.start[partition]), int(self.start[partition + 1]))
+        return list(
+            zip(
+                self.neighbor[rows].tolist(),
+                self.edges[rows].tolist(),
+                self.weight[rows].tolist(),
+                strict=True,
+            )
+        )
+
+
+def adjacency(edges: Edges, labels: IntArray, top: int | None = 5) -> Adjacency:
+    """The ``top`` neighbours of each label ``0 .. k-1`` by shared edges, or all with None.
+
+    Ties go to the larger shared weight, then to the lower label. One pass over the edges.
+    """
+    cross = between(edges, labels)
+    count = cross.node_count
+    key = np.minimum(cross.source, cross.target) * count + np.maximum(cross.source, cross.target)
+    order = np.argsort(key, kind="stable")
+    first = run_starts(key[order])
+    low, high = np.divmod(key[order[first]], max(count, 1))
+    shared = np.diff(np.append(first, key.size))
+    weight = np.add.reduceat(cross.weight[order], first) if first.size else cross.weight
+    owner, neighbor = np.concatenate((low, high)), np.concatenate((high, low))
+    shared, weight = np.tile(shared, 2), np.tile(weight, 2)
+    best = np.lexsort((neighbor, -weight, -shared, owner))
+    owner = owner[best]
+    if top is not None:
+        begin = run_starts(owner)
+        place = np.arange(owner.size) - np.repeat(begin, np.diff(np.append(begin, owner.size)))
+        best, owner = best[place < top], owner[place < top]
+    start = np.searchsorted(owner, np.arange(count + 1))
+    return Adjacency(start, neighbor[best], shared[best], weight[best])

@@ -1,0 +1,222 @@
+"""Undirected weighted edges as arrays, their rows, and the counting that all steps share.
+
+Nodes are the indices ``0 .. n-1``. Weights are rounded once to multiples of a common power
+of two, about 2**-29 of the largest for ten million edges. From then on every sum of weights
+is exact in float64, so no result depends on the order in which a store returned its rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+FLOAT_BITS = 53
+"""Significant bits of a float64."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """Undirected edges ``(m,)`` without self-loops; parallel edges stay and add up.
+
+    Made by :func:`undirected`. ``self_loops`` is how many were left out.
+    """
+
+    node_count: int
+    source: IntArray
+    target: IntArray
+    weight: FloatArray
+    self_loops: int = 0
+
+    @property
+    def total(self) -> float:
+        """Sum of all weights."""
+        return float(self.weight.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Edges by node: those of ``u`` are ``start[u] .. start[u + 1]``, neighbours ascending.
+
+    Each edge stands in the rows of both its ends, and parallel edges are one.
+    """
+
+    start: IntArray
+    neighbor: IntArray
+    weight: FloatArray
+
+    @property
+    def degree(self) -> IntArray:
+        """Distinct neighbours of each node."""
+        return np.diff(self.start)
+
+
+def undirected(
+    node_count: int,
+    source: NDArray[Any],
+    target: NDArray[Any],
+    weight: NDArray[Any] | None = None,
+) -> Edges:
+    """Check an edge list and make its sums exact; a missing weight is 1 for every edge.
+
+    Raises ValueError on arrays that differ in length, an index out of range, and a weight
+    that is negative, NaN, infinite, or too large to be summed: those are the caller's to clean.
+    """
+    source = np.asarray(source, dtype=np.int64)
+    target = np.asarray(target, dtype=np.int64)
+    weight = np.ones(source.size) if weight is None else np.asarray(weight, dtype=np.float64)
+    if not source.shape == target.shape == weight.shape == (source.size,):
+        raise ValueError("source, target and weight must be flat arrays of one length")
+    for ends in (source, target):
+        if ends.size and (ends.min() < 0 or ends.max() >= node_count):
+            raise ValueError(f"an edge ends outside the {node_count} nodes")
+    loops = source == target
+    self_loops = int(np.count_nonzero(loops))
+    if self_loops:
+        source, target, weight = source[~loops], target[~loops], weight[~loops]
+    return Edges(node_count, source, target, _exact(weight), self_loops)
+
+
+def _exact(weight: FloatArray) -> FloatArray:
+    """The weights as multiples of one power of two, so that twice their sum is exact."""
+    if not weight.size:
+        return weight
+    largest = float(weight.max())
+    if not (weight.min() >= 0 and math.isfinite(2 * largest * weight.size)):
+        raise ValueError("a weight is negative, not a number, or too large to be summed")
+    bits = math.frexp(largest)[1] + weight.size.bit_length() + 1 - FLOAT_BITS
+    quantum = max(math.ldexp(1.0, bits), math.ulp(0.0))
+    exact: FloatArray = np.rint(weight / quantum) * quantum
+    return exact
+
+
+def within(edges: Edges, labels: IntArray, chosen: BoolArray) -> Edges:
+    """The edges whose two ends carry the same label, and a ``chosen`` one, ``(k,)``."""
+    label = labels[edges.source]
+    keep = np.flatnonzero((label == labels[edges.target]) & chosen[label])
+    return Edges(edges.node_count, edges.source[keep], edges.target[keep], edges.weight[keep])
+
+
+def between(edges: Edges, labels: IntArray) -> Edges:
+    """The edges that cross labels, as edges between labels; ``node_count`` is their number."""
+    source, target = labels[edges.source], labels[edges.target]
+    cross = source != target
+    count = int(labels.max()) + 1 if labels.size else 0
+    return Edges(count, source[cross], target[cross], edges.weight[cross])
+
+
+def renumbered(edges: Edges, nodes: IntArray) -> Edges:
+    """The edges with each of ``nodes`` named by its place there; no edge may end elsewhere."""
+    place = np.empty(edges.node_count, dtype=np.int64)
+    place[nodes] = np.arange(nodes.size)
+    return Edges(nodes.size, place[edges.source], place[edges.target], edges.weight)
+
+
+def strengths(edges: Edges) -> FloatArray:
+    """Sum of the weights at each node, ``(n,)``."""
+    n = edges.node_count
+    return totals(edges.source, edges.weight, n) + totals(edges.target, edges.weight, n)
+
+
+def totals(labels: IntArray, values: NDArray[Any], count: int = 0) -> FloatArray:
+    """Sum of the values under each label ``0 .. k-1``; at least ``count`` long."""
+    # without the cast numpy would count in integers where there is nothing to count
+    return np.bincount(labels, values, count).astype(np.float64, copy=False)
+
+
+def rows(edges: Edges) -> Rows:
+    """The edges by node."""
+    owner = np.concatenate((edges.source, edges.target))
+    neighbor = np.concatenate((edges.target, edges.source))
+    weight = np.concatenate((edges.weight, edges.weight))
+    return summed_rows(owner, neighbor, weight, edges.node_count)
+
+
+def summed_rows(owner: IntArray, neighbor: IntArray, weight: FloatArray, count: int) -> Rows:
+    """Rows of ``count`` owners from entries in any order; entries of one pair are summed."""
+    key = owner * count + neighbor
+    # what is nearly in order already, a stable sort does quickly
+    order = np.argsort(key, kind="stable")
+    first, total = sum_runs(key[order], weight[order])
+    entry = order[first]
+    return Rows(starts(owner[entry], count), neighbor[entry], total)
+
+
+def starts(owner: IntArray, count: int) -> IntArray:
+    """Where each of ``count`` owners begins in an ascending array of them; ``count + 1`` long."""
+    start = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owner, minlength=count), out=start[1:])
+    return start
+
+
+def sum_runs(key: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
+    """First positions of the runs of equal keys, and the sum of weights in each run."""
+    first = run_starts(key)
+    return first, (np.add.reduceat(weight, first) if first.size else weight)
+
+
+def run_starts(key: IntArray) -> IntArray:
+    """First position of each run of equal values."""
+    if not key.size:
+        return np.empty(0, dtype=np.int64)
+    changes = np.empty(key.size, dtype=np.bool_)
+    changes[0] = True
+    np.not_equal(key[1:], key[:-1], out=changes[1:])
+    return np.flatnonzero(changes)
+
+
+def entries(start: IntArray, nodes: IntArray) -> tuple[IntArray, IntArray]:
+    """Positions of all row entries of ``nodes``, and which of ``nodes`` (by place) has each."""
+    count = start[nodes + 1] - start[nodes]
+    owner = np.repeat(np.arange(nodes.size), count)
+    offset = start[nodes] - (np.cumsum(count) - count)
+    return np.arange(owner.size) + offset[owner], owner
+
+
+def dense(labels: IntArray) -> IntArray:
+    """Labels renumbered ``0 .. k-1`` by the lowest node that carries each."""
+    if not labels.size:
+        return np.empty(0, dtype=np.int64)
+    low, high = int(labels.min()), int(labels.max())
+    if high - low > 8 * labels.size:
+        labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        low, high = 0, int(labels.max())
+    first = np.full(high - low + 1, -1, dtype=np.int64)
+    # the last of several writes to one place stands, so write from the end
+    first[labels[::-1] - low] = np.arange(labels.size - 1, -1, -1)
+    used = np.flatnonzero(first >= 0)
+    rank = first
+    rank[used[np.argsort(first[used])]] = np.arange(used.size)
+    renumbered: IntArray = rank[labels - low]
+    return renumbered
+
+
+def mixed(values: IntArray, salt: int) -> NDArray[np.uint64]:
+    """A fixed pseudo-random number for each value: the finalizer of SplitMix64 (Steele 2014)."""
+    with np.errstate(over="ignore"):
+        x = values.astype(np.uint64) + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def first_best(score: FloatArray, place: IntArray, count: int) -> tuple[IntArray, FloatArray]:
+    """Position and value of the first greatest score of each of ``count`` places.
+
+    ``place`` ascends. A place without a score gets position 0 and minus infinity.
+    """
+    best = np.zeros(count, dtype=np.int64)
+    top = np.full(count, -np.inf)
+    first = run_starts(place)
+    if first.size:
+        top[place[first]] = np.maximum.reduceat(score, first)
+        hit = np.flatnonzero(score == top[place])[::-1]
+        best[place[hit]] = hit
+    return best, top

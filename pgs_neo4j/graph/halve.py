@@ -1,0 +1,98 @@
+"""Halving many groups at once: the last resort where re-clustering finds no structure.
+
+The nodes of each group are ordered by smoothing a fixed pseudo-random vector with the lazy
+random walk of the group, which leaves its slow modes (an approximate Fiedler vector). The cut
+is the place in that order with the best ratio cut (Hagen and Kahng 1992), whose divisor is the
+balance penalty, within the middle half of the load.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgs_neo4j.graph.csr import (
+    BoolArray,
+    Edges,
+    FloatArray,
+    IntArray,
+    Rows,
+    first_best,
+    mixed,
+    rows,
+    run_starts,
+    totals,
+)
+
+STEPS = 30
+"""Steps of the walk; enough to tell the sides of a group that has two."""
+
+MIDDLE = 0.25
+"""Each side gets at least this share of the group's load, if the nodes' own loads allow it."""
+
+
+def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
+    """Which side ``(n,)`` each node takes; both sides of a group of two or more have nodes.
+
+    ``edges`` must not cross groups; ``load`` is the positive cost of each node, to be balanced.
+    Ties go to the lower index, so that nodes without edges are divided in order.
+    """
+    if not group.size:
+        return np.zeros(0, dtype=np.bool_)
+    table = rows(edges)
+    order = np.lexsort((_smoothed(table, group), group))
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    first = run_starts(group[order])
+    run = np.repeat(np.arange(first.size), np.diff(np.append(first, order.size)))
+    balance = _balance(load[order], first, run)
+    ends = place[edges.source], place[edges.target]
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    n = order.size
+    cut = np.cumsum(totals(low, edges.weight, n) - totals(high, edges.weight, n))
+    whole = np.add.reduceat(totals(low, edges.weight, n), first)[run]
+    score = -_penalized(cut, np.maximum(whole, np.finfo(np.float64).tiny), balance)
+    last = np.append(first[1:], n) - 1
+    score[last] = -np.inf
+    best, _ = first_best(score, run, first.size)
+    side: BoolArray = place > best[run][place]
+    return side
+
+
+def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
+    """Ratio cut of each place, less what is equal to rounding; off-middle places come last."""
+    even = balance * (1.0 - balance)
+    inside = (balance >= MIDDLE) & (balance <= 1.0 - MIDDLE)
+    ratio = (cut / whole + 1e-3) / np.where(inside, even, 1.0)
+    return np.where(inside, ratio, 1e6 + np.abs(balance - 0.5))
+
+
+def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
+    """Share of its group's load up to and with each place."""
+    before = np.cumsum(load) - load
+    total = np.add.reduceat(load, first)
+    share: FloatArray = (np.cumsum(load) - before[first][run]) / total[run]
+    return share
+
+
+def _smoothed(table: Rows, group: IntArray) -> FloatArray:
+    """The start vector after some steps, zero where a node has no edge."""
+    n = group.size
+    linked = np.flatnonzero(table.degree > 0)
+    value = (mixed(np.arange(n), 0) >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5
+    value[table.degree == 0] = 0.0
+    if not linked.size:
+        return value
+    # one float sum per row in the rows' own order: the same whatever the order of the edges
+    begin = table.start[linked]
+    strength = np.add.reduceat(table.weight, begin)
+    strength[strength == 0] = 1.0
+    size = np.bincount(group[linked], minlength=int(group.max()) + 1)
+    for _ in range(STEPS):
+        step = np.add.reduceat(table.weight * value[table.neighbor], begin) / strength
+        value[linked] = (value[linked] + step) / 2
+        mean = totals(group[linked], value[linked], size.size) / np.maximum(size, 1)
+        value[linked] -= mean[group[linked]]
+        peak = np.zeros(size.size)
+        np.maximum.at(peak, group[linked], np.abs(value[linked]))
+        value[linked] /= np.where(peak > 0, peak, 1.0)[group[linked]]
+    return value

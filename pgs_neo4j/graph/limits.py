@@ -1,0 +1,123 @@
+"""Brings communities within the limits: split, then merge, then pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pgs_neo4j.graph.bounds import Limits, sizes_of
+from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, dense
+from pgs_neo4j.graph.merge import join_siblings, merge
+from pgs_neo4j.graph.pool import pool
+from pgs_neo4j.graph.split import split
+
+__all__ = ["Limited", "Limits", "apply_limits", "largest_first", "repool"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limited:
+    """A partitioning within limits, and what was done to reach it.
+
+    ``labels`` ``(n,)`` count from 0, largest partition first, ties by the lowest node;
+    ``pool`` ``(k,)`` flags the partitions that hold what no edge could place. ``split`` counts
+    the communities that were divided, ``merged`` the parts that went into another;
+    ``unpooled`` ``(n,)`` are the labels as they were before pooling.
+    """
+
+    labels: IntArray
+    pool: BoolArray
+    split: int
+    merged: int
+    unpooled: IntArray = field(repr=False)
+
+    @property
+    def partition_count(self) -> int:
+        """How many partitions there are."""
+        return self.pool.size
+
+    @property
+    def pooled_nodes(self) -> int:
+        """How many nodes are in pools."""
+        return int(np.count_nonzero(self.pool[self.labels]))
+
+
+def apply_limits(
+    edges: Edges,
+    labels: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    pool_order: IntArray | None = None,
+) -> Limited:
+    """Split, merge and pool communities so that every partition is within ``limits``.
+
+    ``labels`` ``(n,)`` are communities under any numbers, ``tokens`` ``(n,)`` the estimated
+    tokens of each node's text. Every partition then fits the maxima; only a single node may
+    exceed ``max_tokens``. Every partition reaches the minimum of nodes or half of the tokens,
+    except pools and a graph that is altogether smaller, which becomes one partition. Edges
+    whose weights are all zero count one each. ``pool_order`` ``(n,)`` ranks the nodes for
+    dividing a pool that is too large. The result depends neither on the order of edges nor on
+    the numbers of labels.
+    Raises ValueError when the arrays do not have one entry per node, or tokens are negative.
+    """
+    _check(edges.node_count, labels, tokens)
+    found = dense(labels)
+    if not found.size:
+        return Limited(found, np.zeros(0, dtype=np.bool_), 0, 0, found)
+    if not edges.weight.any():
+        edges = replace(edges, weight=np.ones(edges.weight.size))
+    whole = np.zeros_like(found)
+    if found.size < limits.min_nodes and _all_fit(whole, tokens, limits):
+        lone = np.array([not edges.source.size])
+        return Limited(whole, lone, 0, int(found.max()), whole)
+    divided = split(edges, found, tokens, limits)
+    joined = join_siblings(edges, merge(edges, divided, tokens, limits), tokens, limits)
+    pieces = np.bincount(found[np.unique(divided, return_index=True)[1]])
+    limited = Limited(
+        labels=joined,
+        pool=np.zeros(int(joined.max()) + 1, dtype=np.bool_),
+        split=int(np.count_nonzero(pieces > 1)),
+        merged=int(divided.max() - joined.max()),
+        unpooled=joined,
+    )
+    return repool(limited, tokens, limits, pool_order)
+
+
+def repool(
+    limited: Limited, tokens: IntArray, limits: Limits, pool_order: IntArray | None = None
+) -> Limited:
+    """The same partitioning with its pools formed anew in another order of nodes.
+
+    Which nodes are pooled does not change: so a caller can look at ``limited.pool`` first and
+    fetch what an order is made of (:func:`pgs_neo4j.graph.pool.similarity_order`) for the
+    pooled nodes alone, and only when there is more than one pool.
+    """
+    pooled = pool(limited.unpooled, tokens, limits, pool_order)
+    labels = largest_first(pooled.labels)
+    flags = np.zeros_like(pooled.pool)
+    flags[labels] = pooled.pool[pooled.labels]
+    return replace(limited, labels=labels, pool=flags)
+
+
+def largest_first(labels: IntArray) -> IntArray:
+    """Labels renumbered ``0 .. k-1`` by falling size, ties by the lowest node."""
+    parts = dense(labels)
+    size = np.bincount(parts)
+    rank = np.empty(size.size, dtype=np.int64)
+    rank[np.argsort(-size, kind="stable")] = np.arange(size.size)
+    ordered: IntArray = rank[parts]
+    return ordered
+
+
+def _check(node_count: int, labels: IntArray, tokens: IntArray) -> None:
+    """Refuse arrays that do not describe the same nodes."""
+    if labels.shape != (node_count,) or tokens.shape != (node_count,):
+        raise ValueError(f"labels and tokens must have one entry for each of {node_count} nodes")
+    if tokens.size and tokens.min() < 0:
+        raise ValueError("a node has a negative number of tokens")
+
+
+def _all_fit(labels: IntArray, tokens: IntArray, limits: Limits) -> bool:
+    """Whether every part is within the maxima."""
+    sizes = sizes_of(labels, tokens)
+    return bool(limits.fits(sizes.nodes, sizes.tokens).all())

@@ -1,0 +1,153 @@
+"""Joins communities under the minimum with the neighbour they belong to most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgs_neo4j.graph.bounds import Limits, Sizes, sizes_of
+from pgs_neo4j.graph.csr import (
+    BoolArray,
+    Edges,
+    FloatArray,
+    IntArray,
+    between,
+    dense,
+    first_best,
+    mixed,
+    strengths,
+    sum_runs,
+    totals,
+)
+from pgs_neo4j.graph.pool import boxes
+
+TINY = float(np.finfo(np.float64).tiny)
+"""Stands in for a total weight of zero, where every strength is zero too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ties:
+    """Weight a small community shares with each neighbour, ascending by both."""
+
+    small: IntArray
+    neighbor: IntArray
+    weight: FloatArray
+
+
+def merge(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+    """Labels ``0 .. k-1`` after joining small communities to neighbours with room for them.
+
+    Smallest first, each goes to the neighbour with the largest shared weight beyond what chance
+    expects, w - k k' / 2m (ties: the lower label): what costs the least modularity, so that a
+    large neighbour does not draw in everything. No join exceeds the maximum. What stays small
+    has no neighbour with room.
+    """
+    parts = dense(labels)
+    sizes = sizes_of(parts, tokens)
+    strength = totals(parts, strengths(edges))
+    touching = _touching(edges, parts, limits.small(sizes.nodes, sizes.tokens))
+    merged = np.arange(sizes.nodes.size)
+    while True:
+        small, target = _wishes(touching, sizes, strength, limits)
+        small, target = _accepted(small, target, sizes, limits)
+        if not small.size:
+            return dense(merged[parts])
+        step = np.arange(sizes.nodes.size)
+        step[small] = target
+        merged = step[merged]
+        sizes = Sizes(_joined(sizes.nodes, step), _joined(sizes.tokens, step))
+        strength = totals(step, strength, step.size)
+        touching = between(touching, step)
+
+
+def join_siblings(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+    """Labels ``0 .. k-1`` after joining small communities that hang on the same neighbour.
+
+    For what :func:`merge` leaves small because its neighbours are full, such as thousands of
+    leaves around one hub. No join exceeds the maximum.
+    """
+    parts = dense(labels)
+    sizes = sizes_of(parts, tokens)
+    small = limits.small(sizes.nodes, sizes.tokens)
+    ties = _ties(_touching(edges, parts, small), small)
+    best, top = first_best(ties.weight, ties.small, small.size)
+    hanging = np.flatnonzero(top > -np.inf)
+    if not hanging.size:
+        return parts
+    hub = ties.neighbor[best[hanging]]
+    hanging = hanging[np.argsort(hub, kind="stable")]
+    box = boxes(sizes.nodes[hanging], sizes.tokens[hanging], np.sort(hub), limits)
+    joined = np.arange(small.size)
+    joined[hanging] = hanging[np.flatnonzero(np.diff(box, prepend=-1))][box]
+    return dense(joined[parts])
+
+
+def _touching(edges: Edges, parts: IntArray, small: BoolArray) -> Edges:
+    """The edges between parts that touch a small one; only these are ever looked at."""
+    cross = between(edges, parts)
+    keep = small[cross.source] | small[cross.target]
+    return Edges(small.size, cross.source[keep], cross.target[keep], cross.weight[keep])
+
+
+def _ties(touching: Edges, small: BoolArray) -> Ties:
+    """What each small community shares with each of its neighbours."""
+    out, back = small[touching.source], small[touching.target]
+    owner = np.concatenate((touching.source[out], touching.target[back]))
+    other = np.concatenate((touching.target[out], touching.source[back]))
+    weight = np.concatenate((touching.weight[out], touching.weight[back]))
+    key = owner * small.size + other
+    order = np.argsort(key, kind="stable")
+    first, shared = sum_runs(key[order], weight[order])
+    return Ties(owner[order[first]], other[order[first]], shared)
+
+
+def _wishes(
+    touching: Edges, sizes: Sizes, strength: FloatArray, limits: Limits
+) -> tuple[IntArray, IntArray]:
+    """The small communities that have a neighbour with room, and the one each prefers."""
+    ties = _ties(touching, limits.small(sizes.nodes, sizes.tokens))
+    nodes = sizes.nodes[ties.small] + sizes.nodes[ties.neighbor]
+    room = limits.fits(nodes, sizes.tokens[ties.small] + sizes.tokens[ties.neighbor])
+    chance = strength[ties.small] * (strength[ties.neighbor] / max(float(strength.sum()), TINY))
+    best, top = first_best(np.where(room, ties.weight - chance, -np.inf), ties.small, strength.size)
+    wishing = np.flatnonzero(top > -np.inf)
+    return wishing, ties.neighbor[best[wishing]]
+
+
+def _accepted(
+    small: IntArray, target: IntArray, sizes: Sizes, limits: Limits
+) -> tuple[IntArray, IntArray]:
+    """The wishes that come true at once: nobody joins one that is itself moving.
+
+    A community waits while a smaller one (ties: in a pseudo-random order, so that a chain
+    resolves in few rounds) is about to join it, and joins only one that is larger or at rest.
+    """
+    none = np.iinfo(np.int64).max
+    rank = np.full(sizes.nodes.size, none)
+    rank[small[np.lexsort((mixed(small, 0), sizes.nodes[small]))]] = np.arange(small.size)
+    first_suitor = np.full(sizes.nodes.size, none)
+    np.minimum.at(first_suitor, target, rank[small])
+    go = (rank[small] < first_suitor[small]) & (rank[small] < rank[target])
+    small, target = small[go], target[go]
+    order = np.lexsort((rank[small], target))
+    small, target = small[order], target[order]
+    room = limits.fits(
+        sizes.nodes[target] + _running(sizes.nodes[small], target),
+        sizes.tokens[target] + _running(sizes.tokens[small], target),
+    )
+    return small[room], target[room]
+
+
+def _running(values: IntArray, run: IntArray) -> IntArray:
+    """Cumulative sums of ``values`` that begin anew with each run of equal ``run``."""
+    total = np.cumsum(values)
+    first = np.flatnonzero(np.diff(run, prepend=-1))
+    before = (total - values)[first]
+    running: IntArray = total - np.repeat(before, np.diff(np.append(first, run.size)))
+    return running
+
+
+def _joined(values: IntArray, step: IntArray) -> IntArray:
+    """The values added up over what went into the same community."""
+    return totals(step, values, step.size).astype(np.int64)

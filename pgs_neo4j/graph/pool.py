@@ -1,0 +1,115 @@
+"""Gathers what no edge can place, and divides it where it exceeds one partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.graph.bounds import Limits, sizes_of
+from pgs_neo4j.graph.csr import BoolArray, IntArray, dense, run_starts
+
+SPREAD_STEPS = 10
+"""Power iterations per halving in :func:`similarity_order`; a rough axis is enough."""
+
+SLACK = 1e-7
+"""Of a box's load: keeps rounding from moving an end mark by one unit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """Labels ``0 .. k-1`` and which of them are pools, ``(k,)``."""
+
+    labels: IntArray
+    pool: BoolArray
+
+
+def pool(
+    labels: IntArray, tokens: IntArray, limits: Limits, order: IntArray | None = None
+) -> Pooled:
+    """Join all communities that are still small into one pool, or as few as fit the limits.
+
+    ``order`` ``(n,)`` ranks the nodes so that like stands near like (by default the node
+    index); a community stands where its first node does and is never divided. A pool may be
+    under the minimum. Raises ValueError when ``order`` is not one rank per node.
+    """
+    if order is not None and order.shape != labels.shape:
+        raise ValueError(f"the pool order must have one rank for each of {labels.size} nodes")
+    parts = dense(labels)
+    sizes = sizes_of(parts, tokens)
+    small = np.flatnonzero(limits.small(sizes.nodes, sizes.tokens))
+    if not small.size:
+        return Pooled(parts, np.zeros(sizes.nodes.size, dtype=np.bool_))
+    if order is not None:
+        standing = np.full(sizes.nodes.size, np.iinfo(np.int64).max)
+        np.minimum.at(standing, parts, order)
+        small = small[np.argsort(standing[small], kind="stable")]
+    shelf = np.zeros(small.size, dtype=np.int64)
+    joined = np.arange(sizes.nodes.size)
+    joined[small] = sizes.nodes.size + boxes(sizes.nodes[small], sizes.tokens[small], shelf, limits)
+    pooled = joined[parts]
+    final = dense(pooled)
+    flags = np.zeros(int(final.max()) + 1, dtype=np.bool_)
+    flags[final[pooled >= sizes.nodes.size]] = True
+    return Pooled(final, flags)
+
+
+def boxes(nodes: IntArray, tokens: IntArray, shelf: IntArray, limits: Limits) -> IntArray:
+    """Numbers ``0, 1, …`` of the boxes that units fill in their order, evenly on each shelf.
+
+    ``shelf`` ascends and no box spans two. A box holds no more than the maximum as long as
+    each unit alone does.
+    """
+    load = limits.load(nodes, tokens)
+    first = run_starts(shelf)
+    run = np.repeat(np.arange(first.size), np.diff(np.append(first, shelf.size)))
+    total = np.add.reduceat(load, first)
+    # a box that begins before its end mark may overshoot by one unit, so leave room for one
+    room = 1.0 - SLACK - np.maximum.reduceat(load, first)
+    count = np.where(total <= 1.0, 1.0, np.ceil(total / np.maximum(room, SLACK)))
+    before = np.cumsum(load) - load
+    before -= before[first][run]
+    progress = before * (count / np.maximum(total, SLACK))[run]
+    number = np.minimum(np.floor(progress + SLACK), count[run] - 1)
+    return np.cumsum(np.diff(number + run * 2.0 * (count.max() + 1), prepend=-1.0) != 0) - 1
+
+
+def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
+    """Ranks ``(n,)`` that put rows of like direction near each other, for :func:`pool`.
+
+    ``features`` ``(n, d)``, such as embeddings; rows of zeros, NaN or infinity come last.
+    Halves along the principal direction, again and again (Boley 1998), down to ``leaf`` rows.
+    Ties by index.
+    """
+    rows = np.asarray(features, dtype=np.float32)
+    length = np.linalg.norm(rows, axis=1)
+    known = np.flatnonzero(np.isfinite(length) & (length > 0))
+    unit = rows[known] / length[known, None]
+    pending, done = [np.arange(known.size)], []
+    while pending:
+        block = pending.pop()
+        block = block[np.argsort(_projections(unit[block]), kind="stable")]
+        if block.size <= max(leaf, 1):
+            done.append(known[block])
+        else:
+            pending += [block[block.size // 2 :], block[: block.size // 2]]
+    blank = np.setdiff1d(np.arange(length.size), known)
+    rank = np.empty(length.size, dtype=np.int64)
+    rank[np.concatenate((*done, blank))] = np.arange(length.size)
+    return rank
+
+
+def _projections(unit: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How far each row lies along the direction in which the rows spread most."""
+    if len(unit) < 2:
+        return np.zeros(len(unit), dtype=np.float32)
+    centered = unit - unit.mean(axis=0)
+    # begin with the row farthest from the mean: it cannot be orthogonal to all spread
+    axis = centered[np.argmax(np.einsum("ij,ij->i", centered, centered))]
+    for _ in range(SPREAD_STEPS):
+        axis = centered.T @ (centered @ axis)
+        axis = axis / max(float(np.linalg.norm(axis)), 1e-30)
+    projections: NDArray[np.float32] = centered @ axis
+    return projections

@@ -1,0 +1,61 @@
+"""Divides every community that is over the limits until each part fits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgs_neo4j.graph.bounds import Limits, sizes_of
+from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, dense, renumbered, within
+from pgs_neo4j.graph.halve import halve
+from pgs_neo4j.graph.recluster import recluster
+
+STUCK = 0.75
+"""A part that keeps more than this share of its community's load was not divided in earnest."""
+
+
+def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+    """Labels ``0 .. k-1`` that refine ``labels`` and whose parts all fit.
+
+    A community that does not fit is re-clustered with the edges inside it; what is then still
+    nearly whole is halved; and again until all fit. A single node over the tokens on its own
+    becomes a part of its own. All communities are worked on at the same time.
+    """
+    parts = dense(labels)
+    if limits.max_tokens is not None:
+        parts = _alone(parts, tokens > limits.max_tokens)
+    while True:
+        sizes = sizes_of(parts, tokens)
+        over = ~limits.fits(sizes.nodes, sizes.tokens)
+        nodes = np.flatnonzero(over[parts])
+        if not nodes.size:
+            return parts
+        edges = within(edges, parts, over)
+        # members of one community side by side: neighbours are then near in memory too
+        nodes = nodes[np.argsort(parts[nodes], kind="stable")]
+        divided = _divide(renumbered(edges, nodes), dense(parts[nodes]), tokens[nodes], limits)
+        parts[nodes] = divided + sizes.nodes.size
+        parts = dense(parts)
+
+
+def _alone(parts: IntArray, giant: BoolArray) -> IntArray:
+    """The parts with each giant node as a part of its own."""
+    apart = parts.copy()
+    apart[giant] = parts.size + np.arange(np.count_nonzero(giant))
+    return dense(apart)
+
+
+def _divide(edges: Edges, group: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+    """Every group in two parts or more, none of them both too large and nearly the group."""
+    parts = recluster(edges, group)
+    sizes, whole = sizes_of(parts, tokens), sizes_of(group, tokens)
+    owner = np.empty(sizes.nodes.size, dtype=np.int64)
+    owner[parts] = group
+    part_load = limits.load(sizes.nodes, sizes.tokens)
+    stuck = part_load > STUCK * limits.load(whole.nodes, whole.tokens)[owner]
+    stuck &= ~limits.fits(sizes.nodes, sizes.tokens)
+    nodes = np.flatnonzero(stuck[parts])
+    if nodes.size:
+        inner = renumbered(within(edges, parts, stuck), nodes)
+        cost = limits.load(np.ones(nodes.size, dtype=np.int64), tokens[nodes])
+        parts[nodes] += halve(inner, dense(parts[nodes]), cost) * sizes.nodes.size
+    return parts

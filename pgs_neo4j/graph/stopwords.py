@@ -1,0 +1,52 @@
+"""Words that say nothing about what a text is about.
+
+English function words, and what markup and graph exports leave in text. All are casefolded and
+have three letters or more, as shorter words are never counted.
+"""
+
+_ENGLISH = """
+able about above according across actual actually after afterwards again against ago ain all
+almost alone along already also although always among amongst and another any anybody anyhow
+anyone anything anyway anywhere apart are aren around aside ask asked asking away back became
+because become becomes becoming been before beforehand began begin behind being below beside
+besides best better between beyond both brief briefly but came can cannot case cases cause causes
+certain certainly clear clearly come comes consequently consider considered considering contain
+contained containing contains corresponding could couldn currently definitely described despite
+did didn different does doesn doing don done down due during each either else elsewhere enough
+entirely especially etc even eventually ever every everybody everyone everything everywhere
+exactly example examples except far few fewer finally find finds first five follow followed
+following follows for form former forms forth found four from full fully further furthermore gave
+general generally get gets getting give given gives giving goes going gone got great had hadn
+happen happened happens hardly has hasn have haven having hence her here hereby herein hers
+herself high higher highly him himself his how however important include included includes
+including indeed inside instead into isn its itself just keep keeps kept kind knew know known
+knows large larger last late later latter least less let lets like likely little long longer look
+looking looks lot low lower made main mainly make makes making many may maybe mean meaning means
+meant meanwhile merely might mightn mine more moreover most mostly much must mustn myself namely
+near nearly necessary need needed needn needs neither never nevertheless new next nine nobody non
+none nor not nothing now nowhere obviously off often okay old once one ones only onto opposite
+other others otherwise ought our ours ourselves out outside over overall own part particular
+particularly past per perhaps place please plus possible possibly present presumably previous
+previously probably provide provided provides providing put quite rather really recent recently
+regarding regardless relatively respect respective respectively right said same saw say saying
+says see seem seemed seeming seems seen self selves sent several shall shan she should shouldn
+show showed showing shown shows similar similarly simple simply since six small smaller some
+somebody somehow someone something sometime sometimes somewhat somewhere soon specific
+specifically specified specify still such suggest suggested suggests sure take taken takes taking
+tell ten tend tends than thank thanks that the their theirs them themselves then thence there
+thereafter thereby therefore therein thereof these they thing things think third this thorough
+thoroughly those though three through throughout thru thus till together too took toward towards
+tried tries truly try trying turn twice two under unless unlike unlikely until upon use used
+useful uses using usual usually various very via want wanted wants was wasn way ways well went
+were weren what whatever when whence whenever where whereas whereby wherein wherever whether which
+whichever while whilst who whoever whole whom whose why wide will willing wish with within without
+won wonder work worked working works would wouldn yes yet you your yours yourself yourselves
+"""
+
+_NOISE = """
+amp apos com edu false ftp gov href http https img jpeg jpg laquo ldquo lsquo mailto nan nbsp net
+none null org png quot raquo rdquo rsquo src svg true undefined url utf www xmlns
+"""
+
+STOP_WORDS = frozenset(f"{_ENGLISH} {_NOISE}".split())
+"""Left out of keywords, casefolded."""

@@ -1,0 +1,153 @@
+"""What holds for every graph: partitions cover, bounds hold, and no order matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgs_neo4j.graph.adjacency import adjacency
+from pgs_neo4j.graph.bounds import Limits
+from pgs_neo4j.graph.csr import Edges, dense, undirected
+from pgs_neo4j.graph.halve import halve
+from pgs_neo4j.graph.limits import apply_limits
+from pgs_neo4j.graph.merge import join_siblings, merge
+from pgs_neo4j.graph.quality import conductance, modularity
+from pgs_neo4j.graph.recluster import recluster
+from pgs_neo4j.graph.split import split
+
+
+@dataclass(frozen=True)
+class Case:
+    source: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+    labels: np.ndarray
+    tokens: np.ndarray
+    limits: Limits
+
+    @property
+    def edges(self) -> Edges:
+        return undirected(self.labels.size, self.source, self.target, self.weight)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    n = draw(st.integers(1, 70))
+    node = st.integers(0, n - 1)
+    pairs = draw(st.lists(st.tuples(node, node), max_size=200))
+    weight = st.one_of(st.just(1.0), st.just(0.0), st.floats(0, 1e6))
+    seed = np.random.default_rng(draw(st.integers(0, 2**32)))
+    minimum = draw(st.integers(1, 8))
+    return Case(
+        source=np.array([pair[0] for pair in pairs], dtype=np.int64),
+        target=np.array([pair[1] for pair in pairs], dtype=np.int64),
+        weight=np.array(draw(st.lists(weight, min_size=len(pairs), max_size=len(pairs)))),
+        labels=seed.integers(0, draw(st.integers(1, n)), n),
+        tokens=seed.integers(0, draw(st.sampled_from([1, 20, 200])), n),
+        limits=Limits(
+            min_nodes=minimum,
+            max_nodes=minimum + draw(st.integers(0, 20)),
+            max_tokens=draw(st.one_of(st.none(), st.integers(1, 400))),
+        ),
+    )
+
+
+def sizes(labels: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.bincount(labels), np.bincount(labels, tokens).astype(np.int64)
+
+
+def refines(fine: np.ndarray, coarse: np.ndarray) -> bool:
+    return np.unique(np.stack((fine, coarse)), axis=1).shape[1] == fine.max() + 1
+
+
+@given(cases())
+@settings(max_examples=300, deadline=None)
+def test_partitions_cover_all_nodes_within_bounds(case: Case) -> None:
+    result = apply_limits(case.edges, case.labels, case.tokens, case.limits)
+    nodes, tokens = sizes(result.labels, case.tokens)
+    assert result.labels.shape == case.labels.shape
+    assert nodes.min() >= 1
+    assert nodes.size == result.partition_count
+    assert case.limits.fits(nodes, tokens).all()
+    if case.labels.size >= case.limits.min_nodes:
+        assert not (case.limits.small(nodes, tokens) & ~result.pool).any()
+    assert (np.diff(nodes) <= 0).all()
+
+
+@given(cases(), st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
+def test_neither_row_order_nor_names_of_communities_matter(case: Case, random: object) -> None:
+    seed = np.random.default_rng(random.randrange(2**32))  # type: ignore[attr-defined]
+    order = seed.permutation(case.source.size)
+    swap = seed.random(case.source.size) < 0.5
+    shuffled = undirected(
+        case.labels.size,
+        np.where(swap, case.target, case.source)[order],
+        np.where(swap, case.source, case.target)[order],
+        case.weight[order],
+    )
+    names = seed.permutation(case.labels.max() + 1) * 10**9
+    first = apply_limits(case.edges, case.labels, case.tokens, case.limits)
+    again = apply_limits(shuffled, names[case.labels], case.tokens, case.limits)
+    assert first.labels.tolist() == again.labels.tolist()
+    assert first.pool.tolist() == again.pool.tolist()
+    assert modularity(case.edges, first.labels) == modularity(shuffled, again.labels)
+    for before, after in zip(
+        (adjacency(case.edges, first.labels).of(0), case.edges.total),
+        (adjacency(shuffled, again.labels).of(0), shuffled.total),
+        strict=True,
+    ):
+        assert before == after
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+def test_split_refines_and_merge_coarsens(case: Case) -> None:
+    parts = split(case.edges, case.labels, case.tokens, case.limits)
+    assert refines(parts, dense(case.labels))
+    assert case.limits.fits(*sizes(parts, case.tokens)).all()
+    for step in (merge, join_siblings):
+        joined = step(case.edges, parts, case.tokens, case.limits)
+        assert refines(parts, joined)
+        assert case.limits.fits(*sizes(joined, case.tokens)).all()
+        parts = joined
+
+
+@given(cases())
+@settings(max_examples=150, deadline=None)
+def test_recluster_and_halve_stay_inside_their_groups(case: Case) -> None:
+    group = dense(case.labels)
+    inside = group[case.source] == group[case.target]
+    edges = undirected(group.size, case.source[inside], case.target[inside], case.weight[inside])
+    assert refines(recluster(edges, group), group)
+    side = halve(edges, group, 1.0 + case.tokens)
+    for label in range(int(group.max()) + 1):
+        assert np.unique(side[group == label]).size == min(2, np.count_nonzero(group == label))
+
+
+@given(cases())
+@settings(max_examples=150, deadline=None)
+def test_shared_and_inner_weight_make_up_the_whole(case: Case) -> None:
+    labels, edges = dense(case.labels), case.edges
+    table = adjacency(edges, labels, top=None)
+    inside = labels[edges.source] == labels[edges.target]
+    assert table.weight.sum() / 2 + edges.weight[inside].sum() == edges.total
+    assert table.edges.sum() // 2 + np.count_nonzero(inside) == edges.source.size
+    assert edges.source.size + edges.self_loops == case.source.size
+
+
+@given(cases(), st.integers(0, 2**32))
+@settings(max_examples=150, deadline=None)
+def test_figures_do_not_change_when_nodes_are_renamed(case: Case, seed: int) -> None:
+    labels, edges = dense(case.labels), case.edges
+    name = np.random.default_rng(seed).permutation(labels.size)
+    renamed = undirected(labels.size, name[case.source], name[case.target], case.weight)
+    moved = np.empty_like(labels)
+    moved[name] = labels
+    assert np.isclose(modularity(edges, labels), modularity(renamed, moved))
+    assert -0.5 - 1e-9 <= modularity(edges, labels) <= 1.0
+    assert np.allclose(conductance(edges, labels), conductance(renamed, moved))
+    assert np.array_equal(adjacency(edges, labels).neighbor, adjacency(renamed, moved).neighbor)

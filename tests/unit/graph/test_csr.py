@@ -1,0 +1,115 @@
+"""Edges are checked, sums are exact, rows hold both directions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.graph import csr
+from pgs_neo4j.graph.csr import Edges
+
+
+def test_self_loops_are_left_out_and_counted() -> None:
+    edges = csr.undirected(3, np.array([0, 1, 2]), np.array([0, 2, 2]))
+    assert edges.self_loops == 2
+    assert edges.source.tolist() == [1]
+    assert edges.total == 1.0
+
+
+def test_parallel_edges_add_up_in_rows() -> None:
+    edges = csr.undirected(3, np.array([0, 1, 2]), np.array([1, 0, 1]), np.array([1.0, 2.0, 4.0]))
+    rows = csr.rows(edges)
+    assert rows.start.tolist() == [0, 1, 3, 4]
+    assert rows.neighbor.tolist() == [1, 0, 2, 1]
+    assert rows.weight.tolist() == [3.0, 3.0, 4.0, 4.0]
+    assert csr.strengths(edges).tolist() == [3.0, 7.0, 4.0]
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf"), 1e308])
+def test_weights_that_cannot_be_summed_are_refused(weight: float) -> None:
+    with pytest.raises(ValueError, match="negative, not a number, or too large"):
+        csr.undirected(2, np.array([0, 1]), np.array([1, 0]), np.array([1.0, weight]))
+
+
+@pytest.mark.parametrize("end", [-1, 2])
+def test_an_end_outside_the_graph_is_refused(end: int) -> None:
+    with pytest.raises(ValueError, match="outside the 2 nodes"):
+        csr.undirected(2, np.array([0]), np.array([end]))
+
+
+def test_arrays_of_different_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="of one length"):
+        csr.undirected(2, np.array([0, 1]), np.array([1]))
+
+
+def test_sums_do_not_depend_on_the_order_of_edges() -> None:
+    random = np.random.default_rng(1)
+    weight = random.random(1_000) * 10.0 ** random.integers(-6, 6, 1_000)
+    source, target = np.zeros(1_000, dtype=np.int64), np.ones(1_000, dtype=np.int64)
+    sums = set()
+    for _ in range(20):
+        order = random.permutation(1_000)
+        sums.add(float(np.cumsum(csr.undirected(2, source, target, weight[order]).weight)[-1]))
+    assert len(sums) == 1
+    assert sums.pop() == pytest.approx(weight.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-30, 1e300])
+def test_extreme_weights_keep_their_proportion(scale: float) -> None:
+    edges = csr.undirected(3, np.array([0, 1]), np.array([1, 2]), np.array([1.0, 4.0]) * scale)
+    assert edges.weight[1] == 4 * edges.weight[0] > 0
+
+
+def test_rows_of_a_graph_without_edges_are_empty(all_isolated: Edges) -> None:
+    rows = csr.rows(all_isolated)
+    assert rows.degree.tolist() == [0] * 4_000
+    assert csr.rows(csr.undirected(0, np.empty(0), np.empty(0))).start.tolist() == [0]
+
+
+def test_within_and_between_part_the_edges(two_triangles: Edges) -> None:
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    inside = csr.within(two_triangles, labels, np.array([True, True]))
+    one = csr.within(two_triangles, labels, np.array([False, True]))
+    cross = csr.between(two_triangles, labels)
+    assert (inside.source.size, one.source.size) == (6, 3)
+    assert (cross.node_count, cross.source.tolist(), cross.target.tolist()) == (2, [0], [1])
+
+
+def test_renumbered_names_nodes_by_their_place(two_triangles: Edges) -> None:
+    kept = csr.within(two_triangles, np.array([0, 0, 0, 1, 1, 1]), np.array([False, True]))
+    moved = csr.renumbered(kept, np.array([5, 3, 4]))
+    ends = {frozenset(pair) for pair in np.stack((moved.source, moved.target)).T.tolist()}
+    assert ends == {frozenset((1, 2)), frozenset((0, 2)), frozenset((0, 1))}
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([], []),
+        ([7, 7, 3, 7, 9], [0, 0, 1, 0, 2]),
+        ([-5, 10**15, -5, 0], [0, 1, 0, 2]),
+    ],
+)
+def test_dense_counts_labels_by_their_lowest_node(labels: list[int], expected: list[int]) -> None:
+    assert csr.dense(np.array(labels, dtype=np.int64)).tolist() == expected
+
+
+def test_entries_name_position_and_owner(two_triangles: Edges) -> None:
+    rows = csr.rows(two_triangles)
+    position, owner = csr.entries(rows.start, np.array([2, 5]))
+    assert rows.neighbor[position].tolist() == [0, 1, 3, 3, 4]
+    assert owner.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_first_best_takes_the_first_of_equals() -> None:
+    score = np.array([1.0, 3.0, 3.0, -np.inf, 2.0])
+    best, top = csr.first_best(score, np.array([0, 0, 0, 2, 2]), 4)
+    assert best.tolist() == [1, 0, 4, 0]
+    assert top.tolist() == [3.0, -np.inf, 2.0, -np.inf]
+
+
+def test_mixed_is_fixed_and_spreads_evenly() -> None:
+    values = csr.mixed(np.arange(80_000), 3)
+    assert np.array_equal(values, csr.mixed(np.arange(80_000), 3))
+    assert np.unique(values).size == 80_000
+    assert np.abs(np.bincount((values % 8).astype(np.int64)) - 10_000).max() < 500

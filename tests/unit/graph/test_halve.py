@@ -1,0 +1,39 @@
+"""Halving cuts where the tie is thin, and keeps the balance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgs_neo4j.graph.csr import Edges
+from pgs_neo4j.graph.halve import MIDDLE, halve
+
+
+def test_barbell_is_cut_at_the_bar(barbell: Edges) -> None:
+    side = halve(barbell, np.zeros(40, dtype=np.int64), np.ones(40))
+    assert np.unique(side[:20]).size == np.unique(side[20:]).size == 1
+    assert side[0] != side[39]
+
+
+def test_each_side_of_a_star_gets_its_share(star: Edges) -> None:
+    side = halve(star, np.zeros(10_001, dtype=np.int64), np.ones(10_001))
+    assert MIDDLE <= side.mean() <= 1 - MIDDLE
+
+
+def test_nodes_without_edges_are_divided_in_order(all_isolated: Edges) -> None:
+    side = halve(all_isolated, np.zeros(4_000, dtype=np.int64), np.ones(4_000))
+    assert side.tolist() == [False] * 2_000 + [True] * 2_000
+
+
+def test_load_is_balanced_rather_than_nodes(all_isolated: Edges) -> None:
+    load = np.ones(4_000)
+    load[0] = 3_999.0
+    side = halve(all_isolated, np.zeros(4_000, dtype=np.int64), load)
+    assert np.count_nonzero(~side) == 1
+
+
+def test_every_group_of_two_has_two_sides(all_isolated: Edges) -> None:
+    group = np.repeat(np.arange(2_000), 2)
+    load = np.where(np.arange(4_000) % 2, 1e-9, 1e9)
+    side = halve(all_isolated, group, load)
+    assert (side[::2] != side[1::2]).all()
+    assert halve(all_isolated, np.arange(4_000), load).tolist() == [False] * 4_000

@@ -1,0 +1,95 @@
+"""Words, markup, document frequency, and what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgs_neo4j.graph import keywords as module
+from pgs_neo4j.graph.keywords import KeywordCounter, words
+from pgs_neo4j.graph.stopwords import STOP_WORDS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", set()),
+        ("The Entropy of entropy", {"entropy"}),
+        ("Größe STRASSE straße", {"grösse", "strasse"}),
+        ("квант теория 量子力学", {"квант", "теория", "量子力学"}),
+        ("snake_case well-known camelCase h2o", {"snake", "camelcase", "h2o"}),
+        ("ab 3d 2023 1984abc", set()),
+        ("<p class='lead'>Torus</p><br/>&nbsp;knots&amp;links", {"torus", "knots", "links"}),
+        ("a < b and mass > charge", {"mass", "charge"}),
+        ("<!-- hidden --><style>p {colour: x}</style>visible", {"visible"}),
+        ("<SCRIPT src=x>var secret</SCRIPT>visible", {"visible"}),
+        ("before\n```python\nimport numpy\n```\nafterglow", {"afterglow"}),
+        ("unclosed\n```\nfence", {"unclosed", "fence"}),
+        ("see https://example.org/path?query=1 or mail someone@example.org now", {"mail"}),
+        ("[manifold](http://example.org/hidden)", {"manifold"}),
+        ("isn't don't quark's", {"quark"}),
+        ("x" * 41 + " " + "y" * 40, {"y" * 40}),
+    ],
+)
+def test_words_of_a_text(text: str, expected: set[str]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<a" * 500_000, "<!--" * 300_000, "```\n" * 300_001, "a@" * 500_000, "x" * 1_000_000],
+)
+def test_hostile_text_takes_linear_time(text: str) -> None:
+    assert words(text) == set()
+
+
+def test_stop_words_are_such_as_could_be_counted() -> None:
+    assert all(len(word) >= 3 and word == word.casefold() for word in STOP_WORDS)
+
+
+def test_a_word_counts_once_per_node_and_ties_are_alphabetical() -> None:
+    counter = KeywordCounter()
+    counter.add(1, "quark quark quark boson")
+    counter.add(1, "boson gluon")
+    counter.add(2, "axion")
+    assert counter.keywords() == {1: ("boson", "gluon", "quark"), 2: ("axion",)}
+    assert counter.keywords(top=1) == {1: ("boson",), 2: ("axion",)}
+
+
+def test_a_partition_without_words_has_no_keywords() -> None:
+    counter = KeywordCounter()
+    counter.add(3, "the and of")
+    counter.finish(4)
+    assert counter.keywords() == {3: (), 4: ()}
+
+
+def test_a_word_shared_by_most_partitions_gives_its_place_to_the_next() -> None:
+    counter = KeywordCounter()
+    for partition, own in enumerate(["quark", "boson", "gluon", "axion"]):
+        for _ in range(3):
+            counter.add(partition, f"physics {own}")
+        counter.add(partition, f"physics rest{own}")
+    assert counter.keywords(top=2)[0] == ("quark", "restquark")
+    few = KeywordCounter()
+    for partition in range(3):
+        few.add(partition, "physics")
+    assert few.keywords() == {0: ("physics",), 1: ("physics",), 2: ("physics",)}
+
+
+def test_finishing_a_partition_keeps_its_best() -> None:
+    counter = KeywordCounter()
+    counter.add(0, " ".join(f"word{number:04d}" for number in range(1_000)))
+    counter.add(0, "quark")
+    counter.add(0, "quark")
+    before = counter.keywords()
+    counter.finish(0)
+    assert counter.keywords() == before
+    assert before[0][0] == "quark"
+
+
+def test_memory_is_bounded_and_frequent_words_survive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_WORDS", 50)
+    counter = KeywordCounter()
+    for number in range(200):
+        counter.add(0, f"quark rare{number:03d}")
+    assert counter.keywords()[0][0] == "quark"
+    assert len(counter._counts[0]) <= 50
