@@ -86,7 +86,10 @@ async def wipe(database: Database) -> None:
     )
     for row in indexes:
         await database.call("DROP INDEX $name IF EXISTS", row, "write")
-    drop = "CALL gds.graph.list() YIELD graphName CALL gds.graph.drop(graphName) YIELD nodeCount RETURN 1"
+    drop = (
+        "CALL gds.graph.list() YIELD graphName "
+        "CALL gds.graph.drop(graphName) YIELD nodeCount RETURN 1"
+    )
     await database.call(drop, {}, "write")
 
 
@@ -105,8 +108,9 @@ async def _endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[E
 
 
 def _docker_answers() -> bool:
-    import docker
     from docker.errors import DockerException
+
+    import docker
 
     try:
         client = docker.from_env(timeout=5)
@@ -133,10 +137,11 @@ def _container() -> Iterator[Endpoint]:
 @asynccontextmanager
 async def _local(folder: Path) -> AsyncIterator[Endpoint]:
     from pgs_neo4j.local import server
+    from pgs_neo4j.local.options import LocalOptions
 
-    options = server.LocalOptions(data_dir=folder, heap_mb=1536, page_cache_mb=256)
+    options = LocalOptions(data_dir=folder, heap_mb=1536, page_cache_mb=256)
     running = await server.ensure_running(options)
     try:
-        yield Endpoint(running.uri, running.user, running.password.get_secret_value())
+        yield Endpoint(running.uri, running.user, running.password)
     finally:
         await server.stop(options)

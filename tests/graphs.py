@@ -21,7 +21,8 @@ UNWIND range(0, $topics * $size - 1) AS i
 WITH i, i / $size AS topic, i % $size AS place
 CREATE (:Paper {
   doi: 'doi/' + i, title: 'Paper ' + i, score: toFloat($size - place), topic: topic,
-  abstract: 'Paper ' + i + ' studies ' + $names[topic % size($names)] + '. Its token is fact' + i + '.'
+  abstract: 'Paper ' + i + ' studies ' + $names[topic % size($names)]
+            + '. Its token is fact' + i + '.'
 })
 """
 CREATE_CITATIONS = """

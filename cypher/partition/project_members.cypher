@@ -1,0 +1,21 @@
+// Project the embeddings of a generation's members, one in-memory label per partition.
+// Vectors of another length, or with a component that is no finite number, are left out.
+// A weight property that is there and positive multiplies the vector.
+// params: name, generation, embedding, dimensions, weight, concurrency
+// returns: graph
+// mode: read
+MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[:PGS_IN]-(n)
+WITH p, n, n[$embedding] AS vector
+WHERE vector IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
+  AND size(vector) = $dimensions
+  AND all(x IN vector WHERE abs(toFloat(x)) < 1.0e30)
+WITH p, n, vector, CASE WHEN n[$weight] IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN toFloat(n[$weight]) ELSE 1.0 END AS raw
+WITH p, n, vector, CASE WHEN raw > 0.0 AND raw < 1.0e30 THEN raw ELSE 1.0 END AS factor
+RETURN gds.graph.project(
+  $name, n, null,
+  {
+    sourceNodeLabels: ['P' + toString(p.id)], targetNodeLabels: null,
+    sourceNodeProperties: {vector: [x IN vector | toFloat(x) * factor]}, targetNodeProperties: null
+  },
+  {readConcurrency: $concurrency}
+) AS graph

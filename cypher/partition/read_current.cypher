@@ -1,0 +1,6 @@
+// The current generation of a graph, no row when there is none.
+// params: graph
+// returns: generation
+// mode: read
+MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(c:PgsGeneration)
+RETURN c {.*, created_at: toString(c.created_at)} AS generation

@@ -1,0 +1,9 @@
+// Some nodes with what a prompt shows of them.
+// params: nodes, text, title, key
+// returns: element_id, labels, text, title, key
+// mode: read
+UNWIND $nodes AS wanted
+MATCH (n) WHERE elementId(n) = wanted
+RETURN elementId(n) AS element_id,
+       [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
+       [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key

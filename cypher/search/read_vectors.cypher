@@ -1,0 +1,9 @@
+// Stored embeddings of some nodes.
+// params: nodes, embedding, dimensions
+// returns: element_id, vector
+// mode: read
+UNWIND $nodes AS wanted
+MATCH (n) WHERE elementId(n) = wanted
+WITH n, n[$embedding] AS vector
+WHERE vector IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL AND size(vector) = $dimensions
+RETURN elementId(n) AS element_id, toFloatList(vector) AS vector

@@ -1,0 +1,74 @@
+"""The text, title, and key of a node from whatever its properties hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pgs_neo4j.model import Node
+
+TITLE_LENGTH = 100
+
+
+def joined_text(values: Iterable[Any]) -> str:
+    """The text of a node: its text properties in order, blank line between, empties left out.
+
+    Lists are joined by lines; numbers, dates, and the like are written out; bytes are no text.
+    """
+    parts = [_text(value).strip() for value in values if value is not None]
+    return "\n\n".join(part for part in parts if part)
+
+
+def number(value: Any) -> float:
+    """The value as a float, NaN when it is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return math.nan
+    return float(value) if math.isfinite(value) else math.nan
+
+
+def node(
+    *,
+    rank: int,
+    element_id: str,
+    labels: Sequence[str],
+    text: Sequence[Any],
+    title: Any,
+    key: Any,
+) -> Node:
+    """A node as sweeps and searches read it, from the columns of a query.
+
+    The title falls back to the text's first line, then to the key, then to the label. The
+    key falls back to the element id, which is good for this run only.
+    """
+    joined = joined_text(text)
+    named = joined_text([key]) or element_id
+    label = labels[0] if labels else "node"
+    candidates = (joined_text([title]), joined, joined_text([key]), f"{label} {element_id}")
+    first = next(candidate for candidate in candidates if candidate)
+    return Node(
+        rank=rank,
+        element_id=element_id,
+        key=named,
+        title=shortened(first.splitlines()[0], TITLE_LENGTH),
+        text=joined,
+        labels=tuple(labels),
+    )
+
+
+def shortened(text: str, length: int) -> str:
+    """At most ``length`` characters on one line, cut at a word where one is near."""
+    line = " ".join(text.split())
+    if len(line) <= length:
+        return line
+    cut = line[: length - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > length // 2 else cut).rstrip() + "…"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(_text(item) for item in value if item is not None)
+    return "" if isinstance(value, bytes | bytearray) else str(value)

@@ -1,0 +1,184 @@
+"""Phase 1: which partitions a question needs, and why."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.model import Partition, Route, Routing
+
+FALLBACK = 3  # partitions swept when none is relevant enough
+
+# Questions that ask for everything: similarity to one centroid would mislead.
+BROAD = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(full|complete|entire|whole)\s+(sweep|scan|coverage|graph|picture|read(ing)?)\b",
+        r"\b(comprehensive|exhaustive|complete|overall|broad|high[- ]level)\s+"
+        r"(overview|summary|survey|review|analysis|map|account|picture)\b",
+        r"\bwhat\b.*\b(gaps?|missing|absent|lacking|unexplored|blind spots?|not covered)\b",
+        r"\b(across|over|throughout|in)\s+(all|every|the\s+(whole|entire))\b",
+        r"\b(everything|all)\s+(about|that|there\s+is|we\s+know|you\s+know|in\s+(here|this))\b",
+        r"\b(main|key|major|central|recurring|common|overarching)\s+"
+        r"(themes?|topics?|threads?|patterns?|findings|insights|ideas|connections)\b",
+    )
+)
+
+
+def is_broad(question: str) -> bool:
+    """Whether one of the six patterns finds a comprehensive or open-ended question."""
+    return any(pattern.search(question) for pattern in BROAD)
+
+
+def route(
+    question: str,
+    vector: NDArray[np.float32] | None,
+    partitions: Sequence[Partition],
+    config: PGSConfig,
+    *,
+    threshold: float | None = None,
+    centered: bool = False,
+    full_sweep: bool = False,
+    everything_unread: bool = False,
+    note: str = "",
+) -> Routing:
+    """Choose among ``partitions``, best first.
+
+    ``vector`` is the question at unit length (d,), None when there is nothing to compare.
+    ``threshold`` overrides the configured one. ``centered`` compares directions from the
+    middle of all partitions: a vector that is itself a mean of members is near to every
+    centroid, and only its direction tells. A full sweep takes every partition; a broad
+    question and one without a vector take the largest up to the cap. ``everything_unread``
+    (mode ``continue``) takes the nearest up to the cap, relevant or not. Otherwise relevance
+    decides: those at or above the threshold, at least ``min_sweep_partitions``, and the best
+    few with a plain note when none is relevant.
+    """
+    largest = sorted(partitions, key=lambda partition: (-partition.size, partition.id))
+    if full_sweep:
+        reason = "full sweep: every partition is read"
+        return _unscored(largest, len(largest), reason, broad=True, note=note)
+    limit = _limit(len(largest), config)
+    if is_broad(question):
+        reason = "broad question: the largest partitions are read"
+        return _unscored(largest, limit, reason, broad=True, note=note)
+    scored = _scored(vector, partitions, centered) if vector is not None else []
+    if not scored:
+        reason = "not scored: the largest partitions are read"
+        return _unscored(largest, limit, reason, broad=False, note=note)
+    if everything_unread:
+        return _remainder(scored, largest, limit, note)
+    wanted = config.partition_relevance_threshold if threshold is None else threshold
+    return _relevant(scored, len(largest), wanted, config, note)
+
+
+def _remainder(
+    scored: list[tuple[float, Partition]], largest: list[Partition], limit: int, note: str
+) -> Routing:
+    """The nearest first, then those that cannot be scored, so that nothing is left for ever."""
+    kept = scored[:limit]
+    reasons = [f"unread so far, similarity {score:.2f}" for score, _ in kept]
+    comparable = {partition.id for _, partition in scored}
+    others = [partition for partition in largest if partition.id not in comparable]
+    rest = _unscored(others, limit - len(kept), "unread so far, not scored", broad=False, note="")
+    return Routing(
+        routes=(*_routes(kept, reasons), *rest.routes),
+        considered=len(largest),
+        best_similarity=scored[0][0],
+        note=note,
+    )
+
+
+def _relevant(
+    scored: list[tuple[float, Partition]],
+    considered: int,
+    threshold: float,
+    config: PGSConfig,
+    note: str,
+) -> Routing:
+    relevant = [pair for pair in scored if pair[0] >= threshold]
+    least = config.min_sweep_partitions
+    kept = relevant[: max(_limit(len(relevant), config), least)]
+    reasons = [f"similarity {score:.2f} reaches {threshold:.2f}" for score, _ in kept]
+    added = scored[len(kept) : least] if len(relevant) == len(kept) else []
+    reasons += [f"similarity {score:.2f}, to reach the minimum of {least}" for score, _ in added]
+    best = scored[0][0]
+    routing = Routing(
+        routes=_routes(kept + added, reasons),
+        considered=considered,
+        best_similarity=best,
+        note=note,
+    )
+    if relevant:
+        return routing
+    fallback = scored[: max(least, min(FALLBACK, _cap(config)))]
+    plain = (
+        f"no partition reaches the relevance threshold {threshold:.2f} (best similarity "
+        f"{best:.2f}), so the {len(fallback)} nearest are read"
+    )
+    reasons = [f"similarity {score:.2f}, among the nearest" for score, _ in fallback]
+    return replace(
+        routing,
+        routes=_routes(fallback, reasons),
+        fallback=True,
+        note="; ".join(part for part in (note, plain) if part),
+    )
+
+
+def _scored(
+    vector: NDArray[np.float32], partitions: Sequence[Partition], centered: bool
+) -> list[tuple[float, Partition]]:
+    """Cosine of each partition that has a centroid, in one matrix product, best first."""
+    comparable = [
+        partition
+        for partition in partitions
+        if partition.centroid is not None and len(partition.centroid) == len(vector)
+    ]
+    if not comparable:
+        return []
+    centroids = np.stack([np.asarray(partition.centroid) for partition in comparable])
+    if centered and len(comparable) > 1:
+        middle = np.average(centroids, axis=0, weights=[part.size for part in comparable])
+        centroids, vector = centroids - middle, _unit(vector - middle)
+    lengths = np.linalg.norm(centroids, axis=1)
+    cosine = (centroids @ vector) / np.where(lengths > 0, lengths, 1.0)
+    pairs = list(zip(cosine.astype(float).tolist(), comparable, strict=True))
+    return sorted(pairs, key=lambda pair: (-pair[0], pair[1].id))
+
+
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    length = float(np.linalg.norm(vector))
+    return vector / np.float32(length) if length else vector
+
+
+def _cap(config: PGSConfig) -> int:
+    return max(config.max_sweep_partitions, config.min_sweep_partitions)
+
+
+def _limit(found: int, config: PGSConfig) -> int:
+    """How many of ``found`` partitions to sweep: the fraction when set, else the cap."""
+    if config.sweep_fraction is not None:
+        return math.ceil(config.sweep_fraction * found)
+    return min(found, _cap(config))
+
+
+def _unscored(
+    largest: list[Partition], limit: int, reason: str, *, broad: bool, note: str
+) -> Routing:
+    routes = tuple(
+        Route(partition=partition.id, similarity=None, reason=reason)
+        for partition in largest[:limit]
+    )
+    return Routing(routes=routes, considered=len(largest), broad=broad, note=note)
+
+
+def _routes(pairs: Sequence[tuple[float, Partition]], reasons: Sequence[str]) -> tuple[Route, ...]:
+    return tuple(
+        Route(partition=partition.id, similarity=score, reason=reason)
+        for (score, partition), reason in zip(pairs, reasons, strict=True)
+    )

@@ -1,0 +1,165 @@
+"""Where vectors come from: what centroids are made of, and how a question joins them.
+
+Four spaces. ``stored``: embeddings in the graph. ``texts``: an embedder reads every node
+(hashing, sentence-transformers). ``digests``: a paid endpoint reads one digest per
+partition, so that the bill grows with partitions and not with nodes. ``none``: no vectors,
+and every partition is a candidate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j import queries
+from pgs_neo4j.config import EmbedderName
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import MappingError
+from pgs_neo4j.llm.protocol import Embedder
+from pgs_neo4j.llm.words import words
+from pgs_neo4j.model import GraphMapping
+
+FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's
+LONG_TEXT = 2000  # characters from which a text's length counts against a match
+Kind = Literal["none", "stored", "texts", "digests"]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The vector space of one graph under the settings in force."""
+
+    kind: Kind
+    embedder: Embedder | None = None
+    embedding: str | None = None
+
+    @property
+    def signature(self) -> str | None:
+        """Part of the fingerprint: another space makes another generation."""
+        if self.kind == "none":
+            return None
+        if self.kind == "stored":
+            return f"stored:{self.embedding}"
+        return f"{self.kind}:{self.embedder.name if self.embedder else ''}"
+
+    @property
+    def threshold(self) -> float | None:
+        """Relevance threshold that suits the space; None: the configured one."""
+        return self.embedder.threshold if self.kind == "texts" and self.embedder else None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionVector:
+    """A question in the graph's space, or None and one sentence that says why not.
+
+    ``borrowed`` when it is a mean of stored vectors and no embedding of its own.
+    """
+
+    vector: NDArray[np.float32] | None
+    note: str = ""
+    borrowed: bool = False
+
+
+def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphMapping) -> Space:
+    """The space for a graph. ``embedder`` is what ``name`` stands for, None for ``stored``.
+
+    Raises MappingError when ``stored`` is asked for and the mapping names no embedding.
+    """
+    if name == "none":
+        return Space("none")
+    if name == "stored" and not mapping.embedding:
+        raise MappingError(
+            "the embedder 'stored' needs the mapping to name an embedding property; add one "
+            "with 'pgs graph add --embedding PROPERTY', or choose another PGS_EMBEDDER"
+        )
+    if mapping.embedding and name != "hashing":
+        return Space("stored", embedder, mapping.embedding)
+    if embedder is None:
+        return Space("none")
+    return Space("digests" if name == "openai" else "texts", embedder)
+
+
+async def embed_question(
+    db: Database, space: Space, mapping: GraphMapping, question: str, dimensions: int | None
+) -> QuestionVector:
+    """The question as a unit vector (d,) in the graph's space.
+
+    Without an embedder of the stored vectors' kind, the question borrows the mean of the
+    stored vectors of the nodes that share its rarest words (pseudo-relevance feedback,
+    Rocchio 1971). Raises ModelError when the embedder fails.
+    """
+    if space.kind == "none" or dimensions is None:
+        return QuestionVector(None, "no embeddings to compare the question with")
+    if space.embedder is None:
+        return await _borrowed(db, space, mapping, question, dimensions)
+    vector = (await space.embedder.embed([question]))[0]
+    if len(vector) != dimensions:
+        borrowed = await _borrowed(db, space, mapping, question, dimensions)
+        note = (
+            f"the embedder {space.embedder.name} makes vectors of {len(vector)} and the graph "
+            f"holds vectors of {dimensions}, so they cannot be compared"
+        )
+        return replace(borrowed, note=f"{note}; {borrowed.note}")
+    return (
+        QuestionVector(unit(vector))
+        if vector.any()
+        else QuestionVector(None, "the question has no words that the embedder knows")
+    )
+
+
+def unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The vector at length 1; a zero vector stays zero."""
+    length = float(np.linalg.norm(vector))
+    return np.asarray(vector / length if length else vector, dtype=np.float32)
+
+
+async def _borrowed(
+    db: Database, space: Space, mapping: GraphMapping, question: str, dimensions: int
+) -> QuestionVector:
+    if space.kind != "stored" or not space.embedding:
+        return QuestionVector(None, "there is nothing to compare the question with")
+    best = await lexical_matches(db, mapping, question, 4 * FEEDBACK_NODES)
+    rows = await db.read(
+        queries.get("search/read_vectors"),
+        nodes=list(best),
+        embedding=space.embedding,
+        dimensions=dimensions,
+    )
+    rows = sorted(rows, key=lambda row: (-best[row["element_id"]], row["element_id"]))
+    kept = rows[:FEEDBACK_NODES]
+    if not kept:
+        return QuestionVector(None, "no node with an embedding holds a word of the question")
+    vectors = np.asarray([unit(np.asarray(row["vector"])) for row in kept])
+    scores = np.asarray([best[row["element_id"]] for row in kept])
+    note = f"compared by the stored vectors of the {len(kept)} nodes that share its words"
+    return QuestionVector(unit(scores @ vectors), note, borrowed=True)
+
+
+async def lexical_matches(
+    db: Database, mapping: GraphMapping, question: str, limit: int
+) -> dict[str, float]:
+    """The nodes that share the question's rarest words: element id to score, best first."""
+    terms = sorted(set(words(question)))
+    if not terms or not mapping.text:
+        return {}
+    rows = await db.read(
+        queries.get("search/read_term_matches"),
+        labels=list(mapping.labels),
+        text=list(mapping.text),
+        terms=terms,
+    )
+    holders = Counter(place for row in rows for place in row["found"])
+    rarity = {place: math.log(1 + len(rows) / count) for place, count in holders.items()}
+    scored = [
+        (sum(rarity[place] for place in row["found"]) / _length(row["size"]), row["element_id"])
+        for row in rows
+    ]
+    return {node: score for score, node in sorted(scored, key=lambda s: (-s[0], s[1]))[:limit]}
+
+
+def _length(size: int) -> float:
+    return 1.0 + math.log(max(size / LONG_TEXT, 1.0))

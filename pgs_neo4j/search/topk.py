@@ -1,0 +1,171 @@
+"""The k nodes nearest to a question: what a standard retrieval would have read.
+
+By a Neo4j vector index where one covers the view, by one matrix product over the stored
+vectors otherwise, and by shared words where the graph stores no vectors. No index is ever
+created but by ``create_indexes``, on request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j import node_text, queries
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.errors import MappingError
+from pgs_neo4j.model import GraphMapping, Node
+from pgs_neo4j.search.embedding import lexical_matches, unit
+
+INDEX_PREFIX = "pgs_vector_"
+BATCH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The nearest nodes, best first, ranked from 0, and how they were found."""
+
+    nodes: tuple[Node, ...]
+    method: str
+
+
+async def nearest(
+    db: Database,
+    mapping: GraphMapping,
+    question: str,
+    vector: NDArray[np.float32] | None,
+    k: int,
+) -> Nearest:
+    """The ``k`` nodes nearest to the question; ``vector`` is it at unit length, if there is one."""
+    if vector is not None and mapping.embedding:
+        indexes = await _covering_indexes(db, mapping, len(vector))
+        if indexes:
+            rows = await _by_index(db, mapping, indexes, vector, k)
+            return Nearest(_nodes(rows), f"vector index {', '.join(indexes)}")
+        best = await _by_product(db, mapping, vector, k)
+        method = "cosine over the stored embeddings"
+    else:
+        best = list(await lexical_matches(db, mapping, question, k))
+        method = "shared words"
+    rows = await db.read(queries.get("search/read_nodes"), nodes=best, **_shown(mapping))
+    return Nearest(_nodes(rows), method)
+
+
+async def create_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
+    """Create a cosine vector index on each mapped label; returns their names.
+
+    Raises MappingError when the mapping names no label or no embedding: an index needs both.
+    """
+    if not mapping.labels or not mapping.embedding:
+        raise MappingError(
+            "a vector index needs a mapping that names labels and an embedding property; "
+            "add them with 'pgs graph add'"
+        )
+    existing = {(row["label"], row["property"]) for row in await _indexes(db)}
+    names = []
+    for label in mapping.labels:
+        if (label, mapping.embedding) in existing:
+            continue
+        name = index_name(label, mapping.embedding)
+        await db.write(
+            queries.get("search/create_vector_indexes"),
+            name=name,
+            label=label,
+            property=mapping.embedding,
+            dimensions=dimensions,
+        )
+        names.append(name)
+    return names
+
+
+async def drop_indexes(db: Database) -> list[str]:
+    """Drop the vector indexes that are ours; returns their names."""
+    names = [row["name"] for row in await _indexes(db) if row["name"].startswith(INDEX_PREFIX)]
+    for name in names:
+        await db.write(queries.get("search/drop_vector_indexes"), name=name)
+    return names
+
+
+def index_name(label: str, embedding: str) -> str:
+    """The name of our index on a label's property; hashed, since any label may come."""
+    digest = blake2b(f"{label}\0{embedding}".encode(), digest_size=8).hexdigest()
+    return f"{INDEX_PREFIX}{digest}"
+
+
+async def _indexes(db: Database) -> list[Row]:
+    return await db.read(queries.get("search/read_vector_indexes"))
+
+
+async def _covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
+    """One index per mapped label, or none at all: a part of the view would be a wrong answer."""
+    found = {
+        row["label"]: row["name"]
+        for row in await _indexes(db)
+        if row["property"] == mapping.embedding and row["dimensions"] == dimensions
+    }
+    names = [found[label] for label in mapping.labels if label in found]
+    return names if names and len(names) == len(mapping.labels) else []
+
+
+async def _by_index(
+    db: Database, mapping: GraphMapping, indexes: Sequence[str], vector: NDArray[np.float32], k: int
+) -> list[Row]:
+    best: dict[str, Row] = {}
+    for index in indexes:
+        rows = await db.read(
+            queries.get("search/nearest_by_index"),
+            index=index,
+            k=k,
+            vector=vector.tolist(),
+            labels=list(mapping.labels),
+            **_shown(mapping),
+        )
+        best |= {row["element_id"]: row for row in rows}
+    return sorted(best.values(), key=lambda row: (-row["score"], row["element_id"]))[:k]
+
+
+async def _by_product(
+    db: Database, mapping: GraphMapping, vector: NDArray[np.float32], k: int
+) -> list[str]:
+    best: list[tuple[float, str]] = []
+    names: list[str] = []
+    vectors: list[list[float]] = []
+
+    def fold() -> list[tuple[float, str]]:
+        matrix = np.asarray(vectors, dtype=np.float32)
+        lengths = np.linalg.norm(matrix, axis=1)
+        cosine = np.nan_to_num(
+            (matrix @ unit(vector)) / np.where(lengths > 0, lengths, 1.0), nan=-1
+        )
+        scored = [*best, *zip((-cosine).astype(float).tolist(), names, strict=True)]
+        return sorted(scored)[:k]
+
+    async for row in db.stream(
+        queries.get("search/read_all_vectors"),
+        labels=list(mapping.labels),
+        embedding=mapping.embedding,
+        dimensions=len(vector),
+    ):
+        names.append(row["element_id"])
+        vectors.append(row["vector"])
+        if len(names) == BATCH:
+            best = fold()
+            names, vectors = [], []
+    if names:
+        best = fold()
+    return [name for _, name in best]
+
+
+def _shown(mapping: GraphMapping) -> Row:
+    return {"text": list(mapping.text), "title": mapping.title or "", "key": mapping.key or ""}
+
+
+def _nodes(rows: Sequence[Row]) -> tuple[Node, ...]:
+    names = ("element_id", "labels", "text", "title", "key")
+    return tuple(
+        node_text.node(rank=rank, **{name: row[name] for name in names})
+        for rank, row in enumerate(rows)
+    )

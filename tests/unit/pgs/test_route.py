@@ -1,0 +1,158 @@
+"""Routing: relevance, cap, minimum, fraction, broad questions, and honest fallbacks."""
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.model import Partition
+from pgs_neo4j.pgs.route import is_broad, route
+
+
+def partitions(*cosines, sizes=None):
+    """Partitions whose centroids have these cosines to the question (1, 0)."""
+    sizes = sizes or [100 - i for i in range(len(cosines))]
+    return [
+        Partition(
+            id=i + 1,
+            size=sizes[i],
+            tokens=1,
+            centroid=None
+            if cosine is None
+            else 3 * np.array([cosine, np.sqrt(1 - cosine**2)], dtype=np.float32),
+        )
+        for i, cosine in enumerate(cosines)
+    ]
+
+
+QUESTION = np.array([1.0, 0.0], dtype=np.float32)
+
+
+def chosen(routing):
+    return [r.partition for r in routing.routes]
+
+
+def test_relevant_partitions_come_best_first_with_a_reason():
+    routing = route("why", QUESTION, partitions(0.3, 0.9, 0.1), PGSConfig())
+    assert chosen(routing) == [2, 1]
+    assert routing.routes[0].similarity == pytest.approx(0.9, abs=1e-6)
+    assert "0.90 reaches 0.25" in routing.routes[0].reason
+    assert routing.best_similarity == pytest.approx(0.9, abs=1e-6)
+    assert not routing.fallback
+    assert not routing.broad
+
+
+def test_a_similarity_equal_to_the_threshold_is_relevant():
+    routing = route("why", QUESTION, partitions(1.0), PGSConfig(partition_relevance_threshold=1.0))
+    assert chosen(routing) == [1]
+    assert not routing.fallback
+
+
+def test_the_cap_holds():
+    config = PGSConfig(max_sweep_partitions=2)
+    assert chosen(route("why", QUESTION, partitions(0.5, 0.6, 0.7), config)) == [3, 2]
+
+
+def test_the_minimum_is_filled_with_the_nearest():
+    config = PGSConfig(min_sweep_partitions=3)
+    routing = route("why", QUESTION, partitions(0.9, 0.1, 0.2, 0.0), config)
+    assert chosen(routing) == [1, 3, 2]
+    assert "to reach the minimum of 3" in routing.routes[1].reason
+
+
+def test_a_minimum_above_the_cap_wins():
+    config = PGSConfig(min_sweep_partitions=3, max_sweep_partitions=1)
+    assert len(route("why", QUESTION, partitions(0.9, 0.8, 0.7, 0.6), config).routes) == 3
+
+
+@pytest.mark.parametrize(("fraction", "count"), [(0.5, 2), (0.1, 1), (1.0, 4), (0.26, 2)])
+def test_a_fraction_replaces_the_cap(fraction, count):
+    config = PGSConfig(sweep_fraction=fraction, max_sweep_partitions=1)
+    assert len(route("why", QUESTION, partitions(0.9, 0.8, 0.7, 0.6), config).routes) == count
+
+
+def test_nothing_relevant_is_said_plainly_and_falls_back_to_the_nearest():
+    routing = route("why", QUESTION, partitions(0.1, 0.2, 0.05, 0.15), PGSConfig())
+    assert chosen(routing) == [2, 4, 1]
+    assert routing.fallback
+    assert "no partition reaches the relevance threshold 0.25" in routing.note
+    assert "best similarity 0.20" in routing.note
+
+
+def test_without_a_vector_the_largest_are_taken_up_to_the_cap():
+    config = PGSConfig(max_sweep_partitions=2)
+    found = partitions(0.1, 0.2, 0.3, sizes=[5, 50, 9])
+    routing = route("why", None, found, config, note="no embedder")
+    assert chosen(routing) == [2, 3]
+    assert routing.routes[0].similarity is None
+    assert routing.note == "no embedder"
+
+
+def test_partitions_without_a_centroid_do_not_break_scoring():
+    assert chosen(route("why", QUESTION, partitions(None, 0.9), PGSConfig())) == [2]
+
+
+def test_without_any_centroid_routing_falls_back_to_size():
+    assert chosen(route("why", QUESTION, partitions(None, None), PGSConfig())) == [1, 2]
+
+
+def test_centroids_of_another_length_are_not_compared():
+    vector = np.array([1.0, 0.0, 0.0], dtype=np.float32)
+    routing = route("why", vector, partitions(0.9, 0.1), PGSConfig())
+    assert all(r.similarity is None for r in routing.routes)
+
+
+def test_a_full_sweep_takes_everything_whatever_the_cap():
+    config = PGSConfig(max_sweep_partitions=1)
+    routing = route("why", QUESTION, partitions(0.0, 0.1, 0.2), config, full_sweep=True)
+    assert len(routing.routes) == 3
+
+
+def test_continue_takes_the_rest_irrelevant_or_not_scored_or_not():
+    found = partitions(0.1, None, 0.2)
+    routing = route("why", QUESTION, found, PGSConfig(), everything_unread=True)
+    assert chosen(routing) == [3, 1, 2]
+    assert routing.routes[2].similarity is None
+
+
+def test_centering_tells_apart_what_is_close_to_everything():
+    directions = [[1, 0.1, 0], [1, 0, 0.1], [1, -0.1, -0.1]]
+    found = [
+        Partition(id=i + 1, size=10, tokens=1, centroid=np.array(d, dtype=np.float32))
+        for i, d in enumerate(directions)
+    ]
+    borrowed = np.array([1, 0.09, 0.0], dtype=np.float32)
+    assert len(route("why", borrowed, found, PGSConfig()).routes) == 3
+    assert chosen(route("why", borrowed, found, PGSConfig(), centered=True)) == [1]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the gaps in this research?",
+        "Give me a comprehensive overview of the field",
+        "Do a full sweep for anything on batteries",
+        "Which methods appear across all domains?",
+        "Tell me everything about the catalyst",
+        "What are the main themes here?",
+    ],
+)
+def test_broad_questions_bypass_relevance_largest_first(question):
+    assert is_broad(question)
+    config = PGSConfig(max_sweep_partitions=2)
+    found = partitions(0.0, 0.1, 0.9, sizes=[5, 50, 9])
+    routing = route(question, QUESTION, found, config)
+    assert chosen(routing) == [2, 3]
+    assert routing.broad
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How does asyncio cancel a task?",
+        "Which catalyst has the highest yield?",
+        "Why was the missing mass problem settled?",
+        "Who reviewed the main paper?",
+    ],
+)
+def test_focused_questions_are_not_broad(question):
+    assert not is_broad(question)
