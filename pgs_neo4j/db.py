@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
@@ -63,6 +64,20 @@ class Database:
         """
         _check(query, params, ("write", "schema"))
         return await self._managed("write", query.text, params)
+
+    async def rehearse(self, query: Query, **params: Any) -> list[Row]:
+        """All rows of a write statement whose transaction is rolled back."""
+        _check(query, params, ("write",))
+        with self._translated():
+            async with (
+                asyncio.timeout(self.timeout_s),
+                self._session("write") as session,
+                await session.begin_transaction() as transaction,
+            ):
+                result = await transaction.run(query.text, params)
+                rows = [dict(record) async for record in result]
+                await transaction.rollback()
+                return rows
 
     async def batch(self, query: Query, **params: Any) -> list[Row]:
         """Run a statement that commits in batches of its own; never retried."""
@@ -221,6 +236,13 @@ def _check_uri(uri: str) -> None:
             "the Neo4j address contains credentials; give them as PGS_NEO4J_USER and "
             "PGS_NEO4J_PASSWORD instead"
         )
+    try:
+        urlsplit(uri).port  # noqa: B018 - it is read to have it checked
+    except ValueError as error:
+        raise ConfigError(
+            f"the Neo4j address has a host or port that is none ({error}); "
+            f"write it as {scheme}://host:7687"
+        ) from error
 
 
 def _check(query: Query, params: Row, modes: Sequence[str]) -> None:
@@ -263,6 +285,11 @@ def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
         )
     if "TransactionTimedOut" in code or "Terminated" in code:
         return DatabaseTimeoutError(f"Neo4j at {uri} ended the transaction: {message}")
+    if "OutOfMemory" in code or "OutOfMemory" in message or "MemoryPool" in code:
+        return DatabaseError(
+            f"Neo4j at {uri} ran out of memory for this statement; raise "
+            f"server.memory.heap.max_size (PGS_LOCAL_HEAP_MB for the local server): {message}"
+        )
     if "DatabaseNotFound" in code:
         return DatabaseError(f"{message} Set PGS_NEO4J_DATABASE to one that exists.")
     if "DatabaseUnavailable" in code or "NotALeader" in code:

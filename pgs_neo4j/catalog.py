@@ -1,0 +1,174 @@
+"""Named graphs in the database, and taking everything of ours out again."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import MappingError, UnknownGraphError
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs import generation, session
+
+# Every label and relationship type we write. purge deletes these and no other.
+LABELS = (
+    "PgsGraph",
+    "PgsGeneration",
+    "PgsPartition",
+    "PgsSession",
+    "PgsRun",
+    "PgsSweep",
+    "PgsFinding",
+    "PgsFlag",
+    "PgsAbsence",
+    "PgsLoad",
+    "PgsStaged",
+    "PgsMeta",
+)
+TYPES = (
+    "PGS_OF",
+    "PGS_CURRENT",
+    "PGS_PART_OF",
+    "PGS_IN",
+    "PGS_ADJACENT",
+    "PGS_RAN_IN",
+    "PGS_ON",
+    "PGS_SWEPT",
+    "PGS_READ",
+    "PGS_FROM",
+    "PGS_CITES",
+)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGraph:
+    """A graph as stored: its mapping, and its current generation when it has one."""
+
+    name: str
+    mapping: GraphMapping
+    generation: str | None = None
+    node_count: int | None = None
+    partition_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge took out."""
+
+    nodes: int
+    relationships: int
+    constraints: int
+
+
+async def add(db: Database, name: str, mapping: GraphMapping) -> bool:
+    """Store a mapping under a name, or replace it; True when the name is new.
+
+    Raises MappingError when the name or the mapping is malformed.
+    """
+    check_name(name)
+    check_mapping(mapping)
+    await db.ensure_schema()
+    text = json.dumps(asdict(mapping), sort_keys=True)
+    rows = await db.write(queries.get("catalog/merge_graphs"), name=name, mapping=text)
+    return bool(rows[0]["created"])
+
+
+async def graphs(db: Database) -> list[StoredGraph]:
+    """All stored graphs, by name."""
+    return [_stored(row) for row in await db.read(queries.get("catalog/read_graphs"))]
+
+
+async def get(db: Database, name: str | None) -> StoredGraph:
+    """The graph of that name, or the only one when none is named.
+
+    Raises UnknownGraphError, which lists the graphs there are.
+    """
+    stored = await graphs(db)
+    if name is None and len(stored) == 1:
+        return stored[0]
+    for graph in stored:
+        if graph.name == name:
+            return graph
+    if not stored:
+        raise UnknownGraphError(
+            "this database holds no graph of ours yet; 'pgs inspect' proposes a mapping and "
+            "'pgs graph add NAME' stores it"
+        )
+    listed = ", ".join(graph.name for graph in stored)
+    if name is None:
+        raise UnknownGraphError(f"there are several graphs ({listed}); name one with --graph")
+    raise UnknownGraphError(f"there is no graph {name}; this database has {listed}")
+
+
+async def remove(db: Database, name: str) -> None:
+    """Delete a graph's generations, sessions, and mapping. Raises UnknownGraphError."""
+    graph = await get(db, name)
+    for info in await session.list_sessions(db, graph.name):
+        await session.delete_session(db, graph.name, info.id)
+    await generation.delete_all(db, graph.name)
+    await db.write(queries.get("catalog/delete_graphs"), name=graph.name)
+
+
+async def purge(db: Database) -> Purged:
+    """Take every node, relationship, and constraint of ours out of the database.
+
+    The user's nodes and relationships are not touched. Harmless to repeat.
+    """
+    before = (
+        await db.read(queries.get("schema/count_ours"), labels=list(LABELS), types=list(TYPES))
+    )[0]
+    await db.batch(queries.get("schema/purge_relationships"), types=list(TYPES))
+    await db.batch(queries.get("schema/purge_nodes"), labels=list(LABELS))
+    constraints = await db.read(queries.get("schema/read_constraints"))
+    for row in constraints:
+        await db.write(queries.get("schema/drop_constraint"), name=row["name"])
+    return Purged(before["nodes"], before["relationships"], len(constraints))
+
+
+def check_name(name: str) -> None:
+    """Raise MappingError unless the name is short and plain."""
+    if not NAME.fullmatch(name):
+        raise MappingError(
+            f"{name[:80]!r} cannot be a graph's name: use up to 64 letters, digits, '.', '_' "
+            "or '-', beginning with a letter or digit"
+        )
+
+
+def check_mapping(mapping: GraphMapping) -> None:
+    """Raise MappingError when the mapping names something of ours, or something empty."""
+    for names, prefix in ((mapping.labels, "Pgs"), (mapping.relationship_types, "PGS_")):
+        for name in names:
+            if not name or name.startswith(prefix):
+                raise MappingError(
+                    f"the mapping names {name!r}; names of that form are reserved for what "
+                    "pgs_neo4j writes itself, so leave it out"
+                )
+    for field in ("title", "key", "weight", "relationship_weight", "embedding"):
+        if getattr(mapping, field) == "":
+            raise MappingError(f"the mapping's {field} is empty; name a property or leave it out")
+
+
+def mapping_from(stored: dict[str, Any]) -> GraphMapping:
+    """A mapping from its JSON form."""
+    known = {field.name for field in fields(GraphMapping)}
+    return GraphMapping(
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in stored.items()
+            if name in known
+        }
+    )
+
+
+def _stored(row: dict[str, Any]) -> StoredGraph:
+    return StoredGraph(
+        name=row["name"],
+        mapping=mapping_from(json.loads(row["mapping"])),
+        generation=row["generation"],
+        node_count=row["node_count"],
+        partition_count=row["partition_count"],
+    )
