@@ -1,0 +1,8 @@
+// Forget a load that did not finish.
+// params: load
+// returns: deleted
+// mode: write
+MATCH (l:PgsLoad {load: $load})
+WHERE l.finished_at IS NULL
+DELETE l
+RETURN count(*) AS deleted

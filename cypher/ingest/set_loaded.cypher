@@ -1,0 +1,54 @@
+// Make a complete load the content of its graph, all in one transaction: what is gone from
+// the file goes, nodes with a known id stay the same nodes with new content (so that what
+// points to them still does), new ones come into sight. Nothing happens a second time.
+// params: graph, load
+// returns: finished, removed, kept, added
+// mode: write
+MATCH (l:PgsLoad {graph: $graph})
+SET l.moved_at = datetime()
+WITH l WHERE l.load = $load
+CALL (l) {
+  WITH l WHERE l.finished_at IS NULL
+  CALL (l) {
+    MATCH (old:LoadedNode {graph: $graph})
+    WHERE NOT EXISTS { (:PgsStaged {pgs_load: $load, id: old.id}) }
+    DETACH DELETE old
+    RETURN count(*) AS removed
+  }
+  CALL (l) {
+    MATCH (:LoadedNode {graph: $graph})-[r]->(:LoadedNode {graph: $graph})
+    DELETE r
+    RETURN count(*) AS unbound
+  }
+  CALL (l) {
+    MATCH (s:PgsStaged {pgs_load: $load})-[r]->(t:PgsStaged {pgs_load: $load})
+    OPTIONAL MATCH (a:LoadedNode {graph: $graph, id: s.id})
+    OPTIONAL MATCH (b:LoadedNode {graph: $graph, id: t.id})
+    WITH r, s, t, a, b WHERE a IS NOT NULL OR b IS NOT NULL
+    WITH r, coalesce(a, s) AS source, coalesce(b, t) AS target
+    CREATE (source)-[c:$(type(r))]->(target)
+    SET c = properties(r)
+    DELETE r
+    RETURN count(*) AS rebound
+  }
+  CALL (l) {
+    MATCH (old:LoadedNode {graph: $graph})
+    MATCH (s:PgsStaged {pgs_load: $load, id: old.id})
+    WITH old, s, s.pgs_labels AS labels
+    SET old = properties(s), old.graph = $graph
+    REMOVE old.pgs_load, old.pgs_labels
+    REMOVE old:$([label IN labels(old) WHERE NOT label IN labels + 'LoadedNode'])
+    SET old:$(labels)
+    DETACH DELETE s
+    RETURN count(*) AS kept
+  }
+  CALL (l) {
+    MATCH (s:PgsStaged {pgs_load: $load})
+    SET s:LoadedNode, s:$(s.pgs_labels), s.graph = $graph
+    REMOVE s:PgsStaged, s.pgs_load, s.pgs_labels
+    RETURN count(*) AS added
+  }
+  SET l.removed = removed, l.kept = kept, l.added = added, l.finished_at = datetime()
+  RETURN count(*) AS published
+}
+RETURN l.finished_at IS NOT NULL AS finished, l.removed AS removed, l.kept AS kept, l.added AS added

@@ -1,0 +1,247 @@
+"""Loads a GraphFile into Neo4j, where it is the user's own graph from then on.
+
+Loaded nodes carry ``LoadedNode``, whose ``graph`` and ``id`` are a unique key, one label of
+their graph's own, and those of the file. A load is written out of sight, as ``PgsStaged``
+nodes, and published in one transaction: a reader sees the graph as it was or as it is in
+the file. What a load that did not finish left behind is deleted by itself or, when it was
+killed, by the next one. A second load under one name replaces the content of the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import DatabaseError, UsageError
+from pgs_neo4j.events import OnEvent, Progressed, ignore
+from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.model import GraphMapping
+
+LOADED = "LoadedNode"
+BATCH_ROWS = 5_000
+BATCH_BYTES = 8_000_000
+DELETE_ROWS = 10_000
+CONSTRAINTS = (
+    "ingest/create_loaded_constraint",
+    "ingest/create_load_constraint",
+    "ingest/create_staged_constraint",
+)
+MAX_NAME_CHARACTERS = 500  # Neo4j indexes keys of up to 8 KB
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadResult:
+    """What a load changed. ``unchanged``: the graph was as in the file, nothing was written."""
+
+    graph: str
+    label: str
+    mapping: GraphMapping
+    nodes: int
+    relationships: int
+    added: int = 0
+    kept: int = 0
+    removed: int = 0
+    unchanged: bool = False
+
+
+async def load(
+    database: Database,
+    file: GraphFile,
+    graph: str,
+    *,
+    label: str | None = None,
+    on_event: OnEvent = ignore,
+) -> LoadResult:
+    """Make the graph of that name hold what the file holds; ``label`` defaults to the name.
+
+    Relationships that were added between its nodes since the last load go, as do other
+    labels and properties of these nodes. Raises UsageError when the name is unusable, the
+    label belongs to other nodes, or another load of the same graph took over; then, and
+    when it is cancelled or the database fails, the graph stays as it was.
+    """
+    label = graph_label(graph) if label is None else label
+    _check_names(graph, label, file)
+    for name in CONSTRAINTS:
+        await database.write(queries.get(name))
+    rows = await database.read(queries.get("ingest/read_label_conflicts"), graph=graph, label=label)
+    if rows[0]["conflict"]:
+        raise UsageError(
+            f"the label {label} is in use by nodes that were not loaded as {graph!r}; "
+            "choose another one with --label"
+        )
+    result = LoadResult(
+        graph=graph,
+        label=label,
+        mapping=replace(file.mapping, labels=(label,)),
+        nodes=len(file.nodes),
+        relationships=len(file.relationships),
+    )
+    await _delete_abandoned(database, graph)
+    if await _is_loaded(database, file, graph, label):
+        return replace(result, kept=len(file.nodes), unchanged=True)
+    row = await _replace(database, file, graph, label, on_event)
+    return replace(result, added=row["added"], kept=row["kept"], removed=row["removed"])
+
+
+def graph_label(graph: str) -> str:
+    """The label that goes with a graph's name: ``my-graph 2`` gives ``MyGraph2``."""
+    return "".join(part[0].upper() + part[1:] for part in re.findall(r"[^\W_]+", graph))
+
+
+def _check_names(graph: str, label: str, file: GraphFile) -> None:
+    if not graph.strip() or len(graph) > MAX_NAME_CHARACTERS:
+        raise UsageError(
+            f"a graph's name has 1 to {MAX_NAME_CHARACTERS} characters; choose another"
+        )
+    for name in {label, *(name for node in file.nodes for name in node.labels)}:
+        if not name or "\0" in name or name.lower().startswith("pgs") or name == LOADED:
+            raise UsageError(
+                f"the label {name!r} cannot be used: it must not be empty, contain NUL, begin "
+                f"with Pgs, or be {LOADED}; choose another one with --label"
+            )
+
+
+async def _replace(
+    database: Database, file: GraphFile, graph: str, label: str, on_event: OnEvent
+) -> Row:
+    """Stage everything, then publish it. Leaves nothing behind unless it succeeds."""
+    name = uuid4().hex
+    finished = False
+    try:
+        await database.write(queries.get("ingest/merge_loads"), graph=graph, load=name, label=label)
+        await _stage(database, file, graph, name, label, on_event)
+        rows = await database.write(queries.get("ingest/set_loaded"), graph=graph, load=name)
+        _check_owned(rows, graph)
+        finished = True
+        return rows[0]
+    finally:
+        if not finished:
+            # The cause matters more than a clean-up that fails with it: what stays is out
+            # of sight, and the next load deletes it.
+            with suppress(DatabaseError):
+                await _delete(database, name)
+
+
+async def _stage(
+    database: Database, file: GraphFile, graph: str, name: str, label: str, on_event: OnEvent
+) -> None:
+    batch = 0
+    ids = [node.id for node in file.nodes]
+    nodes = (_node_row(node, label) for node in file.nodes)
+    relationships = (_relationship_row(relationship, ids) for relationship in file.relationships)
+    for what, statement, source, total in (
+        ("nodes", "ingest/write_staged_nodes", nodes, len(file.nodes)),
+        (
+            "relationships",
+            "ingest/write_staged_relationships",
+            relationships,
+            len(file.relationships),
+        ),
+    ):
+        query = queries.get(statement)
+        done = 0
+        for rows in batches(source):
+            answer = await database.write(query, graph=graph, load=name, batch=batch, rows=rows)
+            _check_owned(answer, graph)
+            batch += 1
+            done += len(rows)
+            on_event(Progressed("load", done, total, what))
+
+
+def batches(
+    rows: Iterator[Row], most: int = BATCH_ROWS, size: int = BATCH_BYTES
+) -> Iterator[list[Row]]:
+    """Rows in lists of at most ``most``, each about ``size`` bytes unless one row is larger."""
+    batch: list[Row] = []
+    filled = 0
+    for row in rows:
+        bytes_ = _size(row)
+        if batch and (len(batch) >= most or filled + bytes_ > size):
+            yield batch
+            batch, filled = [], 0
+        batch.append(row)
+        filled += bytes_
+    if batch:
+        yield batch
+
+
+def _size(row: Row) -> int:
+    values = row.get("properties", row).values()
+    return sum(
+        len(value) * (9 if isinstance(value, list) else 2) if isinstance(value, list | str) else 9
+        for value in values
+    )
+
+
+def _node_row(node: FileNode, label: str) -> Row:
+    properties: Row = {**node.properties, "id": node.id}
+    if node.embedding is not None:
+        properties["embedding"] = node.embedding.tolist()
+    return {"properties": properties, "labels": [label, *node.labels]}
+
+
+def _relationship_row(relationship: FileRelationship, ids: list[str | int]) -> Row:
+    return {
+        "source": ids[relationship.source],
+        "target": ids[relationship.target],
+        "type": relationship.type,
+        "weight": relationship.weight,
+    }
+
+
+def _check_owned(rows: list[Row], graph: str) -> None:
+    if not rows:
+        raise UsageError(
+            f"another load of {graph!r} began while this one ran, or it was purged; "
+            "let one finish and load again"
+        )
+
+
+async def _is_loaded(database: Database, file: GraphFile, graph: str, label: str) -> bool:
+    """Whether the database holds exactly what the file does, so that nothing need be written."""
+    missing = {node.id: node for node in file.nodes}
+    same = True
+    async for row in database.stream(queries.get("ingest/read_loaded_nodes"), graph=graph):
+        node = missing.pop(row["properties"]["id"], None)
+        same = same and node is not None and _same(node, label, graph, row)
+    if missing or not same:
+        return False
+    ids = [node.id for node in file.nodes]
+    wanted = Counter(_signature(_relationship_row(r, ids)) for r in file.relationships)
+    async for row in database.stream(queries.get("ingest/read_loaded_relationships"), graph=graph):
+        properties = row.pop("properties")
+        wanted[_signature({**row, "weight": properties.pop("weight", None)})] -= 1
+        same = same and not properties
+    return same and not any(wanted.values())
+
+
+def _same(node: FileNode, label: str, graph: str, row: Row) -> bool:
+    wanted = _node_row(node, label)
+    labels = {LOADED, *wanted["labels"]}
+    properties = {**wanted["properties"], "graph": graph}
+    return set(row["labels"]) == labels and bool(row["properties"] == properties)
+
+
+def _signature(row: Row) -> tuple[Any, ...]:
+    return row["source"], row["target"], row["type"], row["weight"]
+
+
+async def _delete_abandoned(database: Database, graph: str) -> None:
+    for row in await database.read(queries.get("ingest/read_abandoned_loads"), graph=graph):
+        await _delete(database, row["load"])
+
+
+async def _delete(database: Database, name: str) -> None:
+    query = queries.get("ingest/delete_staged")
+    while (await database.write(query, load=name, limit=DELETE_ROWS))[0]["deleted"]:
+        pass
+    await database.write(queries.get("ingest/delete_loads"), load=name)

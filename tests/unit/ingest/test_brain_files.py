@@ -1,0 +1,226 @@
+"""Reading brain files: what is accepted, and how each fault is named."""
+
+import gzip
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.brain import DEFAULT_TYPE, parse_brain, read_brain
+
+PHYSICS = Path(__file__).parents[4] / "shared" / "data" / "physics2.json.gz"
+
+
+def brain(**changes: Any) -> dict[str, Any]:
+    nodes = [
+        {"id": 1, "concept": "one", "tag": "t", "weight": 2, "embedding": [0.5, 1]},
+        {"id": "b", "concept": "two"},
+    ]
+    edges = [{"source": 1, "target": "b", "weight": 0.25, "type": "bridge"}]
+    return {"metadata": {"name": "x"}, "nodes": nodes, "edges": edges} | changes
+
+
+def encoded(**changes: Any) -> bytes:
+    return json.dumps(brain(**changes)).encode()
+
+
+def node(**changes: Any) -> bytes:
+    return encoded(nodes=[{"id": 7, "concept": "c"} | changes], edges=[])
+
+
+def edge(**changes: Any) -> bytes:
+    return encoded(edges=[{"source": 1, "target": "b"} | changes])
+
+
+def test_a_brain_is_read_as_written() -> None:
+    file = parse_brain(encoded())
+
+    assert [n.id for n in file.nodes] == [1, "b"]
+    assert file.nodes[0].properties == {"concept": "one", "tag": "t", "weight": 2.0}
+    assert file.nodes[1].properties == {"concept": "two"}
+    assert file.nodes[0].embedding is not None
+    assert file.nodes[0].embedding.tolist() == [0.5, 1.0]
+    assert file.nodes[1].embedding is None
+    (relationship,) = file.relationships
+    assert (relationship.source, relationship.target) == (0, 1)
+    assert (relationship.type, relationship.weight) == ("bridge", 0.25)
+    assert file.dimensions == (2,)
+
+
+def test_the_mapping_names_what_is_there() -> None:
+    full = parse_brain(encoded()).mapping
+    assert (full.text, full.key, full.title) == (("concept",), "id", None)
+    assert (full.weight, full.relationship_weight, full.embedding) == (
+        "weight",
+        "weight",
+        "embedding",
+    )
+    bare = parse_brain(node()).mapping
+    assert (bare.weight, bare.relationship_weight, bare.embedding) == (None, None, None)
+
+
+def test_optional_keys_may_be_null_or_missing() -> None:
+    file = parse_brain(node(tag=None, weight=None, embedding=None))
+    assert file.nodes[0].properties == {"concept": "c"}
+    assert parse_brain(node(embedding=[])).nodes[0].embedding is None
+    assert parse_brain(edge()).relationships[0].type == DEFAULT_TYPE
+
+
+def test_duplicates_and_self_loops_stay_and_are_counted() -> None:
+    same = {"source": 1, "target": 1, "type": "t"}
+    file = parse_brain(encoded(edges=[same, same, {"source": 1, "target": "b", "type": "t"}]))
+    assert (len(file.relationships), file.duplicates, file.self_loops) == (3, 1, 2)
+
+
+def test_keys_without_a_place_are_counted() -> None:
+    nodes = [{"id": i, "concept": "", "color": "red"} for i in range(3)]
+    file = parse_brain(encoded(nodes=nodes, edges=[{"source": 0, "target": 1, "age": 1}]))
+    assert file.ignored == {"edges[].age": 1, "nodes[].color": 3}
+
+
+def test_edges_may_write_an_id_as_text() -> None:
+    assert parse_brain(edge(source="1")).relationships[0].source == 0
+
+
+def test_a_byte_order_mark_is_skipped() -> None:
+    assert len(parse_brain(b"\xef\xbb\xbf" + encoded()).nodes) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\t", "the file is empty"),
+        (b'{"nodes": [],\n  "edges": [}', "line 2, column 13: not JSON"),
+        (b'{"nodes": [\n{"id": 1}', "line 2, column 10: not JSON"),
+        ('{\n"nodes": "é"}'.encode("latin-1"), "line 2: not UTF-8"),
+        ('{"nodes": []}'.encode("utf-16"), "line 1: not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"nodes": [], "edges": ' + b"9" * 5000 + b"}", "integer string conversion"),
+        (b"[]", "the file holds a list"),
+        (b"null", "the file holds null"),
+        (b'{"edges": []}', "nodes: expected a list of objects, found nothing"),
+        (b'{"nodes": {}, "edges": []}', "nodes: expected a list of objects, found an object"),
+        (b'{"nodes": []}', "edges: expected a list of objects, found nothing"),
+        (b'{"nodes": [], "edges": [[]]}', "edges[0]: expected an object, found a list"),
+    ],
+)
+def test_a_malformed_document_is_refused_by_line_or_key(data: bytes, message: str) -> None:
+    with pytest.raises(InputFileError) as caught:
+        parse_brain(data)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (encoded(nodes=[{"concept": "c"}]), "nodes[0].id: missing"),
+        (encoded(nodes=[{"id": 1}]), "nodes[0].concept: missing"),
+        (node(id=None), "nodes[0].id: expected a string or integer, found null"),
+        (node(id=True), "nodes[0].id: expected a string or integer, found a boolean"),
+        (node(id=1.5), "nodes[0].id: expected a string or integer, found a number"),
+        (node(id=1 << 63), "nodes[0].id: the integer does not fit into 64 bits"),
+        (node(id=""), "nodes[0].id: an id has 1 to 1000 characters, not 0"),
+        (node(id="x" * 1001), "nodes[0].id: an id has 1 to 1000 characters, not 1001"),
+        (node(concept=3), "nodes[0].concept: expected a string, found a number"),
+        (node(concept="a\ud800"), "nodes[0].concept: character 1 is half of a surrogate pair"),
+        (node(tag=["a"]), "nodes[0].tag: expected a string, found a list"),
+        (node(weight="1"), "nodes[0].weight: expected a number, found a string"),
+        (node(weight=True), "nodes[0].weight: expected a number, found a boolean"),
+        (node(weight=float("nan")), "nodes[0].weight: nan is not a finite number"),
+        (node(weight=10**400), "nodes[0].weight: inf is not a finite number"),
+        (node(embedding="x"), "nodes[0].embedding: expected a list of numbers, found a string"),
+        (node(embedding=[1, "2"]), "nodes[0].embedding[1]: expected a number, found a string"),
+        (node(embedding=[1, None]), "nodes[0].embedding[1]: expected a number, found null"),
+        (node(embedding=[0.0, float("inf")]), "nodes[0].embedding[1]: inf is not a finite number"),
+        (node(embedding=[10**400]), "nodes[0].embedding: an integer is too large"),
+        (
+            encoded(nodes=[{"id": 1, "concept": ""}, {"id": "1", "concept": ""}], edges=[]),
+            "nodes[1].id: '1' is already the id of nodes[0]",
+        ),
+        (encoded(edges=[{"target": 1}]), "edges[0].source: missing"),
+        (edge(target="x"), "edges[0].target: no node 'x'"),
+        (edge(weight=float("-inf")), "edges[0].weight: -inf is not a finite number"),
+        (edge(type=4), "edges[0].type: expected a string, found a number"),
+        (edge(type=""), "edges[0].type: '' cannot be used"),
+        (edge(type="a\0"), "edges[0].type: 'a\\x00' cannot be used"),
+        (edge(type="PGS_IN"), "edges[0].type: 'PGS_IN' cannot be used"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_key(data: bytes, message: str) -> None:
+    with pytest.raises(InputFileError) as caught:
+        parse_brain(data)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_gzip_is_known_by_content_not_by_name(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / ("brain.json" if packed else "brain.json.gz")
+    path.write_bytes(gzip.compress(encoded()) if packed else encoded())
+    assert len(read_brain(path).nodes) == 2
+
+
+@pytest.mark.parametrize("cut", [3, 12, -1, -9])
+def test_a_cut_off_gzip_file_is_refused(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "brain.json.gz"
+    path.write_bytes(gzip.compress(encoded())[:cut])
+    with pytest.raises(InputFileError, match="cut off or damaged") as caught:
+        read_brain(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_damaged_gzip_file_is_refused(tmp_path: Path) -> None:
+    data = bytearray(gzip.compress(encoded()))
+    data[len(data) // 2] ^= 0xFF
+    path = tmp_path / "brain.json.gz"
+    path.write_bytes(data)
+    with pytest.raises(InputFileError, match="cut off or damaged"):
+        read_brain(path)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputFileError, match="No such file"):
+        read_brain(tmp_path / "none.json")
+    with pytest.raises(InputFileError, match="Is a directory"):
+        read_brain(tmp_path)
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(gzip.compress(b" " * 5_000_000))
+    with pytest.raises(InputFileError, match="larger than 1,000,000 bytes"):
+        read_brain(path, max_size_bytes=1_000_000)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["nodes", "edges", "id", "concept", "source", "target", "weight"]),
+                inner,
+                max_size=5,
+            )
+        ),
+        max_leaves=30,
+    )
+)
+def test_any_document_is_read_or_refused(document: Any) -> None:
+    with suppress(InputFileError):
+        file = parse_brain(json.dumps(document).encode())
+        assert len({str(n.id) for n in file.nodes}) == len(file.nodes)
+
+
+@pytest.mark.skipif(not PHYSICS.is_file(), reason="the shared data folder is not there")
+def test_the_original_demo_graph_is_read_whole() -> None:
+    file = read_brain(PHYSICS)
+    assert (len(file.nodes), len(file.relationships)) == (586, 1931)
+    assert (file.dimensions, file.duplicates, file.self_loops) == ((512,), 0, 0)
+    assert {r.type for r in file.relationships} == {"associative", "bridge"}
+    assert not file.ignored
