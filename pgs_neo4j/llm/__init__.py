@@ -1,0 +1,1 @@
+"""Language and embedding models behind two small Protocols; see ``protocol`` and ``factory``."""

@@ -1,0 +1,136 @@
+"""The shapes of chat completions on the wire, and the dialect an endpoint speaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from pgs_neo4j.llm.endpoint import too_long
+from pgs_neo4j.model import Effort, Prompt
+
+if TYPE_CHECKING:
+    import openai
+
+LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+OPTIONAL = ("reasoning_effort", "stream_options", "temperature")
+
+
+def _joined(content: object) -> object:
+    """Some servers send a list of typed parts where the interface says text."""
+    if not isinstance(content, list):
+        return content
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(str(part.get("text", "")) for part in parts)
+
+
+Text = Annotated[str | None, BeforeValidator(_joined)]
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(from_attributes=True, extra="ignore", hide_input_in_errors=True)
+
+
+class Message(_Shape):
+    """A message, or the piece of one that a chunk adds."""
+
+    content: Text = None
+    refusal: str | None = None
+
+
+class ReplyUsage(_Shape):
+    """Tokens as the endpoint counted them."""
+
+    prompt_tokens: Annotated[int, Field(ge=0)]
+    completion_tokens: Annotated[int, Field(ge=0)]
+
+
+class Choice(_Shape):
+    """The only choice of a whole reply."""
+
+    message: Message
+    finish_reason: str | None = None
+
+
+class Reply(_Shape):
+    """A whole reply."""
+
+    choices: Annotated[list[Choice], Field(min_length=1)]
+    usage: ReplyUsage | None = None
+    model: str | None = None
+
+
+class Piece(_Shape):
+    """The choice of a chunk; the last one carries the reason for ending."""
+
+    delta: Message | None = None
+    finish_reason: str | None = None
+
+
+class Chunk(_Shape):
+    """One event of a streamed reply; the one with the usage has no choices."""
+
+    choices: list[Piece] | None = None
+    usage: ReplyUsage | None = None
+    model: str | None = None
+
+
+@dataclass(slots=True)
+class Dialect:
+    """Which parameters an endpoint understands, learnt from what it refuses.
+
+    ``limit`` is the name of the token limit. Servers that know only the other name either
+    refuse it, which is learnt, or ignore it, which is why the first guess matters.
+    """
+
+    limit: str
+    swapped: bool = False
+    dropped: set[str] = field(default_factory=set)
+
+    def body(
+        self,
+        model: str,
+        prompt: Prompt,
+        *,
+        max_tokens: int,
+        effort: Effort | None,
+        temperature: float | None,
+        stream: bool,
+    ) -> dict[str, Any]:
+        """The request for ``prompt`` in what is known of the dialect."""
+        body: dict[str, Any] = {
+            "model": model,
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+            self.limit: max_tokens,
+        }
+        if effort is not None:
+            body["reasoning_effort"] = effort
+        if temperature is not None:
+            body["temperature"] = temperature
+        if stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        return {name: value for name, value in body.items() if name not in self.dropped}
+
+    def learn(self, body: dict[str, Any], error: openai.APIStatusError) -> bool:
+        """Whether ``error`` taught something that makes another request worth sending.
+
+        True at most once per parameter of ``body``, so asking again ends.
+        """
+        if error.status_code not in (400, 422) or too_long(error):
+            return False
+        said = f"{error.param or ''} {error.message}"
+        refused = [name for name in OPTIONAL if name in body and name in said]
+        self.dropped.update(refused)
+        return bool(refused) or self._swap(body, said)
+
+    def _swap(self, body: dict[str, Any], said: str) -> bool:
+        sent = next(name for name in LIMITS if name in body)
+        if sent not in said:
+            return False
+        if sent == self.limit and not self.swapped:
+            self.limit, self.swapped = LIMITS[sent], True
+        return sent != self.limit  # true too when a concurrent call has learnt it already

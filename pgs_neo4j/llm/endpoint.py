@@ -1,0 +1,252 @@
+"""The wire to an OpenAI-compatible endpoint: its client, and its errors in our words.
+
+Chat and embeddings share it. Messages name the host and the model, never the key, the
+credentials of a URL, or anything an endpoint may have echoed from the prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from pgs_neo4j.errors import (
+    ConfigError,
+    ModelAuthError,
+    ModelError,
+    ModelOutputError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+from pgs_neo4j.llm.retry import TransientError, retry_after_s
+
+if TYPE_CHECKING:
+    import openai
+
+PUBLIC_URL = "https://api.openai.com/v1"
+PLACEHOLDER_KEY = "no-key"
+CONNECT_TIMEOUT_S = 15.0
+PROBE_TIMEOUT_S = 10.0
+TRIES_CONNECTION = 3
+TRIES_SERVER = 5
+TRIES_MALFORMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the models live; ``timeout_s`` bounds one call with all its retries."""
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    timeout_s: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not _is_url(self.base_url or PUBLIC_URL):
+            raise ConfigError(
+                "llm_base_url (PGS_LLM_BASE_URL) is not a URL of the form http(s)://host/path; "
+                "correct it, or unset it to use the public endpoint"
+            )
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise ModelAuthError(
+                "the API key of the model holds characters that no key has; set PGS_LLM_API_KEY "
+                "(or OPENAI_API_KEY) again"
+            )
+        if self.base_url is None and not self._key:
+            raise ModelAuthError(
+                "no API key is configured for the model; set PGS_LLM_API_KEY (or OPENAI_API_KEY), "
+                "or PGS_LLM_BASE_URL for a local server, or PGS_LLM_PROVIDER=extractive to do "
+                "without a model"
+            )
+
+    @property
+    def _key(self) -> str:
+        return self.api_key.get_secret_value().strip() if self.api_key else ""
+
+    @property
+    def host(self) -> str:
+        """Host and port for messages, without credentials or path."""
+        url = urlsplit(self.base_url or PUBLIC_URL)
+        return f"{url.hostname}:{url.port}" if url.port else str(url.hostname)
+
+    @property
+    def official(self) -> bool:
+        """Whether OpenAI or Azure answers, which differ from compatible servers in dialect."""
+        name = urlsplit(self.base_url or PUBLIC_URL).hostname or ""
+        return name.endswith((".openai.com", ".azure.com"))
+
+    def open(self) -> openai.AsyncOpenAI:
+        """A client that takes nothing but proxies from the environment and never retries."""
+        import httpx2
+        import openai
+
+        key = self._key or PLACEHOLDER_KEY
+        client = openai.AsyncOpenAI(
+            api_key=key,
+            admin_api_key="",
+            base_url=self.base_url or PUBLIC_URL,
+            max_retries=0,
+            timeout=httpx2.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s)),
+            default_headers={
+                **_without_ambient_headers(openai.Omit()),
+                "Authorization": f"Bearer {key}",
+            },
+        )
+        client.organization = client.project = client.webhook_secret = None
+        return client
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # a port or an IPv6 address that is none
+        return False
+
+
+def _without_ambient_headers(omit: Any) -> dict[str, Any]:
+    """Cancels OPENAI_CUSTOM_HEADERS, which were meant for another program's endpoint."""
+    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
+    names = (line.partition(":")[0].strip() for line in lines)
+    return {name: omit for name in names if name and name.lower() != "authorization"}
+
+
+def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError | TransientError:
+    """One of our errors for any of the client's; transient ones are worth another try."""
+    import httpx2
+    import openai
+
+    where = f"{endpoint.host} (model {model})"
+    connecting = isinstance(error.__cause__, httpx2.ConnectTimeout)
+    if isinstance(error, openai.APITimeoutError) and not connecting:
+        return TransientError(timeout_error(endpoint, model), tries=TRIES_CONNECTION)
+    if isinstance(error, openai.APIConnectionError):
+        return TransientError(
+            ModelUnavailableError(
+                f"the model endpoint {where} could not be reached; check that it runs and that "
+                "PGS_LLM_BASE_URL is right"
+            ),
+            tries=TRIES_CONNECTION,
+        )
+    if isinstance(error, openai.APIStatusError):
+        return _status_error(error, where)
+    if isinstance(error, openai.APIError) and not isinstance(
+        error, openai.APIResponseValidationError
+    ):
+        return TransientError(
+            ModelUnavailableError(
+                f"the model endpoint {where} reported an error while answering; ask again later"
+            ),
+            tries=TRIES_SERVER,
+        )
+    return malformed(endpoint, model)
+
+
+def malformed(endpoint: Endpoint, model: str) -> TransientError:
+    """A reply that is not what the interface promises."""
+    return TransientError(
+        ModelOutputError(
+            f"the model endpoint {endpoint.host} (model {model}) sent a reply that is no "
+            "OpenAI-compatible answer; check that PGS_LLM_BASE_URL is the API's root, often /v1"
+        ),
+        tries=TRIES_MALFORMED,
+    )
+
+
+def timeout_error(endpoint: Endpoint, model: str) -> ModelTimeoutError:
+    """The deadline of one call has passed."""
+    return ModelTimeoutError(
+        f"the model endpoint {endpoint.host} (model {model}) did not answer within "
+        f"{endpoint.timeout_s:g} s; raise model_timeout_s or use a faster model"
+    )
+
+
+def _status_error(error: openai.APIStatusError, where: str) -> ModelError | TransientError:
+    status, code = error.status_code, _safe_code(error)
+    if status == 401:
+        return ModelAuthError(
+            f"the model endpoint {where} refused the API key (HTTP 401); set PGS_LLM_API_KEY "
+            "(or OPENAI_API_KEY) to a valid one"
+        )
+    if status == 403:
+        return ModelAuthError(
+            f"the model endpoint {where} does not let this key use the model "
+            f"(HTTP 403{code}); use another key or model"
+        )
+    if status == 404:
+        return ModelUnavailableError(
+            f"the model endpoint {where} knows no such model or path (HTTP 404); check "
+            "PGS_SWEEP_MODEL, PGS_SYNTHESIS_MODEL and PGS_LLM_BASE_URL"
+        )
+    if status == 429:
+        return _rate_limit_error(error, where)
+    if status in (408, 409) or status >= 500:
+        return TransientError(
+            ModelUnavailableError(
+                f"the model endpoint {where} kept failing (HTTP {status}{code}); ask again later"
+            ),
+            wait_s=retry_after_s(error.response.headers),
+            tries=TRIES_SERVER,
+        )
+    if too_long(error):
+        return ModelUnavailableError(
+            f"the prompt is longer than {where} accepts (HTTP {status}{code}); lower "
+            "max_pass_tokens or use a model with a larger context"
+        )
+    return ModelUnavailableError(
+        f"the model endpoint {where} refused the request (HTTP {status}{code}); check the model's "
+        "name and the effort and token settings"
+    )
+
+
+def _rate_limit_error(error: openai.APIStatusError, where: str) -> ModelError | TransientError:
+    if error.code == "insufficient_quota":
+        return ModelRateLimitError(
+            f"the account at {where} has no quota left (HTTP 429); add credit or use another key"
+        )
+    return TransientError(
+        ModelRateLimitError(
+            f"the model endpoint {where} kept limiting the rate (HTTP 429) until the deadline; "
+            "lower max_concurrent_sweeps or ask again later"
+        ),
+        wait_s=retry_after_s(error.response.headers),
+    )
+
+
+def too_long(error: openai.APIStatusError) -> bool:
+    """Whether the endpoint complains about the length of the prompt."""
+    said = error.message.lower()
+    return error.code == "context_length_exceeded" or "context length" in said
+
+
+def _safe_code(error: openai.APIStatusError) -> str:
+    """The machine-readable reason; free text is left out, since it may echo the prompt."""
+    code = error.code or ""
+    return f", {code}" if re.fullmatch(r"[a-z][a-z0-9_.-]{1,60}", code) else ""
+
+
+async def listed_models(
+    client: openai.AsyncOpenAI, endpoint: Endpoint, model: str
+) -> tuple[str, ...]:
+    """Model ids that the endpoint lists; empty when it answers but has no such list.
+
+    Raises the typed error when it cannot be reached within 10 s or refuses the key.
+    """
+    import openai
+
+    try:
+        raw = await client.models.with_raw_response.list(timeout=PROBE_TIMEOUT_S)
+        listed = json.loads(raw.content)
+    except (openai.OpenAIError, ValueError) as error:
+        if isinstance(error, openai.NotFoundError):
+            return ()
+        failure = translate(error, replace(endpoint, timeout_s=PROBE_TIMEOUT_S), model)
+        raise (failure.error if isinstance(failure, TransientError) else failure) from None
+    entries = listed.get("data") if isinstance(listed, dict) else None
+    found = [e.get("id") for e in entries or () if isinstance(e, dict)]
+    return tuple(name for name in found if isinstance(name, str))

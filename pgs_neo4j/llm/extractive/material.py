@@ -1,0 +1,102 @@
+"""Reports as the extractive synthesis uses them: claims with their words and citations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgs_neo4j.llm.extractive.ranking import Corpus, Terms, terms_of
+from pgs_neo4j.llm.extractive.sentences import quote, without_citations
+from pgs_neo4j.llm.words import phrases, stem, stems, words
+from pgs_neo4j.model import Citation, Finding, Prompt, PromptReport
+
+_SUBJECT = re.compile(r"^[^\s:]{1,100}: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A finding of one partition, without its aliases; ``cited`` are the qualified ones.
+
+    ``stems`` are those of the statement, ``subject`` those of the title before it; ``place``
+    counts the findings of its report from 0.
+    """
+
+    partition: int
+    place: int
+    text: str
+    subject: frozenset[str]
+    stems: frozenset[str]
+    cited: tuple[str, ...]
+
+    @property
+    def statement(self) -> str:
+        """The text without the title that names its subject."""
+        return _SUBJECT.sub("", self.text)
+
+    @property
+    def all_stems(self) -> frozenset[str]:
+        """Stems of title and statement."""
+        return self.subject | self.stems
+
+    def line(self, limit: int) -> str:
+        """The quote and at most two citations."""
+        return f"{quote(self.text, limit)}{''.join(f' {c}' for c in self.cited[:2])}"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All reports of a run as the synthesis uses them."""
+
+    terms: Terms
+    reports: tuple[PromptReport, ...]
+    claims: tuple[Claim, ...]
+    corpus: Corpus
+
+    def of(self, partition: int) -> tuple[Claim, ...]:
+        """The claims of one partition, best first as reported."""
+        return tuple(claim for claim in self.claims if claim.partition == partition)
+
+
+def material_of(prompt: Prompt) -> Material:
+    """The claims of all reports of ``prompt``, in reading order."""
+    claims = tuple(
+        _claim(shown.report.partition, place, finding)
+        for shown in prompt.reports
+        for place, finding in enumerate(shown.report.findings)
+    )
+    corpus = Corpus.of(claim.all_stems for claim in claims)
+    return Material(terms_of(prompt.question), prompt.reports, claims, corpus)
+
+
+def _claim(partition: int, place: int, finding: Finding) -> Claim:
+    text = without_citations(finding.text)
+    subject = _SUBJECT.match(text)
+    return Claim(
+        partition=partition,
+        place=place,
+        text=text,
+        subject=frozenset(stems(subject.group())) if subject else frozenset(),
+        stems=frozenset(stems(_SUBJECT.sub("", text))),
+        cited=_qualified(finding.citations),
+    )
+
+
+def _qualified(citations: Sequence[Citation]) -> tuple[str, ...]:
+    valid = (f"[P{c.partition}:{c.alias}]" for c in citations if c.valid)
+    return tuple(dict.fromkeys(valid))
+
+
+def written(claim: Claim, terms: Sequence[str]) -> str:
+    """The words of the claim that have the stems ``terms``, side by side where they are."""
+    wanted = tuple(terms)
+    for pair in phrases(claim.statement):
+        if stemmed(pair) == wanted:
+            return " ".join(pair)
+    found = words(claim.text)
+    return " ".join(next((w for w in found if stem(w) == term), term) for term in wanted)
+
+
+def stemmed(pair: tuple[str, str]) -> tuple[str, ...]:
+    """The stems of two words."""
+    return stem(pair[0]), stem(pair[1])

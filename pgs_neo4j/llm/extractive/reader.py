@@ -1,0 +1,54 @@
+"""The extractive reader as an LLM."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from pgs_neo4j.llm.extractive.search import search_answer
+from pgs_neo4j.llm.extractive.sweep import sweep_report
+from pgs_neo4j.llm.extractive.synthesis import synthesis
+from pgs_neo4j.llm.scripted import local_completion, pieces
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import Completion, Effort, Prompt
+
+WRITERS = {"sweep": sweep_report, "synthesis": synthesis, "search": search_answer}
+# How many bullets a section may have, tried in turn until the reply fits ``max_tokens``.
+BULLETS = (8, 5, 3, 1)
+
+
+class ExtractiveLLM:
+    """Answers from the prompt's values alone. Deterministic, and quick on two cores."""
+
+    name = "extractive"
+
+    async def complete(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> Completion:
+        """The contract filled with quotes; ``effort`` means nothing here. Runs in a thread."""
+        del effort
+        text = await asyncio.to_thread(_written, prompt, max_tokens)
+        return local_completion(prompt, text, self.name)
+
+    async def stream(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> AsyncGenerator[str | Completion, None]:
+        """The same in pieces of a few words, then the Completion."""
+        completion = await self.complete(prompt, max_tokens=max_tokens, effort=effort)
+        for piece in pieces(completion.text):
+            yield piece
+            await asyncio.sleep(0)
+        yield completion
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+
+def _written(prompt: Prompt, max_tokens: int) -> str:
+    """The longest form that fits; the shortest one where none does."""
+    text = ""
+    for bullets in BULLETS:
+        text = WRITERS[prompt.task](prompt, bullets)
+        if estimate(text) <= max_tokens:
+            break
+    return text

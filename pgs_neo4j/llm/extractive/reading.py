@@ -1,0 +1,212 @@
+"""One prompt's nodes, read: their words counted, their sentences scored against the question."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgs_neo4j.llm.extractive.ranking import (
+    Corpus,
+    Terms,
+    bm25,
+    coverage,
+    same,
+    substance,
+    terms_of,
+)
+from pgs_neo4j.llm.extractive.sentences import leans, plain, quote, sentences
+from pgs_neo4j.llm.words import stem, words
+from pgs_neo4j.model import Prompt, PromptNode
+
+# Weights found by reading the output on the standard library and on physics2: a title names
+# the subject, a first sentence sums up, a well connected node matters a little more.
+TITLE_WEIGHT = 0.6
+FIRST_SENTENCE = 1.15
+CENTRALITY = 0.25
+LEANING = 0.7
+BARE_TITLE = 0.4
+# Below this share of the question's weight a sentence only happens to use one of its words.
+MIN_COVERAGE = 0.15
+KEYWORDS = 12
+MAX_CITATIONS = 4
+MAX_TITLE = 80
+# Sentences of one node that may be quoted when there are few nodes to quote from.
+PER_NODE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A sentence worth quoting, with every node of the pass that says much the same."""
+
+    text: str
+    aliases: tuple[str, ...]
+    stems: frozenset[str]
+
+    @property
+    def line(self) -> str:
+        """The quote and its citation."""
+        return f"{self.text} [{', '.join(self.aliases)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was counted: ``stems[i]`` and ``degrees[i]`` belong to ``nodes[i]``."""
+
+    nodes: tuple[PromptNode, ...]
+    terms: Terms
+    stems: tuple[frozenset[str], ...]
+    corpus: Corpus
+    keywords: tuple[str, ...]
+    degrees: tuple[int, ...]
+
+    def holders(self, term: str) -> int:
+        """How many nodes mention ``term`` (a stem)."""
+        return self.corpus.frequency[term]
+
+    @property
+    def central(self) -> list[PromptNode]:
+        """Nodes by degree, then in the order given, which is by weight."""
+        order = sorted(range(len(self.nodes)), key=lambda i: (-self.degrees[i], i))
+        return [self.nodes[i] for i in order if self.degrees[i] > 0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    score: float
+    node: int
+    place: int
+    text: str
+    stems: frozenset[str]
+
+
+def read(prompt: Prompt) -> Reading:
+    """Count the words and connections of all nodes of ``prompt``."""
+    found = [words(f"{node.title}\n{node.text}") for node in prompt.nodes]
+    stemmed = tuple(frozenset(map(stem, each)) for each in found)
+    corpus = Corpus.of(stemmed)
+    return Reading(
+        nodes=prompt.nodes,
+        terms=terms_of(prompt.question),
+        stems=stemmed,
+        corpus=corpus,
+        keywords=_keywords(found, corpus),
+        degrees=_degrees(prompt),
+    )
+
+
+def best(reading: Reading, limit: int) -> list[Quoted]:
+    """At most ``limit`` sentences, best first; near repeats become further citations.
+
+    With a question that has content words only sentences that touch them count; without,
+    those that hold the pass's keywords.
+    """
+    per_node = 1 if len(reading.nodes) > limit else PER_NODE
+    groups: list[list[_Candidate]] = []
+    for candidate in sorted(_candidates(reading), key=lambda c: (-c.score, c.node, c.place)):
+        home = next((g for g in groups if same(g[0].stems, candidate.stems)), None)
+        if home is not None:
+            if candidate.node not in {c.node for c in home}:
+                home.append(candidate)
+        elif len(groups) < limit and _nodes(groups)[candidate.node] < per_node:
+            groups.append([candidate])
+    return [_quoted(reading, group) for group in groups]
+
+
+def name_of(node: PromptNode, limit: int = MAX_TITLE) -> str:
+    """What to call ``node`` in a sentence: its title, else how its text begins."""
+    return quote(plain((node.title or node.text)[: 8 * limit]), limit) or "untitled"
+
+
+def _nodes(groups: Sequence[Sequence[_Candidate]]) -> Counter[int]:
+    return Counter(candidate.node for group in groups for candidate in group)
+
+
+def _quoted(reading: Reading, group: Sequence[_Candidate]) -> Quoted:
+    first = group[0]
+    aliases = tuple(reading.nodes[c.node].alias for c in group[:MAX_CITATIONS])
+    return Quoted(_with_subject(reading.nodes[first.node], first.text), aliases, first.stems)
+
+
+def _with_subject(node: PromptNode, sentence: str) -> str:
+    """The sentence behind its node's title, unless that is how the text begins anyway."""
+    title = quote(plain(node.title[: 8 * MAX_TITLE]), MAX_TITLE)
+    opening = title.rstrip("…").lower()[:40]
+    if (
+        not title
+        or opening in quote(plain(node.text[:400]), 400).lower()
+        or opening in sentence.lower()
+    ):
+        return quote(sentence)
+    return f"{title}: {quote(sentence)}"
+
+
+def _candidates(reading: Reading) -> list[_Candidate]:
+    terms = reading.terms.stems or tuple(map(stem, reading.keywords))
+    wanted = frozenset(terms)
+    floor = MIN_COVERAGE if reading.terms.stems else 0.0
+    most = math.log1p(max(reading.degrees, default=0)) or 1.0
+    found: list[_Candidate] = []
+    for index, node in enumerate(reading.nodes):
+        if not reading.stems[index] & wanted:
+            continue
+        central = 1 + CENTRALITY * math.log1p(reading.degrees[index]) / most
+        title = [stem(word) for word in words(node.title[:400])]
+        split = sentences(node.text)
+        for place, text in enumerate(split or [node.title]):
+            held = [stem(word) for word in words(text)]
+            score = _score(terms, held, title, place, reading.corpus, floor)
+            if score > 0:
+                score *= central * _worth(node, text, bare=not split)
+                found.append(_Candidate(score, index, place, text, frozenset(held)))
+    return found
+
+
+def _worth(node: PromptNode, text: str, *, bare: bool) -> float:
+    """Less for a node with a title and no text, and for a sentence that leans on another."""
+    if bare:
+        return BARE_TITLE
+    return LEANING if not node.title and leans(text) else 1.0
+
+
+def _score(
+    terms: Sequence[str],
+    held: Sequence[str],
+    title: Sequence[str],
+    place: int,
+    corpus: Corpus,
+    floor: float,
+) -> float:
+    """BM25 of sentence and title, scaled by how much of the question they cover together.
+
+    0 when too little is covered, or by the title alone of a sentence that is not the first.
+    """
+    own, both = frozenset(held), frozenset((*held, *title))
+    if not held or (place > 0 and own.isdisjoint(terms)):
+        return 0.0
+    covered = coverage(terms, both, corpus)
+    if covered < floor:
+        return 0.0
+    score = bm25(terms, held, corpus) + TITLE_WEIGHT * bm25(terms, title, corpus)
+    return score * math.sqrt(covered) * (FIRST_SENTENCE if place == 0 else 1.0) * substance(held)
+
+
+def _keywords(found: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
+    """The words that most nodes share but not all, in their commonest form."""
+    forms: dict[str, Counter[str]] = {}
+    for each in found:
+        for word in set(each):
+            forms.setdefault(stem(word), Counter())[word] += 1
+    scores = {
+        term: count * math.log(1 + corpus.size / count)
+        for term, count in corpus.frequency.items()
+        if count > 1 and len(term) > 2 and not term.isdigit()
+    }
+    top = sorted(scores, key=lambda term: (-scores[term], term))[:KEYWORDS]
+    return tuple(min(forms[term], key=lambda form: (-forms[term][form], form)) for term in top)
+
+
+def _degrees(prompt: Prompt) -> tuple[int, ...]:
+    degree = Counter(end for ends in prompt.relationships for end in set(ends))
+    return tuple(degree[node.alias] for node in prompt.nodes)

@@ -1,0 +1,135 @@
+"""The sweep report: the four sections of the contract, filled by counting and quoting."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pgs_neo4j.llm.extractive.reading import Quoted, Reading, best, name_of, read
+from pgs_neo4j.llm.extractive.sentences import quote
+from pgs_neo4j.llm.words import stem, words
+from pgs_neo4j.model import Prompt, PromptNeighbor
+
+MAX_FLAGS = 5
+MAX_ABSENCES = 6
+SHOWN_KEYWORDS = 6
+# A word in at most this share of the nodes read is rare among them.
+RARE = 0.02
+
+
+def sweep_report(prompt: Prompt, bullets: int) -> str:
+    """The report on ``prompt``'s nodes with at most ``bullets`` findings."""
+    reading = read(prompt)
+    findings = best(reading, bullets)
+    sections = (
+        ("Domain State", [domain_state(reading)]),
+        ("Findings", [f"- {finding.line}" for finding in findings]),
+        ("Outbound Flags", [f"- {flag}" for flag in flags(reading, prompt.neighbors, findings)]),
+        ("Absences", [f"- {absence}" for absence in absences(reading)]),
+    )
+    return "\n\n".join(f"## {title}\n" + "\n".join(lines or ["None."]) for title, lines in sections)
+
+
+def domain_state(reading: Reading) -> str:
+    """What the nodes are about, who is central, and how often the question's words occur."""
+    size = len(reading.nodes)
+    about = ", ".join(quote(word, 40) for word in reading.keywords[:SHOWN_KEYWORDS])
+    parts = [f"{_counted(size, 'node')} {_kinds(reading)}about {about or 'no common subject'}."]
+    central = [f"{name_of(node, 60)} [{node.alias}]" for node in reading.central[:2]]
+    if central:
+        parts.append(f"Best connected: {' and '.join(central)}.")
+    terms = reading.terms
+    held = [term for term in terms.stems if reading.holders(term)]
+    if held:
+        counts = ", ".join(f"“{terms.written[t]}” in {reading.holders(t)}" for t in held[:8])
+        parts.append(f"Of the question's words, {counts} of {_counted(size, 'node')}.")
+    elif terms.stems:
+        parts.append("None of the question's words occurs here.")
+    return " ".join(parts)
+
+
+def flags(
+    reading: Reading, neighbors: Sequence[PromptNeighbor], findings: Sequence[Quoted]
+) -> list[str]:
+    """Neighbours whose digest names what the question asks for, or what was found here."""
+    terms = reading.terms
+    found = Counter(term for finding in findings for term in finding.stems)
+    ranked: list[tuple[int, int, str]] = []
+    for neighbor in neighbors:
+        digest = [stem(word) for word in words(" ".join((*neighbor.keywords, neighbor.summary)))]
+        asked = [term for term in terms.stems if term in digest]
+        lead = f"{quote(neighbor.name, 20)}: "
+        if asked:
+            text = f"{lead}its digest names {terms.shown(asked[:4])}, which the question asks for"
+            text += _contrast(reading, asked, neighbor, findings) + _over(neighbor)
+            ranked.append((-len(asked), -neighbor.edges, text))
+            continue
+        shared = _shared_words(reading, neighbor, found)
+        if len(shared) > 1:
+            cited = next(f.aliases[0] for f in findings if stem(shared[0]) in f.stems)
+            text = (
+                f"{lead}it shares {_listed(shared)} with findings here [{cited}]{_over(neighbor)}"
+            )
+            ranked.append((0, -neighbor.edges, text))
+    return [text for *_, text in sorted(ranked)[:MAX_FLAGS]]
+
+
+def absences(reading: Reading) -> list[str]:
+    """The question's words, and pairs of neighbouring words, that no node here holds."""
+    terms, size = reading.terms, _counted(len(reading.nodes), "node")
+    missing = [term for term in terms.stems if not reading.holders(term)]
+    found = [f"“{terms.written[t]}”: no mention in the {size} read here." for t in missing]
+    for one, other in terms.pairs:
+        if one in missing or other in missing:
+            continue
+        if not any(one in held and other in held for held in reading.stems):
+            pair = f"“{terms.written[one]} {terms.written[other]}”"
+            found.append(f"{pair}: both words occur, but none of the {size} has them together.")
+    return found[:MAX_ABSENCES]
+
+
+def _contrast(
+    reading: Reading, asked: Sequence[str], neighbor: PromptNeighbor, findings: Sequence[Quoted]
+) -> str:
+    """What this partition lacks or has of the words that a neighbour is flagged for."""
+    missing = [term for term in asked if not reading.holders(term)]
+    if missing:
+        return f" and which is absent here ({reading.terms.shown(missing[:3])})"
+    cited = next((f.aliases[0] for f in findings if not f.stems.isdisjoint(asked)), None)
+    compare = f"; compare [{cited}]" if cited else ""
+    rare = [word for word in _keywords(neighbor) if _is_rare(reading, word)]
+    return (f", and {_listed(rare)}, rare here" if rare else "") + compare
+
+
+def _shared_words(reading: Reading, neighbor: PromptNeighbor, found: Counter[str]) -> list[str]:
+    """The neighbour's keywords that occur in findings here and are not commonplace here."""
+    held = (word for word in _keywords(neighbor) if found[stem(word)])
+    return [word for word in held if reading.holders(stem(word)) <= 0.1 * len(reading.nodes)]
+
+
+def _keywords(neighbor: PromptNeighbor) -> list[str]:
+    return list(dict.fromkeys(w for text in neighbor.keywords for w in words(text) if len(w) > 3))
+
+
+def _is_rare(reading: Reading, word: str) -> bool:
+    return reading.holders(stem(word)) <= RARE * len(reading.nodes)
+
+
+def _listed(found: Sequence[str]) -> str:
+    return ", ".join(f"“{quote(word, 40)}”" for word in found[:3])
+
+
+def _over(neighbor: PromptNeighbor) -> str:
+    return f" ({_counted(neighbor.edges, 'relationship')})." if neighbor.edges else "."
+
+
+def _kinds(reading: Reading) -> str:
+    labels = Counter(label for node in reading.nodes for label in node.labels)
+    if len(labels) < 2:
+        return ""
+    shown = ", ".join(f"{count} {quote(label, 30)}" for label, count in labels.most_common(3))
+    return f"({shown}) "
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")

@@ -1,0 +1,243 @@
+"""The synthesis: flags chased, absences counted, convergences found, by words alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+
+from pgs_neo4j.llm.extractive.material import Claim, Material, material_of, stemmed, written
+from pgs_neo4j.llm.extractive.ranking import bm25, coverage, same, substance
+from pgs_neo4j.llm.extractive.sentences import quote, without_citations
+from pgs_neo4j.llm.words import phrases, stem, stems, words
+from pgs_neo4j.model import Flag, Prompt, Report
+
+LEAD = (
+    "Extracted without a language model: the sentences are quoted from the graph and counted, "
+    "not reasoned over."
+)
+SHORT_QUOTE = 140
+MAX_ABSENCES = 8
+_QUOTED = re.compile(r"[“\"]([^”\"]{2,80})[”\"]")
+
+
+def synthesis(prompt: Prompt, bullets: int) -> str:
+    """The four sections in their order, at most ``bullets`` entries in each list."""
+    material = material_of(prompt)
+    convergences = [f"- {line}" for line in _convergences(material, bullets)]
+    sections = (
+        ("Thesis", [_thesis(material)]),
+        ("Connections", [f"- {line}" for line in _connections(material, bullets)]),
+        ("Absences", [f"- {line}" for line in _absences(material)[:bullets]]),
+        ("Convergences", convergences),
+    )
+    return "\n\n".join(f"## {title}\n" + "\n".join(lines or ["None."]) for title, lines in sections)
+
+
+def _thesis(material: Material) -> str:
+    """The three claims that cover most of the question, from different partitions first."""
+    count = len(material.reports)
+    partitions = f"{count} partition" + ("" if count == 1 else "s")
+    chosen = _strongest(material, 3)
+    if not chosen:
+        asked = material.terms.shown(material.terms.stems[:6]) or "the question"
+        return f"{LEAD} None of the {partitions} read holds a sentence on {asked}."
+    first, *rest = (claim.line(240) for claim in chosen)
+    text = f"{LEAD} Closest to the question, of {len(material.claims)} findings in {partitions}: "
+    text += first + ("" if first.endswith(".") else ".")
+    if rest:
+        text += f" Beside it stand: {'; and '.join(rest)}."
+    return text
+
+
+def _strongest(material: Material, limit: int) -> list[Claim]:
+    terms = material.terms.stems
+
+    def strength(claim: Claim) -> float:
+        held = list(claim.all_stems)
+        repeated = sum(
+            same(claim.stems, other.stems)
+            for other in material.claims
+            if other.partition != claim.partition
+        )
+        support = 1 + 0.1 * min(3, max(0, len(claim.cited) - 1)) + 0.2 * min(3, repeated)
+        support /= 1 + 0.1 * claim.place
+        asked = bm25(terms, held, material.corpus) if terms else 1.0
+        covered = coverage(terms, claim.all_stems, material.corpus) or 0.1
+        return asked * covered * support * substance(list(claim.stems))
+
+    ranked = sorted(
+        enumerate(material.claims), key=lambda each: (-round(strength(each[1]), 9), each[0])
+    )
+    chosen: list[Claim] = []
+    for fresh_only in (True, False):
+        for _, claim in ranked:
+            seen = {c.partition for c in chosen}
+            if len(chosen) < limit and not any(same(claim.stems, c.stems) for c in chosen):
+                if fresh_only and claim.partition in seen:
+                    continue
+                chosen.append(claim)
+    return chosen
+
+
+def _connections(material: Material, limit: int) -> list[str]:
+    """Every flag followed to its target, confirmed ones first, each pair once."""
+    reports = {shown.report.partition: shown.report for shown in material.reports}
+    met: dict[frozenset[int], str] = {}
+    open_ends: dict[frozenset[int], str] = {}
+    shown: Counter[Claim] = Counter()
+    for source, report in reports.items():
+        for flag in report.flags:
+            pair = frozenset((source, flag.target or source))
+            if len(pair) < 2 or pair in met:
+                continue
+            ends = _ends(material, source, flag, shown)
+            if ends is None:
+                open_ends.setdefault(pair, _open(source, flag, reports))
+                continue
+            shown.update(ends[:2])
+            met[pair] = _meeting(*ends)
+    left = [text for pair, text in open_ends.items() if pair not in met]
+    return [*met.values(), *left][:limit]
+
+
+def _ends(
+    material: Material, source: int, flag: Flag, shown: Counter[Claim]
+) -> tuple[Claim, Claim, tuple[str, ...]] | None:
+    """The claims at both ends of a flag that share most of what it names, and shared stems.
+
+    Claims that were shown before count less, so that the list does not repeat itself.
+    """
+    named = frozenset(stem(word) for word in _named(flag))
+    best: tuple[float, Claim, Claim, tuple[str, ...]] | None = None
+    for here in material.of(source):
+        for there in material.of(flag.target or 0):
+            shared = here.all_stems & there.all_stems & named
+            if not shared:
+                continue
+            weight = sum(material.corpus.idf(term) for term in here.stems & there.stems)
+            weight += sum(material.corpus.idf(term) for term in shared)
+            weight /= 1 + shown[here] + shown[there]
+            if best is None or weight > best[0] + 1e-9:
+                best = (weight, here, there, _meeting_point(material, here, there, shared))
+    return best[1:] if best else None
+
+
+def _meeting_point(
+    material: Material, here: Claim, there: Claim, shared: frozenset[str]
+) -> tuple[str, ...]:
+    """The rarest phrase that both claims use, else the rarest of the ``shared`` stems."""
+    common = [frozenset(map(stemmed, phrases(claim.statement))) for claim in (here, there)]
+    candidates = [pair for pair in common[0] & common[1] if pair[0] != pair[1]]
+    order = candidates or [(term,) for term in shared]
+    return min(order, key=lambda terms: (-sum(map(material.corpus.idf, terms)), terms))
+
+
+def _meeting(here: Claim, there: Claim, terms: Sequence[str]) -> str:
+    return (
+        f"P{here.partition} and P{there.partition} meet in “{written(here, terms)}”: "
+        f"{here.line(SHORT_QUOTE)} — {there.line(SHORT_QUOTE)}"
+    )
+
+
+def _open(source: int, flag: Flag, reports: dict[int, Report]) -> str:
+    """A flag that leads nowhere yet, and why."""
+    named = ", ".join(f"“{quote(word, 40)}”" for word in _named(flag)[:3]) or "a connection"
+    target = reports.get(flag.target or 0)
+    if target is None:
+        return f"P{source} points to P{flag.target} for {named}; P{flag.target} was not read."
+    denied = {stem(w) for absence in target.absences for w in _terms_in(absence.text)}
+    if any(stem(word) in denied for word in _named(flag)):
+        return (
+            f"P{source} points to P{flag.target} for {named}, but P{flag.target} reports it as "
+            "absent: a place to look further."
+        )
+    return f"P{source} points to P{flag.target} for {named}; no finding there confirms it."
+
+
+def _named(flag: Flag) -> list[str]:
+    """The words a flag puts in quotes, else all its content words."""
+    text = without_citations(flag.text)
+    return list(dict.fromkeys(_terms_in(text)))
+
+
+def _terms_in(text: str) -> list[str]:
+    return [word for part in _QUOTED.findall(text) for word in words(part)] or words(text)
+
+
+def _absences(material: Material) -> list[str]:
+    """What partitions report as absent, by how many do, with where it was found after all."""
+    total = len(material.reports)
+    reporters: dict[str, list[int]] = {}
+    for shown in material.reports:
+        for absence in shown.report.absences:
+            quoted = _QUOTED.search(absence.text)
+            key = quoted.group(1) if quoted else quote(absence.text, SHORT_QUOTE)
+            partitions = reporters.setdefault(key, [])
+            if shown.report.partition not in partitions:
+                partitions.append(shown.report.partition)
+    lines: list[tuple[bool, int, str]] = []
+    for key, partitions in reporters.items():
+        holders = _holders(material, key)
+        count = len(partitions)
+        # What a finding holds after all, and a pair of words that few partitions hold only
+        # apart, are no gaps of the graph.
+        if 2 * count < total and (holders or len(words(key)) == 2):
+            continue
+        where = f"; but see {' '.join(holders)}" if holders else ""
+        extent = f"all {total}" if count == total and total > 1 else f"{count} of {total}"
+        text = f"“{quote(key, 80)}”: absent from {extent} partitions{where}."
+        lines.append((bool(holders), -count, text))
+    return [text for *_, text in sorted(lines, key=lambda each: each[:2])[:MAX_ABSENCES]]
+
+
+def _holders(material: Material, key: str) -> list[str]:
+    """Citations of up to two findings that hold every word of ``key``."""
+    needed = frozenset(stems(key))
+    found = (c.cited[0] for c in material.claims if c.cited and needed and needed <= c.all_stems)
+    return list(dict.fromkeys(found))[:2]
+
+
+def _convergences(material: Material, limit: int) -> list[str]:
+    """Claims of different partitions that say the same, then rare words they share."""
+    found: list[str] = []
+    used: set[int] = set()
+    for one, other in combinations(range(len(material.claims)), 2):
+        here, there = material.claims[one], material.claims[other]
+        if here.partition == there.partition or {one, other} & used:
+            continue
+        if same(here.stems, there.stems):
+            used |= {one, other}
+            found.append(
+                f"P{here.partition} and P{there.partition} say much the same: "
+                f"{here.line(SHORT_QUOTE)} — {there.line(SHORT_QUOTE)}"
+            )
+    return [*found[:limit], *_shared_terms(material, max(0, limit - len(found)))]
+
+
+def _shared_terms(material: Material, limit: int) -> list[str]:
+    """Phrases that findings of several partitions use though the question does not."""
+    spread: dict[tuple[str, str], dict[int, Claim]] = {}
+    for claim in material.claims:
+        for one, other in phrases(claim.statement):
+            pair = (stem(one), stem(other))
+            spread.setdefault(pair, {}).setdefault(claim.partition, claim)
+    asked = set(material.terms.stems)
+    scores = {
+        pair: sum(material.corpus.idf(term) for term in pair) * len(claims)
+        for pair, claims in spread.items()
+        if len(claims) > 1 and not asked.issuperset(pair) and min(map(len, pair)) > 2
+    }
+    lines: list[str] = []
+    shown: set[Claim] = set()
+    for pair in sorted(scores, key=lambda each: (-scores[each], each)):
+        claims = list(spread[pair].values())
+        if len(lines) >= limit or not shown.isdisjoint(claims[:2]):
+            continue
+        shown.update(claims[:2])
+        phrase = written(claims[0], pair)
+        names = ", ".join(f"P{claim.partition}" for claim in claims)
+        quotes = " — ".join(claim.line(SHORT_QUOTE) for claim in claims[:2])
+        lines.append(f"“{phrase}” comes up independently in {names}: {quotes}")
+    return lines

@@ -1,0 +1,91 @@
+"""Builds the models that the settings name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.llm.endpoint import Endpoint
+from pgs_neo4j.llm.protocol import LLM, Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """The model that sweeps and the one that synthesizes; they may be the same object."""
+
+    sweep: LLM
+    synthesis: LLM
+
+    @property
+    def name(self) -> str:
+        """Both names for people, or the one they share."""
+        if self.sweep.name == self.synthesis.name:
+            return self.sweep.name
+        return f"{self.sweep.name} + {self.synthesis.name}"
+
+    async def close(self) -> None:
+        """Close both."""
+        await self.sweep.close()
+        if self.synthesis is not self.sweep:
+            await self.synthesis.close()
+
+
+def create_llms(settings: Settings, config: PGSConfig) -> Readers:
+    """The readers in force. No connection is made yet.
+
+    Raises ModelAuthError when the public endpoint is meant and no key is set, ConfigError
+    when the base URL is none.
+    """
+    if settings.provider == "extractive":
+        from pgs_neo4j.llm.extractive import ExtractiveLLM
+
+        reader = ExtractiveLLM()
+        return Readers(reader, reader)
+    from pgs_neo4j.llm.openai import OpenAILLM
+
+    endpoint = _endpoint(settings, config)
+    sweep = OpenAILLM(settings.sweep_model, endpoint)
+    if settings.synthesis_model == settings.sweep_model:
+        return Readers(sweep, sweep)
+    return Readers(sweep, OpenAILLM(settings.synthesis_model, endpoint))
+
+
+def create_embedder(
+    settings: Settings, config: PGSConfig, name: EmbedderName | None = None
+) -> Embedder | None:
+    """The embedder called ``name``, else the configured one, else hashing; None for "none".
+
+    Raises ConfigError for "stored", whose vectors are the graph's and not a model's, and
+    what ``create_llms`` raises for an endpoint.
+    """
+    match name or settings.embedder or "hashing":
+        case "none":
+            return None
+        case "hashing":
+            from pgs_neo4j.llm.hashing import DIMENSIONS, HashingEmbedder
+
+            return HashingEmbedder(settings.embedding_dimensions or DIMENSIONS)
+        case "openai":
+            from pgs_neo4j.llm import openai_embed
+
+            return openai_embed.OpenAIEmbedder(
+                _endpoint(settings, config),
+                model=settings.embedding_model or openai_embed.MODEL,
+                dimensions=settings.embedding_dimensions,
+            )
+        case "sentence-transformers":
+            from pgs_neo4j.llm import sentence_transformers
+
+            return sentence_transformers.SentenceTransformersEmbedder(
+                settings.embedding_model or sentence_transformers.MODEL
+            )
+        case "stored":
+            raise ConfigError(
+                "the stored embedder reads vectors of a graph and cannot embed a text; choose "
+                "hashing, openai or sentence-transformers for that"
+            )
+
+
+def _endpoint(settings: Settings, config: PGSConfig) -> Endpoint:
+    return Endpoint(settings.llm_base_url, settings.llm_api_key, config.model_timeout_s)

@@ -1,0 +1,222 @@
+"""Any OpenAI-compatible chat-completions endpoint as an LLM."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError
+from pgs_neo4j.llm.chat_stream import ChatStream
+from pgs_neo4j.llm.chat_wire import Dialect, Reply, ReplyUsage
+from pgs_neo4j.llm.endpoint import Endpoint, listed_models, malformed, timeout_error, translate
+from pgs_neo4j.llm.retry import with_retries
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import Completion, Effort, Prompt, Usage
+
+if TYPE_CHECKING:
+    import openai
+
+IDLE_TIMEOUT_S = 60.0
+
+T = TypeVar("T")
+
+
+class OpenAILLM:
+    """A model behind an OpenAI-compatible endpoint.
+
+    ``idle_timeout_s`` bounds the silence between two pieces of a streamed text; before the
+    first piece a reasoning model may think for as long as the endpoint's deadline allows.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        endpoint: Endpoint,
+        *,
+        temperature: float | None = None,
+        idle_timeout_s: float = IDLE_TIMEOUT_S,
+    ) -> None:
+        self.name = model
+        self._endpoint = endpoint
+        self._temperature = temperature
+        self._idle_timeout_s = idle_timeout_s
+        # Ollama and others take only max_tokens and ignore the newer name without a word;
+        # OpenAI's reasoning models refuse the older one, which is learnt from the refusal.
+        self._dialect = Dialect("max_completion_tokens" if endpoint.official else "max_tokens")
+        self._client: openai.AsyncOpenAI | None = None
+
+    def __repr__(self) -> str:
+        return f"OpenAILLM({self.name!r} at {self._endpoint.host!r})"
+
+    async def complete(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> Completion:
+        """The whole reply, tried again on transient failures until the deadline.
+
+        Raises ModelAuthError, ModelRateLimitError, ModelTimeoutError, ModelUnavailableError,
+        and ModelOutputError for a refusal or a reply that is malformed or empty.
+        """
+
+        async def send(body: dict[str, Any]) -> Reply:
+            raw = await self._open().chat.completions.with_raw_response.create(**body)
+            return Reply.model_validate_json(raw.content)
+
+        reply = await with_retries(
+            lambda: self._send(send, prompt, max_tokens, effort, stream=False),
+            deadline=self._deadline(),
+            timeout_error=timeout_error(self._endpoint, self.name),
+        )
+        choice = reply.choices[0]
+        text = choice.message.content or ""
+        self._check(text, choice.message.refusal, choice.finish_reason)
+        return self._completion(prompt, text, choice.finish_reason, reply.usage, reply.model)
+
+    async def stream(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> AsyncGenerator[str | Completion, None]:
+        """Pieces of text, then one Completion; retried only before the first piece.
+
+        Raises as ``complete`` does; ModelUnavailableError when the stream breaks off and
+        ModelTimeoutError when it stalls.
+        """
+        deadline = self._deadline()
+        reply, text = await with_retries(
+            lambda: self._open_stream(prompt, max_tokens, effort),
+            deadline=deadline,
+            timeout_error=timeout_error(self._endpoint, self.name),
+        )
+        try:
+            while text is not None:
+                yield text
+                text = await self._next_text(reply, deadline)
+        finally:
+            await reply.close()
+        self._check(reply.text, reply.refusal, reply.finish_reason)
+        # An end without a reason is a connection that was cut, not a finished answer.
+        finish_reason = reply.finish_reason or "length"
+        yield self._completion(prompt, reply.text, finish_reason, reply.usage, reply.model)
+
+    async def probe(self) -> str:
+        """One line for people: whether the endpoint answers and knows the model.
+
+        Asks for the list of models, which costs nothing. Raises ModelAuthError or
+        ModelUnavailableError when it refuses or cannot be reached within 10 s.
+        """
+        models = await listed_models(self._open(), self._endpoint, self.name)
+        if not models:
+            return f"{self._endpoint.host} answers, but lists no models"
+        known = "lists" if self.name in models else "does not list"
+        return f"{self._endpoint.host} answers and {known} {self.name}"
+
+    async def close(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _open(self) -> openai.AsyncOpenAI:
+        if self._client is None:
+            self._client = self._endpoint.open()
+        return self._client
+
+    def _deadline(self) -> float:
+        return asyncio.get_running_loop().time() + self._endpoint.timeout_s
+
+    async def _send(
+        self,
+        send: Callable[[dict[str, Any]], Awaitable[T]],
+        prompt: Prompt,
+        max_tokens: int,
+        effort: Effort | None,
+        *,
+        stream: bool,
+    ) -> T:
+        """One try, repeated at once while the endpoint teaches us its dialect."""
+        import openai
+
+        while True:
+            body = self._dialect.body(
+                self.name,
+                prompt,
+                max_tokens=max_tokens,
+                effort=effort,
+                temperature=self._temperature,
+                stream=stream,
+            )
+            try:
+                return await send(body)
+            except (openai.OpenAIError, ValueError) as error:
+                if isinstance(error, openai.APIStatusError) and self._dialect.learn(body, error):
+                    continue
+                raise translate(error, self._endpoint, self.name) from None
+
+    async def _open_stream(
+        self, prompt: Prompt, max_tokens: int, effort: Effort | None
+    ) -> tuple[ChatStream, str | None]:
+        """An open reply and its first text, which is None when it has none at all."""
+
+        async def send(body: dict[str, Any]) -> tuple[ChatStream, str | None]:
+            async with AsyncExitStack() as stack:
+                reply = ChatStream(await self._open().chat.completions.create(**body))
+                stack.push_async_callback(reply.close)
+                text = await reply.next_text()
+                stack.pop_all()
+                return reply, text
+
+        reply, text = await self._send(send, prompt, max_tokens, effort, stream=True)
+        if text is None and reply.finish_reason is None and not reply.refusal:
+            await reply.close()
+            raise malformed(self._endpoint, self.name)
+        return reply, text
+
+    async def _next_text(self, reply: ChatStream, deadline: float) -> str | None:
+        import openai
+
+        now = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout_at(min(deadline, now + self._idle_timeout_s)):
+                return await reply.next_text()
+        except TimeoutError:
+            raise ModelTimeoutError(
+                f"the answer of {self._endpoint.host} (model {self.name}) stalled after "
+                f"{len(reply.text)} characters; ask again, or raise model_timeout_s"
+            ) from None
+        except (openai.OpenAIError, ValueError):
+            raise ModelUnavailableError(
+                f"the answer of {self._endpoint.host} (model {self.name}) broke off after "
+                f"{len(reply.text)} characters; ask again"
+            ) from None
+
+    def _check(self, text: str, refusal: str | None, finish_reason: str | None) -> None:
+        """Raises ModelOutputError unless there is text, or room ran out before any came."""
+        who = f"model {self.name} at {self._endpoint.host}"
+        if finish_reason == "content_filter":
+            raise ModelOutputError(f"{who} withheld its answer by a content filter; rephrase")
+        if refusal:
+            raise ModelOutputError(f"{who} refused to answer; rephrase or use another model")
+        if not text.strip() and finish_reason != "length":
+            raise ModelOutputError(f"{who} sent an empty answer; ask again or use another model")
+
+    def _completion(
+        self,
+        prompt: Prompt,
+        text: str,
+        finish_reason: str | None,
+        usage: ReplyUsage | None,
+        model: str | None,
+    ) -> Completion:
+        return Completion(
+            text=text,
+            usage=Usage(
+                calls=1,
+                input_tokens=(
+                    usage.prompt_tokens if usage else estimate(prompt.system + prompt.user)
+                ),
+                output_tokens=usage.completion_tokens if usage else estimate(text),
+                estimated=usage is None,
+            ),
+            model=model or self.name,
+            truncated=finish_reason == "length",
+        )

@@ -1,0 +1,165 @@
+"""Embeddings from any OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgs_neo4j.errors import EmbeddingError
+from pgs_neo4j.llm.endpoint import Endpoint, timeout_error, translate
+from pgs_neo4j.llm.retry import with_retries
+from pgs_neo4j.llm.tokens import estimate
+
+if TYPE_CHECKING:
+    import openai
+    from numpy.typing import NDArray
+
+MODEL = "text-embedding-3-small"
+# OpenAI's documented limits: 2,048 inputs a request, 300,000 tokens summed over them, and
+# 8,192 tokens an input. Estimates may be off, so we stay well below.
+BATCH_INPUTS = 2048
+BATCH_TOKENS = 100_000
+INPUT_BYTES = 16_000
+CONCURRENT_BATCHES = 4
+
+
+class _Vector(BaseModel):
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    index: Annotated[int, Field(ge=0)]
+    embedding: str | list[float]
+
+
+class _Vectors(BaseModel):
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    data: list[_Vector]
+
+
+class OpenAIEmbedder:
+    """An embedding model behind an endpoint; only the first 16,000 bytes of a text count."""
+
+    threshold: float | None = None
+
+    def __init__(
+        self, endpoint: Endpoint, *, model: str = MODEL, dimensions: int | None = None
+    ) -> None:
+        self.name = f"openai/{model}" + (f"-{dimensions}" if dimensions else "")
+        self.dimensions = dimensions
+        self._model = model
+        self._endpoint = endpoint
+        self._asked = dimensions
+        self._client: openai.AsyncOpenAI | None = None
+        self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit rows, zero for blank texts, which are not sent.
+
+        Raises EmbeddingError when a vector is missing, not finite, or of another length
+        than the others or than ``dimensions``; else as the chat model does.
+        """
+        kept = [(row, _head(text)) for row, text in enumerate(texts) if text.strip()]
+        batches = list(_batches(kept))
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._batch([t for _, t in b])) for b in batches]
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        width = self.dimensions or 0
+        rows = np.zeros((len(texts), width), dtype=np.float32)
+        for batch, task in zip(batches, tasks, strict=True):
+            rows[[row for row, _ in batch]] = task.result()
+        return rows
+
+    async def close(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _batch(self, texts: list[str]) -> NDArray[np.float32]:
+        async with self._slots:
+            content = await with_retries(
+                lambda: self._request(texts),
+                deadline=asyncio.get_running_loop().time() + self._endpoint.timeout_s,
+                timeout_error=timeout_error(self._endpoint, self._model),
+            )
+        vectors = self._in_order(content, len(texts))
+        if self.dimensions is None:
+            self.dimensions = vectors.shape[1]
+        if vectors.shape[1] != self.dimensions:
+            raise EmbeddingError(
+                f"the embedding model {self._model} sent vectors of {vectors.shape[1]} dimensions "
+                f"where {self.dimensions} are expected; correct embedding_model or "
+                "embedding_dimensions"
+            )
+        return vectors
+
+    async def _request(self, texts: list[str]) -> _Vectors:
+        import openai
+
+        if self._client is None:
+            self._client = self._endpoint.open()
+        try:
+            raw = await self._client.embeddings.with_raw_response.create(
+                model=self._model,
+                input=texts,
+                encoding_format="base64",  # a quarter of the bytes; lists are read as well
+                dimensions=self._asked if self._asked is not None else openai.omit,
+            )
+            return _Vectors.model_validate_json(raw.content)
+        except (openai.OpenAIError, ValueError) as error:
+            raise translate(error, self._endpoint, self._model) from None
+
+    def _in_order(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
+        """Vectors by their index, as unit rows of shape (count, d)."""
+        by_index = {vector.index: vector.embedding for vector in reply.data}
+        try:
+            with np.errstate(over="ignore"):  # becomes infinite, which is refused below
+                rows = np.array([_decoded(by_index[i]) for i in range(count)], dtype=np.float32)
+        except (KeyError, ValueError, binascii.Error):
+            rows = np.empty((0, 0), dtype=np.float32)
+        if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+            raise EmbeddingError(
+                f"the embedding model {self._model} at {self._endpoint.host} did not send one "
+                "finite vector of equal length for each text; use another embedding_model"
+            )
+        return unit_rows(rows)
+
+
+def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``rows`` scaled to length 1; zero rows stay zero."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    return unit
+
+
+def _decoded(embedding: str | list[float]) -> NDArray[np.float32]:
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
+    return np.array(embedding, dtype=np.float32)
+
+
+def _head(text: str) -> str:
+    encoded = text[:INPUT_BYTES].encode("utf-8", "replace")
+    return encoded[:INPUT_BYTES].decode("utf-8", "ignore")
+
+
+def _batches(rows: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    batch: list[tuple[int, str]] = []
+    tokens = 0
+    for row, text in rows:
+        cost = estimate(text)
+        if batch and (len(batch) >= BATCH_INPUTS or tokens + cost > BATCH_TOKENS):
+            yield batch
+            batch, tokens = [], 0
+        batch.append((row, text))
+        tokens += cost
+    if batch:
+        yield batch

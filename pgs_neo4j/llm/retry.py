@@ -1,0 +1,124 @@
+"""The one retry layer for model endpoints: jittered backoff under one total deadline.
+
+The wire client itself never retries, so tries times timeouts cannot exceed the deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from pgs_neo4j.errors import ModelError, ModelTimeoutError
+
+WAIT_INITIAL_S = 0.5
+WAIT_MAX_S = 30.0
+WAIT_JITTER_S = 0.5
+WAIT_FLOOR_S = 0.05
+
+T = TypeVar("T")
+
+
+class TransientError(Exception):
+    """A failure worth another try; ``error`` is what to raise when tries or time run out.
+
+    ``wait_s`` is what the endpoint asked for, ``tries`` the most tries for this kind of
+    failure (None: until the deadline). It never leaves this layer.
+    """
+
+    def __init__(
+        self, error: ModelError, *, wait_s: float | None = None, tries: int | None = None
+    ) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.wait_s = wait_s
+        self.tries = tries
+
+
+def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds an endpoint asks to wait, from ``retry-after-ms`` or ``retry-after``.
+
+    The latter may be seconds or an HTTP date, which is compared with ``now`` (Unix time).
+    None when neither is there or readable; never negative.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return max(0.0, milliseconds / 1000)
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None:
+        return max(0.0, seconds)
+    if not value:
+        return None
+    try:
+        at = parsedate_to_datetime(value).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, at - (time.time() if now is None else now))
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+async def with_retries(
+    call: Callable[[], Awaitable[T]], *, deadline: float, timeout_error: ModelTimeoutError
+) -> T:
+    """The result of ``call``, tried again after each TransientError while time remains.
+
+    ``deadline`` is in the event loop's time. Raises the last transient failure when tries
+    or time run out or the endpoint asks for a wait beyond the deadline; ``timeout_error``
+    when the very first try was still running; any other exception of ``call`` as it is.
+    """
+    import stamina  # a tenth of a second with tenacity, and only runs that use models need it
+
+    budget = _Budget(deadline)
+    try:
+        async with asyncio.timeout_at(deadline):
+            async for attempt in stamina.retry_context(
+                on=budget.decide,
+                attempts=None,
+                timeout=None,
+                wait_initial=WAIT_INITIAL_S,
+                wait_max=WAIT_MAX_S,
+                wait_jitter=WAIT_JITTER_S,
+            ):
+                with attempt:
+                    return await call()
+    except TransientError as transient:
+        raise transient.error from None
+    except TimeoutError:
+        raise budget.last or timeout_error from None
+    raise AssertionError("the retry loop ends by returning or raising")
+
+
+class _Budget:
+    """Decides after each failure whether to go on, and for how long to wait."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+        self.failures = 0
+        self.last: ModelError | None = None
+
+    def decide(self, error: Exception) -> bool | float:
+        """False: give up; True: exponential backoff; a number: wait that many seconds."""
+        if not isinstance(error, TransientError):
+            return False
+        self.failures += 1
+        self.last = error.error
+        if error.tries is not None and self.failures >= error.tries:
+            return False
+        if error.wait_s is None:
+            return True
+        # "Retry-After: 0" must not become a busy loop, and equal waits not a stampede.
+        wait_s = max(error.wait_s, min(WAIT_MAX_S, WAIT_FLOOR_S * 2**self.failures))
+        wait_s += random.uniform(0.0, wait_s / 10)
+        return wait_s if asyncio.get_running_loop().time() + wait_s < self.deadline else False

@@ -1,0 +1,92 @@
+"""Words of a text, for readers and embedders that know no language model."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from functools import lru_cache
+
+# Words that carry grammar, not topic; the last lines are what questions are made of.
+STOP_WORDS = frozenset(
+    """
+    a about above across after again against all almost along already also although always am
+    among an and another any are as at away back be became because become been before being below
+    between both but by can cannot could did do does doing done down due during each either else
+    enough etc even ever every few first for from further get gets give given gives go goes had
+    has have having he her here hers him his how however if in inside instead into is it its
+    itself just last least less let like made make makes making many may me might more moreover
+    most much must my near neither never no nor not now of off often on once one only onto or
+    other others otherwise our out over own per perhaps put quite rather really same see seem
+    several shall she should since so some still such take taken than that the their them then
+    there therefore these they this those though through thus to together too toward towards two
+    under until up upon us use used uses using very via was way we well were what when where
+    whether which while who whom whose why will with within without would yet you your
+    ll re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn eg ie
+    anything everything nothing something someone anyone list main describe explain tell show
+    happen happens happened work works relate related role important apply applies across
+    overview summary summarize gap gaps missing mention mentions question answer know known graph
+    exist exists available different kind kinds sort various comprehensive complete thing things
+    """.split()  # noqa: SIM905 - one readable block
+)
+# Longest first, so that "ations" is not taken for "s".
+SUFFIXES = (
+    *("ations", "ation", "ments", "ment", "ings", "ions", "edly"),
+    *("ing", "ion", "ors", "ers", "ies", "ied", "ed", "es", "or", "er", "ly", "s"),
+)
+MIN_STEM = 4
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_WORD = re.compile(r"[^\W_]+")
+_BREAK = re.compile(r"[^\w\s\-\u2010\u2011]+")
+
+
+def words(text: str) -> list[str]:
+    """Content words in reading order, lower case; identifiers fall into their parts.
+
+    Stop words, single letters and numbers are left out, but for four-digit ones (years).
+    """
+    split = _HUMP.sub(" ", text).lower()
+    return [word for word in _WORD.findall(split) if _carries_meaning(word)]
+
+
+@lru_cache(maxsize=65536)
+def _carries_meaning(word: str) -> bool:
+    if word in STOP_WORDS:
+        return False
+    return len(word) == 4 if word.isdigit() else len(word) > 1 or ord(word) > 0x2E80
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """``word`` without its commonest English endings, so that parse, parser, parsing agree.
+
+    Cruder than Porter's algorithm: one ending, a doubled last letter, a last e.
+    """
+    if not word.isascii() or not word.isalpha():
+        return word
+    for suffix in SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= MIN_STEM:
+            if suffix == "s" and word.endswith(("ss", "us", "is")):
+                break
+            word = word[: -len(suffix)]
+            break
+    else:
+        if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+            word = word[:-1]
+    if len(word) > MIN_STEM and word[-1] == word[-2] and word[-1] not in "sz":
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def phrases(text: str) -> list[tuple[str, str]]:
+    """Content words that stand side by side, nothing but a blank, hyphen or hump between."""
+    found: list[tuple[str, str]] = []
+    for run in _BREAK.split(_HUMP.sub(" ", text).lower()):
+        row = [w if _carries_meaning(w) else "" for w in _WORD.findall(run)]
+        found.extend((a, b) for a, b in itertools.pairwise(row) if a and b)
+    return found
+
+
+def stems(text: str) -> list[str]:
+    """The stems of the content words in reading order."""
+    return [stem(word) for word in words(text)]

@@ -1,0 +1,380 @@
+"""A fake OpenAI-compatible endpoint on loopback, for tests in this and other processes.
+
+In a test: ``with FakeOpenAI() as fake: fake.script(Status(429), Answer("hi"))`` and point a
+client at ``fake.base_url``. Replies are taken from the script in order; after it, every call
+is answered by ``fake.default``. As a program: ``python openai_server.py [--port N]`` prints
+``base_url`` on the first line and serves valid contract answers until it is ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import re
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One request as it arrived; header names in lower case."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A good reply. ``pieces`` is how many chunks a stream takes; ``delay_s`` between them."""
+
+    text: str | Callable[[Body], str] = "pong"
+    finish_reason: str | None = "stop"
+    usage: bool = True
+    pieces: int = 5
+    delay_s: float = 0.0
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """An error status with OpenAI's error body."""
+
+    code: int
+    headers: dict[str, str] = field(default_factory=dict)
+    message: str = "scripted failure"
+    error_code: str | None = None
+    param: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Any bytes with status 200."""
+
+    content: bytes
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """No answer until the client goes away or the server stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """The connection is closed after ``pieces`` chunks of ``text``; 0: before any byte."""
+
+    pieces: int = 0
+    text: str = "one two three four five six"
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """``pieces`` chunks, then silence until the client goes away or the server stops."""
+
+    pieces: int = 1
+    text: str = "one two three four five six"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamError:
+    """``pieces`` chunks, then an error event inside the stream."""
+
+    pieces: int = 0
+    text: str = "one two three four five six"
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """An embeddings reply; ``as_lists`` ignores a wish for base64, as some servers do."""
+
+    dimensions: int = 8
+    as_lists: bool = False
+    missing: int = 0
+
+
+Scripted = Answer | Status | Raw | Hang | Drop | Stall | StreamError | Vectors
+Decide = Callable[[Recorded], Scripted | None]
+
+
+class FakeOpenAI:
+    """The server, in a thread of its own. ``refuse`` may answer before the script does."""
+
+    def __init__(self, port: int = 0, default: Scripted | None = None) -> None:
+        self.requests: list[Recorded] = []
+        self.default: Scripted = default or Answer()
+        self.refuse: Decide = lambda _: None
+        self.models: tuple[str, ...] | None = ("gpt-5-mini", "gpt-5")
+        self.stopping = threading.Event()
+        self._script: deque[Scripted] = deque()
+        self._lock = threading.Condition()
+        self._server = _Server(("127.0.0.1", port), _Handler)
+        self._server.fake = self
+        self._thread = threading.Thread(target=self._serve, name="fake-openai")
+
+    def __enter__(self) -> FakeOpenAI:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stopping.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    @property
+    def base_url(self) -> str:
+        """What to set PGS_LLM_BASE_URL to."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    @property
+    def chats(self) -> list[Recorded]:
+        """The chat requests so far."""
+        return [r for r in self.requests if r.path.endswith("/chat/completions")]
+
+    def script(self, *replies: Scripted) -> None:
+        """Append to what the next calls are answered with."""
+        with self._lock:
+            self._script.extend(replies)
+
+    def reply_to(self, request: Recorded) -> Scripted:
+        """Record ``request`` and pick its reply."""
+        with self._lock:
+            self.requests.append(request)
+            self._lock.notify_all()
+            refused = self.refuse(request)
+            if refused is not None:
+                return refused
+            return self._script.popleft() if self._script else self.default
+
+    def wait_for_requests(self, count: int, timeout_s: float = 10.0) -> bool:
+        """Block until ``count`` requests have arrived; False when they did not in time."""
+        with self._lock:
+            return self._lock.wait_for(lambda: len(self.requests) >= count, timeout_s)
+
+    def _serve(self) -> None:
+        self._server.serve_forever(poll_interval=0.02)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False
+    block_on_close = True
+    fake: FakeOpenAI
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that go away are part of the tests."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+    # One deadline for idle keep-alive connections, so that the server can always stop.
+    timeout = 0.5
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Quiet."""
+
+    def do_GET(self) -> None:
+        fake = self.server.fake
+        recorded = Recorded("GET", self.path, self._headers(), {})
+        if self.path.endswith("/models") and fake.models is not None:
+            refused = fake.refuse(recorded)
+            if isinstance(refused, Status):
+                return self._status(refused)
+            return self._json(200, {"object": "list", "data": [{"id": m} for m in fake.models]})
+        return self._status(Status(404, message="no such path"))
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        body = json.loads(self.rfile.read(length) or b"{}")
+        recorded = Recorded("POST", self.path, self._headers(), body)
+        reply = self.server.fake.reply_to(recorded)
+        if isinstance(reply, Status):
+            return self._status(reply)
+        if isinstance(reply, Raw):
+            return self._send(200, reply.content, {"Content-Type": reply.content_type})
+        if isinstance(reply, Hang) or (isinstance(reply, Drop) and reply.pieces == 0):
+            return self._abandon(wait=isinstance(reply, Hang))
+        if self.path.endswith("/embeddings"):
+            return self._embeddings(body, reply if isinstance(reply, Vectors) else Vectors())
+        if body.get("stream"):
+            return self._stream(body, reply)
+        if isinstance(reply, Answer):
+            return self._whole(body, reply)
+        return self._abandon(wait=isinstance(reply, Stall))
+
+    def _headers(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
+
+    def _send(self, code: int, content: bytes, headers: dict[str, str]) -> None:
+        self.send_response(code)
+        for name, value in {**headers, "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _json(self, code: int, value: object, headers: dict[str, str] | None = None) -> None:
+        all_headers = {"Content-Type": "application/json", **(headers or {})}
+        self._send(code, json.dumps(value).encode(), all_headers)
+
+    def _status(self, reply: Status) -> None:
+        error = {"message": reply.message, "type": "scripted", "code": reply.error_code}
+        self._json(reply.code, {"error": error | {"param": reply.param}}, reply.headers)
+
+    def _abandon(self, *, wait: bool) -> None:
+        """Close without a word, at once or when nobody waits any more."""
+        while wait and not self.server.fake.stopping.is_set() and not self._gone():
+            time.sleep(0.01)
+        self.close_connection = True
+
+    def _gone(self) -> bool:
+        self.connection.settimeout(0.01)
+        try:
+            return self.connection.recv(1) == b""
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
+
+    def _whole(self, body: Body, reply: Answer) -> None:
+        time.sleep(reply.delay_s)
+        text = reply.text if isinstance(reply.text, str) else reply.text(body)
+        message = {"role": "assistant", "content": text, "refusal": reply.refusal}
+        choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
+        value: Body = {"id": "fake", "object": "chat.completion", "model": body.get("model")}
+        value["choices"] = [choice]
+        if reply.usage:
+            value["usage"] = _usage(body, text)
+        self._json(200, value)
+
+    def _stream(self, body: Body, reply: Scripted) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        answer = reply if isinstance(reply, Answer) else None
+        source = getattr(reply, "text", "")
+        text = source if isinstance(source, str) else source(body)
+        self._event(_chunk(body, {"role": "assistant", "content": ""}))
+        pieces = _cut(text, answer.pieces if answer else 6)
+        for piece in pieces if answer else pieces[: getattr(reply, "pieces", 0)]:
+            time.sleep(answer.delay_s if answer else 0.0)
+            self._event(_chunk(body, {"content": piece}))
+        if answer:
+            self._finish(body, answer, text)
+        elif isinstance(reply, StreamError):
+            self._event({"error": {"message": "scripted failure", "code": "server_error"}})
+        else:
+            self._abandon(wait=isinstance(reply, Stall))
+
+    def _finish(self, body: Body, answer: Answer, text: str) -> None:
+        if answer.refusal:
+            self._event(_chunk(body, {"refusal": answer.refusal}))
+        if answer.finish_reason is None:
+            return
+        self._event(_chunk(body, {}, answer.finish_reason))
+        wanted = body.get("stream_options", {}).get("include_usage")
+        if answer.usage and wanted:
+            self._event(_chunk(body, None) | {"usage": _usage(body, text)})
+        self.wfile.write(b"data: [DONE]\n\n")
+        self.wfile.flush()
+
+    def _event(self, value: Body) -> None:
+        self.wfile.write(f"data: {json.dumps(value)}\n\n".encode())
+        self.wfile.flush()
+
+    def _embeddings(self, body: Body, reply: Vectors) -> None:
+        inputs = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        size = body.get("dimensions") or reply.dimensions
+        plain = reply.as_lists or body.get("encoding_format") != "base64"
+        data = []
+        for index, text in list(enumerate(inputs))[reply.missing :]:
+            vector = vector_of(text, size)
+            packed = base64.b64encode(struct.pack(f"<{size}f", *vector)).decode()
+            data.append({"index": index, "embedding": vector if plain else packed})
+        data.reverse()  # the interface promises an index, not an order
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        self._json(200, {"object": "list", "data": data, "usage": usage})
+
+
+def vector_of(text: str, dimensions: int) -> list[float]:
+    """A stable, arbitrary vector for ``text`` with entries between -1 and 1."""
+    stream = hashlib.shake_256(text.encode()).digest(dimensions)
+    return [byte / 127.5 - 1.0 for byte in stream]
+
+
+def contract_answer(body: Body) -> str:
+    """A valid sweep report, search answer or synthesis that cites aliases seen in the prompt."""
+    said = "\n".join(str(message["content"]) for message in body["messages"])
+    qualified = list(dict.fromkeys(re.findall(r"\[(P\d+:n\d+)\]", said)))
+    plain = list(dict.fromkeys(re.findall(r"\[(n\d+)\]", said)))
+    if "Thesis" in said:
+        cited = qualified[0] if qualified else "P1:n1"
+        return (
+            f"## Thesis\nThe fake model claims one thing [{cited}].\n\n"
+            f"## Connections\n- A connection [{cited}].\n\n"
+            "## Absences\n- Nothing on unicorns.\n\n"
+            f"## Convergences\n- A convergence [{cited}].\n"
+        )
+    cited = plain[0] if plain else "n1"
+    return (
+        "## Domain State\nThe fake model has read this partition.\n\n"
+        f"## Findings\n- A finding of the fake model [{cited}].\n\n"
+        "## Outbound Flags\n- P1: a suspected connection.\n\n"
+        "## Absences\n- Nothing on unicorns.\n"
+    )
+
+
+def _cut(text: str, pieces: int) -> list[str]:
+    step = max(1, -(-len(text) // max(1, pieces)))
+    return [text[start : start + step] for start in range(0, len(text), step)]
+
+
+def _usage(body: Body, text: str) -> Body:
+    said = sum(len(str(message["content"])) for message in body["messages"])
+    return {"prompt_tokens": said // 4 + 1, "completion_tokens": len(text) // 4 + 1}
+
+
+def _chunk(body: Body, delta: Body | None, finish_reason: str | None = None) -> Body:
+    choices = [] if delta is None else [{"index": 0, "delta": delta}]
+    if choices and finish_reason:
+        choices[0]["finish_reason"] = finish_reason
+    head = {"id": "fake", "object": "chat.completion.chunk", "model": body.get("model")}
+    return head | {"choices": choices}
+
+
+def main() -> None:
+    """Serve contract answers until the process is ended."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--delay-s", type=float, default=0.0, help="before each whole answer")
+    parser.add_argument("--fail-status", type=int, help="answer every call with this status")
+    options = parser.parse_args()
+    answer: Scripted = Answer(contract_answer, delay_s=options.delay_s)
+    if options.fail_status:
+        answer = Status(options.fail_status)
+    with FakeOpenAI(options.port, default=answer) as fake:
+        print(fake.base_url, flush=True)  # noqa: T201
+        fake.stopping.wait()
+
+
+if __name__ == "__main__":
+    main()

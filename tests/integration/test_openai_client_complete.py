@@ -1,0 +1,380 @@
+"""OpenAILLM.complete against a fake endpoint on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from email.utils import formatdate
+from time import time
+
+import pytest
+import stamina
+from pydantic import SecretStr
+
+from pgs_neo4j.errors import (
+    ConfigError,
+    ModelAuthError,
+    ModelError,
+    ModelOutputError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+from pgs_neo4j.llm.endpoint import Endpoint
+from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import Prompt, Usage
+from tests.fakes.openai_server import Answer, Drop, FakeOpenAI, Hang, Raw, Recorded, Status
+
+SECRET = "sk-not-for-logs"
+PROMPT = Prompt(task="sweep", system="read", user="secretquestion", question="secretquestion")
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def no_waits() -> Iterator[None]:
+    stamina.set_testing(True, attempts=20)
+    yield
+    stamina.set_testing(False)
+
+
+def model_at(fake: FakeOpenAI, *, timeout_s: float = 20.0, name: str = "fake-model") -> OpenAILLM:
+    return OpenAILLM(name, Endpoint(fake.base_url, SecretStr(SECRET), timeout_s))
+
+
+@pytest.fixture
+async def llm(fake: FakeOpenAI) -> AsyncIterator[OpenAILLM]:
+    model = model_at(fake)
+    yield model
+    await model.close()
+
+
+async def failure(llm: OpenAILLM) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        await llm.complete(PROMPT, max_tokens=100)
+    said = str(caught.value)
+    assert SECRET not in said
+    assert "secretquestion" not in said
+    assert "127.0.0.1" in said
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return caught.value
+
+
+async def test_sends_both_messages_and_returns_text_and_reported_usage(
+    fake: FakeOpenAI, llm: OpenAILLM
+) -> None:
+    assert isinstance(llm, LLM)
+    fake.script(Answer("pong"))
+    completion = await llm.complete(PROMPT, max_tokens=77)
+    [request] = fake.chats
+    assert request.headers["authorization"] == f"Bearer {SECRET}"
+    assert request.body == {
+        "model": "fake-model",
+        "messages": [
+            {"role": "system", "content": "read"},
+            {"role": "user", "content": "secretquestion"},
+        ],
+        "max_tokens": 77,
+    }
+    assert completion.text == "pong"
+    assert completion.model == "fake-model"
+    assert not completion.truncated
+    assert completion.usage == Usage(calls=1, input_tokens=5, output_tokens=2)
+
+
+async def test_estimates_usage_where_none_is_reported(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Answer("pong", usage=False))
+    usage = (await llm.complete(PROMPT, max_tokens=77)).usage
+    assert usage.estimated
+    assert (usage.input_tokens, usage.output_tokens) == (
+        estimate("readsecretquestion"),
+        estimate("pong"),
+    )
+
+
+async def test_passes_effort_only_when_given(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    await llm.complete(PROMPT, max_tokens=9, effort="high")
+    await llm.complete(PROMPT, max_tokens=9)
+    assert [r.body.get("reasoning_effort") for r in fake.chats] == ["high", None]
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
+async def test_tries_again_after_a_transient_status(
+    fake: FakeOpenAI, llm: OpenAILLM, status: int
+) -> None:
+    fake.script(Status(status), Status(status), Answer("at last"))
+    assert (await llm.complete(PROMPT, max_tokens=9)).text == "at last"
+    assert len(fake.chats) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, ModelUnavailableError),
+        (401, ModelAuthError),
+        (403, ModelAuthError),
+        (404, ModelUnavailableError),
+        (422, ModelUnavailableError),
+    ],
+)
+async def test_does_not_repeat_a_refusal(
+    fake: FakeOpenAI, llm: OpenAILLM, status: int, error: type[ModelError]
+) -> None:
+    fake.script(Status(status, message=f"you said secretquestion with {SECRET}"))
+    assert type(await failure(llm)) is error
+    assert len(fake.chats) == 1
+
+
+async def test_names_the_machine_readable_reason_only(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Status(400, error_code="bad_thing"), Status(400, error_code="Secret Question!"))
+    assert "HTTP 400, bad_thing" in str(await failure(llm))
+    assert "HTTP 400)" in str(await failure(llm))
+
+
+async def test_a_prompt_that_is_too_long_says_what_to_lower(
+    fake: FakeOpenAI, llm: OpenAILLM
+) -> None:
+    fake.script(Status(400, error_code="context_length_exceeded", message="max_tokens too much"))
+    assert "max_pass_tokens" in str(await failure(llm))
+    assert len(fake.chats) == 1
+
+
+async def test_server_errors_end_after_five_tries(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.default = Status(503)
+    assert isinstance(await failure(llm), ModelUnavailableError)
+    assert len(fake.chats) == 5
+
+
+async def test_an_exhausted_quota_is_not_waited_for(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Status(429, error_code="insufficient_quota"))
+    assert "quota" in str(await failure(llm))
+    assert len(fake.chats) == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Retry-After": "3600"}, {"Retry-After": formatdate(time() + 3600, usegmt=True)}],
+)
+async def test_gives_up_at_once_when_told_to_wait_beyond_the_deadline(
+    fake: FakeOpenAI, llm: OpenAILLM, headers: dict[str, str]
+) -> None:
+    fake.script(Status(429, headers))
+    assert isinstance(await failure(llm), ModelRateLimitError)
+    assert len(fake.chats) == 1
+
+
+async def test_rate_limits_are_tried_until_the_deadline(fake: FakeOpenAI) -> None:
+    stamina.set_testing(False)
+    fake.default = Status(429, {"retry-after-ms": "1"})
+    llm = model_at(fake, timeout_s=0.6)
+    assert isinstance(await failure(llm), ModelRateLimitError)
+    assert 1 < len(fake.chats) < 10
+    await llm.close()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Raw(b"<html>gateway</html>", "text/html"),
+        Raw(b"{broken", "application/json"),
+        Raw(b"{}"),
+        Raw(b'{"choices": []}'),
+        Raw(b'{"choices": [{"message": {"content": 7}}]}'),
+        Raw(b""),
+    ],
+)
+async def test_a_malformed_reply_is_tried_again_then_refused(
+    fake: FakeOpenAI, llm: OpenAILLM, reply: Raw
+) -> None:
+    fake.script(reply, Answer("well formed"))
+    assert (await llm.complete(PROMPT, max_tokens=9)).text == "well formed"
+    fake.default = reply
+    assert isinstance(await failure(llm), ModelOutputError)
+    assert len(fake.chats) == 2 + 3
+
+
+async def test_text_in_typed_parts_is_joined(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(
+        Raw(
+            b'{"choices": [{"finish_reason": "stop", "message": {"content": '
+            b'[{"type": "thinking"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]'
+            b"}}]}"
+        )
+    )
+    assert (await llm.complete(PROMPT, max_tokens=9)).text == "ab"
+
+
+async def test_want_of_room_is_reported_and_no_error(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Answer("cut o", finish_reason="length"), Answer("", finish_reason="length"))
+    assert (await llm.complete(PROMPT, max_tokens=2)).truncated
+    empty = await llm.complete(PROMPT, max_tokens=2)
+    assert (empty.text, empty.truncated) == ("", True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Answer(" \n"),
+        Answer("no", finish_reason="content_filter"),
+        Answer("", refusal="I would rather not"),
+        Raw(b'{"choices": [{"finish_reason": "stop", "message": {"content": null}}]}'),
+    ],
+)
+async def test_a_reply_without_an_answer_is_an_output_error(
+    fake: FakeOpenAI, llm: OpenAILLM, reply: Answer | Raw
+) -> None:
+    fake.script(reply)
+    assert isinstance(await failure(llm), ModelOutputError)
+    assert len(fake.chats) == 1
+
+
+async def test_a_dropped_connection_is_tried_again(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Drop(), Answer("back"))
+    assert (await llm.complete(PROMPT, max_tokens=9)).text == "back"
+
+
+async def test_an_endpoint_that_is_not_there_is_unavailable() -> None:
+    with FakeOpenAI() as gone:
+        base_url = gone.base_url
+    llm = OpenAILLM("m", Endpoint(base_url, None, 10.0))
+    with pytest.raises(ModelUnavailableError, match=r"127\.0\.0\.1:\d+ \(model m\) could not be"):
+        await llm.complete(PROMPT, max_tokens=9)
+    await llm.close()
+
+
+async def test_one_deadline_bounds_a_call_that_hangs(fake: FakeOpenAI) -> None:
+    fake.default = Hang()
+    llm = model_at(fake, timeout_s=0.3)
+    assert isinstance(await failure(llm), ModelTimeoutError)
+    assert len(fake.chats) == 1
+    await llm.close()
+
+
+async def test_cancelling_leaves_a_client_that_still_works(
+    fake: FakeOpenAI, llm: OpenAILLM
+) -> None:
+    fake.script(Hang(), Answer("afterwards"))
+    task = asyncio.create_task(llm.complete(PROMPT, max_tokens=9))
+    assert await asyncio.to_thread(fake.wait_for_requests, 1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await llm.complete(PROMPT, max_tokens=9)).text == "afterwards"
+    await llm.close()
+    await llm.close()
+
+
+@pytest.mark.parametrize("parameter", ["reasoning_effort", "temperature"])
+async def test_a_parameter_that_is_refused_is_dropped_for_good(
+    fake: FakeOpenAI, parameter: str
+) -> None:
+    def refuse(request: Recorded) -> Status | None:
+        given = parameter in request.body
+        return Status(400, message=f"Unsupported parameter: '{parameter}'") if given else None
+
+    fake.refuse = refuse
+    endpoint = Endpoint(fake.base_url, None, 20.0)
+    llm = OpenAILLM("m", endpoint, temperature=0.0)
+    for _ in range(2):
+        await llm.complete(PROMPT, max_tokens=9, effort="low")
+    assert [parameter in r.body for r in fake.chats] == [True, False, False]
+    await llm.close()
+
+
+async def test_the_other_name_of_the_token_limit_is_learnt_even_by_concurrent_calls(
+    fake: FakeOpenAI, llm: OpenAILLM
+) -> None:
+    def refuse(request: Recorded) -> Status | None:
+        said = "'max_tokens' is not supported, use 'max_completion_tokens'"
+        return (
+            Status(400, param="max_tokens", message=said) if "max_tokens" in request.body else None
+        )
+
+    fake.refuse = refuse
+    await asyncio.gather(*(llm.complete(PROMPT, max_tokens=9) for _ in range(5)))
+    before = len(fake.chats)
+    await llm.complete(PROMPT, max_tokens=9)
+    assert [r.body.get("max_completion_tokens") for r in fake.chats[before:]] == [9]
+
+
+async def test_learning_ends_when_both_names_are_refused(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.default = Status(400, message="max_tokens and max_completion_tokens are both wrong")
+    assert isinstance(await failure(llm), ModelUnavailableError)
+    assert len(fake.chats) == 2
+
+
+async def test_nothing_of_the_openai_environment_reaches_the_endpoint(
+    fake: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ambient = {
+        "OPENAI_API_KEY": "ambient-key",
+        "OPENAI_ADMIN_KEY": "ambient-admin",
+        "OPENAI_ORG_ID": "ambient-org",
+        "OPENAI_PROJECT_ID": "ambient-project",
+        "OPENAI_BASE_URL": "http://127.0.0.1:9/nowhere",
+        "OPENAI_CUSTOM_HEADERS": "X-Ambient: ambient-header\nAuthorization: Bearer ambient-auth",
+    }
+    for name, value in ambient.items():
+        monkeypatch.setenv(name, value)
+    llm = OpenAILLM("m", Endpoint(fake.base_url, None, 20.0))
+    await llm.complete(PROMPT, max_tokens=9)
+    [request] = fake.chats
+    assert request.headers["authorization"] == "Bearer no-key"
+    assert "ambient" not in " ".join(request.headers.values())
+    await llm.close()
+
+
+async def test_probe_says_whether_the_model_is_listed(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    assert "does not list fake-model" in await llm.probe()
+    fake.models = ("fake-model",)
+    assert "lists fake-model" in await llm.probe()
+    fake.models = None
+    assert "lists no models" in await llm.probe()
+    fake.models = ()
+    fake.refuse = lambda _: Status(401)
+    with pytest.raises(ModelAuthError):
+        await llm.probe()
+
+
+async def test_logs_hold_neither_key_nor_question(
+    fake: FakeOpenAI, llm: OpenAILLM, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    fake.script(Status(500, message="secretquestion"), Answer("pong"))
+    await llm.complete(PROMPT, max_tokens=9)
+    assert SECRET not in caplog.text
+    assert "secretquestion" not in caplog.text
+
+
+def test_reprs_hold_no_secret() -> None:
+    llm = OpenAILLM("m", Endpoint("http://user:hunter2@127.0.0.1:1/v1", SecretStr(SECRET)))
+    assert repr(llm) == "OpenAILLM('m' at '127.0.0.1:1')"
+    assert SECRET not in repr(llm._endpoint)
+
+
+def test_the_public_endpoint_needs_a_key() -> None:
+    with pytest.raises(ModelAuthError, match=r"PGS_LLM_API_KEY \(or OPENAI_API_KEY\)"):
+        Endpoint()
+    with pytest.raises(ModelAuthError, match="PGS_LLM_API_KEY"):
+        Endpoint(api_key=SecretStr("  "))
+    assert Endpoint(api_key=SecretStr("k")).official
+
+
+@pytest.mark.parametrize("key", ["line\nbreak", "schlüssel"])
+def test_a_key_that_cannot_be_one_is_refused_without_showing_it(key: str) -> None:
+    with pytest.raises(ModelAuthError) as caught:
+        Endpoint(api_key=SecretStr(key))
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["localhost:11434", "ftp://h/v1", "http://", "http://h:x/v1", "ü"])
+def test_a_base_url_that_is_none_is_refused_by_name(url: str) -> None:
+    with pytest.raises(ConfigError, match="PGS_LLM_BASE_URL"):
+        Endpoint(url)

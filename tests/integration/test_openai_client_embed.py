@@ -1,0 +1,124 @@
+"""OpenAIEmbedder against a fake endpoint on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import numpy as np
+import pytest
+import stamina
+
+from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelOutputError
+from pgs_neo4j.llm import openai_embed
+from pgs_neo4j.llm.endpoint import Endpoint
+from pgs_neo4j.llm.openai_embed import OpenAIEmbedder
+from pgs_neo4j.llm.protocol import Embedder
+from tests.fakes.openai_server import FakeOpenAI, Raw, Status, Vectors, vector_of
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(default=Vectors()) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def no_waits() -> Iterator[None]:
+    stamina.set_testing(True, attempts=20)
+    yield
+    stamina.set_testing(False)
+
+
+@pytest.fixture
+async def embedder(fake: FakeOpenAI) -> AsyncIterator[OpenAIEmbedder]:
+    made = OpenAIEmbedder(Endpoint(fake.base_url, None, 20.0), model="embed-m")
+    yield made
+    await made.close()
+
+
+def unit(text: str, dimensions: int = 8) -> np.ndarray:
+    vector = np.array(vector_of(text, dimensions))
+    return vector / np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("as_lists", [False, True])
+async def test_rows_are_unit_and_in_the_order_of_texts(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, as_lists: bool
+) -> None:
+    assert isinstance(embedder, Embedder)
+    assert embedder.dimensions is None
+    fake.default = Vectors(as_lists=as_lists)
+    rows = await embedder.embed(["one", "two", "three"])
+    assert rows.dtype == np.float32
+    assert np.allclose(rows, [unit("one"), unit("two"), unit("three")], atol=1e-5)
+    assert embedder.dimensions == 8
+
+
+async def test_blank_texts_are_zero_rows_and_not_sent(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder
+) -> None:
+    rows = await embedder.embed(["", "two", " \n"])
+    assert [bool(row.any()) for row in rows] == [False, True, False]
+    assert [r.body["input"] for r in fake.requests] == [["two"]]
+    assert (await embedder.embed([])).shape == (0, 8)
+
+
+async def test_many_texts_go_in_batches_and_come_back_in_order(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_embed, "BATCH_INPUTS", 3)
+    texts = [f"text {i}" for i in range(10)]
+    rows = await embedder.embed(texts)
+    assert sorted(len(r.body["input"]) for r in fake.requests) == [1, 3, 3, 3]
+    assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
+
+
+async def test_batches_are_bounded_by_tokens_and_texts_are_cut(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder
+) -> None:
+    await embedder.embed(["ü" * 400_000] * 30)
+    sizes = [[len(text.encode()) for text in r.body["input"]] for r in fake.requests]
+    assert {size for batch in sizes for size in batch} == {openai_embed.INPUT_BYTES}
+    assert all(sum(batch) <= 3.5 * openai_embed.BATCH_TOKENS for batch in sizes)
+    assert sum(map(len, sizes)) == 30
+
+
+async def test_dimensions_are_asked_for_and_checked(fake: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, None, 20.0), model="m", dimensions=4)
+    assert (await embedder.embed(["x"])).shape == (1, 4)
+    assert embedder.name == "openai/m-4"
+    assert fake.requests[0].body["dimensions"] == 4
+    fake.default = Raw(b'{"data": [{"index": 0, "embedding": [1.0, 2.0]}]}')
+    with pytest.raises(EmbeddingError, match="2 dimensions where 4 are expected"):
+        await embedder.embed(["x"])
+    await embedder.close()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Vectors(missing=1),
+        Raw(b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}'),
+        Raw(b'{"data": [{"index": 0, "embedding": "no"}, {"index": 1, "embedding": "no"}]}'),
+        Raw(b'{"data": [{"index": 0, "embedding": [1e99]}, {"index": 1, "embedding": [1]}]}'),
+    ],
+)
+async def test_vectors_that_are_none_are_refused(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, reply: Vectors | Raw
+) -> None:
+    fake.default = reply
+    with pytest.raises(EmbeddingError, match="embed-m"):
+        await embedder.embed(["one", "two"])
+
+
+async def test_transient_failures_are_tried_again_and_others_are_not(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder
+) -> None:
+    fake.script(Status(429), Raw(b"{broken"), Vectors())
+    assert (await embedder.embed(["x"])).shape == (1, 8)
+    fake.script(Status(401))
+    with pytest.raises(ModelAuthError):
+        await embedder.embed(["x"])
+    fake.default = Raw(b"[]")
+    with pytest.raises(ModelOutputError):
+        await embedder.embed(["x"])

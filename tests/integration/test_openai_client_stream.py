@@ -1,0 +1,216 @@
+"""OpenAILLM.stream against a fake endpoint on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+
+import pytest
+import stamina
+
+from pgs_neo4j.errors import (
+    ModelError,
+    ModelOutputError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+from pgs_neo4j.llm.endpoint import Endpoint
+from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.model import Completion, Prompt
+from tests.fakes.openai_server import (
+    Answer,
+    Drop,
+    FakeOpenAI,
+    Hang,
+    Raw,
+    Recorded,
+    Stall,
+    Status,
+    StreamError,
+)
+
+PROMPT = Prompt(task="synthesis", system="think", user="about it", question="about it")
+TEXT = "A thesis in a few words, ünd more."
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def no_waits() -> Iterator[None]:
+    stamina.set_testing(True, attempts=20)
+    yield
+    stamina.set_testing(False)
+
+
+@pytest.fixture
+async def llm(fake: FakeOpenAI) -> AsyncIterator[OpenAILLM]:
+    model = OpenAILLM("m", Endpoint(fake.base_url, None, 20.0))
+    yield model
+    await model.close()
+
+
+async def drained(llm: OpenAILLM) -> tuple[list[str], Completion]:
+    items = [item async for item in llm.stream(PROMPT, max_tokens=99, effort="high")]
+    *pieces, last = items
+    assert isinstance(last, Completion)
+    texts = [piece for piece in pieces if isinstance(piece, str)]
+    assert len(texts) == len(pieces)
+    assert "".join(texts) == last.text
+    return texts, last
+
+
+async def broken(llm: OpenAILLM) -> tuple[list[str], ModelError]:
+    pieces: list[str] = []
+
+    async def consume() -> None:
+        async for item in llm.stream(PROMPT, max_tokens=99):
+            assert isinstance(item, str)
+            pieces.append(item)
+
+    with pytest.raises(ModelError) as caught:
+        await consume()
+    assert "about it" not in str(caught.value)
+    return pieces, caught.value
+
+
+async def test_pieces_then_one_completion_with_usage(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Answer(TEXT, pieces=4))
+    pieces, completion = await drained(llm)
+    assert len(pieces) == 4
+    assert completion.text == TEXT
+    assert not completion.truncated
+    assert not completion.usage.estimated
+    [request] = fake.chats
+    assert request.body["stream_options"] == {"include_usage": True}
+    assert request.body["reasoning_effort"] == "high"
+
+
+async def test_usage_is_estimated_where_stream_options_are_refused(
+    fake: FakeOpenAI, llm: OpenAILLM
+) -> None:
+    def refuse(request: Recorded) -> Status | None:
+        return Status(400, message="stream_options?") if "stream_options" in request.body else None
+
+    fake.refuse = refuse
+    fake.default = Answer(TEXT)
+    assert (await drained(llm))[1].usage.estimated
+    assert (await drained(llm))[1].text == TEXT
+    assert len(fake.chats) == 3
+
+
+@pytest.mark.parametrize(
+    "failing", [Status(429), Status(500), Drop(), Drop(pieces=0), StreamError(0), Raw(b"hello")]
+)
+async def test_failures_before_the_first_piece_are_tried_again(
+    fake: FakeOpenAI, llm: OpenAILLM, failing: Status | Drop | StreamError | Raw
+) -> None:
+    fake.script(failing, Answer(TEXT))
+    assert (await drained(llm))[1].text == TEXT
+    assert len(fake.chats) == 2
+
+
+async def test_a_malformed_event_before_the_first_piece_is_tried_again(
+    fake: FakeOpenAI, llm: OpenAILLM
+) -> None:
+    event = Raw(b"data: {broken\n\n", "text/event-stream")
+    shape = Raw(b'data: {"choices": 7}\n\n', "text/event-stream")
+    fake.script(event, shape, Answer(TEXT))
+    assert (await drained(llm))[1].text == TEXT
+    fake.default = event
+    assert isinstance((await broken(llm))[1], ModelOutputError)
+
+
+@pytest.mark.parametrize("failing", [StreamError(2)])
+async def test_an_error_after_pieces_is_typed_and_not_tried_again(
+    fake: FakeOpenAI, llm: OpenAILLM, failing: StreamError
+) -> None:
+    fake.script(failing)
+    pieces, error = await broken(llm)
+    assert len(pieces) == 2
+    assert isinstance(error, ModelUnavailableError)
+    assert len(fake.chats) == 1
+
+
+async def test_a_cut_connection_counts_as_truncated(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Drop(pieces=3))
+    pieces, completion = await drained(llm)
+    assert len(pieces) == 3
+    assert completion.truncated
+    assert completion.usage.estimated
+
+
+@pytest.mark.parametrize(("reason", "truncated"), [("length", True), (None, True), ("stop", False)])
+async def test_the_reason_for_ending_decides_truncation(
+    fake: FakeOpenAI, llm: OpenAILLM, reason: str | None, truncated: bool
+) -> None:
+    fake.script(Answer(TEXT, finish_reason=reason))
+    assert (await drained(llm))[1].truncated is truncated
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Answer(""),
+        Answer("half", finish_reason="content_filter"),
+        Answer("", refusal="I would rather not"),
+    ],
+)
+async def test_a_stream_without_an_answer_is_an_output_error(
+    fake: FakeOpenAI, llm: OpenAILLM, reply: Answer
+) -> None:
+    fake.script(reply)
+    assert isinstance((await broken(llm))[1], ModelOutputError)
+
+
+async def test_silence_between_pieces_is_bounded(fake: FakeOpenAI) -> None:
+    llm = OpenAILLM("m", Endpoint(fake.base_url, None, 20.0), idle_timeout_s=0.2)
+    fake.script(Stall(pieces=2))
+    pieces, error = await broken(llm)
+    assert len(pieces) == 2
+    assert isinstance(error, ModelTimeoutError)
+    assert "stalled" in str(error)
+    await llm.close()
+
+
+async def test_silence_before_the_first_piece_is_bounded_by_the_deadline_alone(
+    fake: FakeOpenAI,
+) -> None:
+    llm = OpenAILLM("m", Endpoint(fake.base_url, None, 0.4), idle_timeout_s=0.05)
+    fake.default = Hang()
+    _, error = await broken(llm)
+    assert isinstance(error, ModelTimeoutError)
+    assert "within 0.4 s" in str(error)
+    await llm.close()
+
+
+async def test_rate_limits_end_with_their_own_error(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.default = Status(429, {"Retry-After": "999"})
+    assert isinstance((await broken(llm))[1], ModelRateLimitError)
+
+
+async def test_leaving_early_frees_the_connection(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Stall(pieces=1), Answer(TEXT))
+    async with aclosing(llm.stream(PROMPT, max_tokens=9)) as stream:
+        assert await anext(stream)
+    assert (await drained(llm))[1].text == TEXT
+
+
+async def test_cancelling_in_mid_stream_passes_through(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+    fake.script(Stall(pieces=1))
+    seen = asyncio.Event()
+
+    async def consume() -> None:
+        async for _ in llm.stream(PROMPT, max_tokens=9):
+            seen.set()
+
+    task = asyncio.create_task(consume())
+    await seen.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import Completion, Prompt, PromptNode
+
+NODES = tuple(
+    PromptNode(f"n{i}", f"module{i}", f"Module {i} handles sockets in way number {'x' * i}.")
+    for i in range(1, 30)
+)
+
+
+def prompt(task: Any = "sweep", nodes: tuple[PromptNode, ...] = NODES) -> Prompt:
+    return Prompt(task=task, system="s", user="u" * 70, question="Which sockets?", nodes=nodes)
+
+
+async def test_the_same_prompt_gives_the_same_text() -> None:
+    llm = ExtractiveLLM()
+    assert isinstance(llm, LLM)
+    first = await llm.complete(prompt(), max_tokens=6000, effort="high")
+    assert first == await ExtractiveLLM().complete(prompt(), max_tokens=6000)
+    assert first.model == "extractive"
+    assert first.usage.estimated
+    assert not first.truncated
+    await llm.close()
+
+
+@pytest.mark.parametrize("max_tokens", [200, 400, 6000])
+async def test_the_reply_fits_the_room_it_has(max_tokens: int) -> None:
+    text = (await ExtractiveLLM().complete(prompt(), max_tokens=max_tokens)).text
+    assert estimate(text) <= max_tokens
+    assert "## Absences" in text
+
+
+async def test_streams_pieces_then_the_completion() -> None:
+    stream = ExtractiveLLM().stream(prompt("synthesis"), max_tokens=900)
+    *texts, last = [item async for item in stream]
+    assert isinstance(last, Completion)
+    assert "".join(map(str, texts)) == last.text
+
+
+async def test_a_search_is_answered_with_cited_quotes() -> None:
+    text = (await ExtractiveLLM().complete(prompt("search"), max_tokens=900)).text
+    assert text.startswith("Extracted without a language model")
+    assert "- module2: Module 2 handles sockets in way number xx. [n2, n3, n4, n5]" in text
+
+
+async def test_a_search_without_a_fitting_sentence_names_the_nearest() -> None:
+    node = PromptNode("n1", "Paint", "Colours dry on the wall.")
+    text = (await ExtractiveLLM().complete(prompt("search", (node,)), max_tokens=900)).text
+    assert text.endswith("the nearest are Paint [n1].")
+    none = (await ExtractiveLLM().complete(prompt("search", ()), max_tokens=900)).text
+    assert none.endswith("No node was found.")
+
+
+async def test_a_real_graph_is_read_sensibly(shared: Path) -> None:
+    brain = json.loads(gzip.decompress((shared / "data/physics2.json.gz").read_bytes()))
+    nodes = tuple(
+        PromptNode(f"n{i}", "", node["concept"], (node["tag"],))
+        for i, node in enumerate(brain["nodes"], start=1)
+    )
+    question = "How precise is the 3D Ising island, and was it tested with neutron scattering?"
+    asked = Prompt(task="sweep", system="", user="", question=question, nodes=nodes)
+    text = (await ExtractiveLLM().complete(asked, max_tokens=6000)).text
+    findings = text.split("## Findings\n")[1].split("\n\n")[0].splitlines()
+    assert len(findings) == 8
+    assert sum("Ising" in line or "island" in line for line in findings) >= 5
+    assert all("{" not in line[:3] and "[AGENT" not in line for line in findings)
+    assert "“neutron”: no mention in the 586 nodes read here." in text

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+import stamina
+
+from pgs_neo4j.errors import ModelRateLimitError, ModelTimeoutError, ModelUnavailableError
+from pgs_neo4j.llm.retry import TransientError, retry_after_s, with_retries
+
+TIMED_OUT = ModelTimeoutError("too late")
+
+
+@pytest.fixture(autouse=True)
+def no_waits() -> Iterator[None]:
+    stamina.set_testing(True, attempts=50)
+    yield
+    stamina.set_testing(False)
+
+
+class Flaky:
+    """Raises the given failures one after the other, then returns 'done'."""
+
+    def __init__(self, *failures: Exception, last: Exception | None = None) -> None:
+        self.failures = list(failures)
+        self.last = last
+        self.calls = 0
+
+    async def __call__(self) -> str:
+        self.calls += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        if self.last is not None:
+            raise self.last
+        return "done"
+
+
+def soon(seconds: float = 10.0) -> float:
+    return asyncio.get_running_loop().time() + seconds
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": ""}, None),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after-ms": "x", "retry-after": "7"}, 7.0),
+        ({"retry-after": "Thu, 01 Jan 1970 00:01:40 GMT"}, 40.0),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:40 GMT"}, 0.0),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    assert retry_after_s(headers, now=60.0) == seconds
+
+
+async def test_transient_failures_are_tried_again() -> None:
+    error = ModelUnavailableError("down")
+    call = Flaky(TransientError(error), TransientError(error, wait_s=0.0))
+    assert await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT) == "done"
+    assert call.calls == 3
+
+
+async def test_the_last_error_is_raised_after_its_number_of_tries() -> None:
+    error = ModelUnavailableError("down")
+    call = Flaky(last=TransientError(error, tries=4))
+    with pytest.raises(ModelUnavailableError, match="down") as caught:
+        await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
+    assert caught.value is error
+    assert call.calls == 4
+
+
+async def test_other_errors_pass_at_once() -> None:
+    call = Flaky(last=ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
+    assert call.calls == 1
+
+
+async def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
+    call = Flaky(last=TransientError(ModelRateLimitError("slow down"), wait_s=60.0))
+    with pytest.raises(ModelRateLimitError):
+        await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
+    assert call.calls == 1
+
+
+async def test_the_deadline_ends_a_first_try_with_the_timeout_error() -> None:
+    with pytest.raises(ModelTimeoutError, match="too late"):
+        await with_retries(asyncio.Event().wait, deadline=soon(0.01), timeout_error=TIMED_OUT)
+
+
+async def test_the_deadline_ends_a_later_try_with_what_failed_before() -> None:
+    failed = Flaky(TransientError(ModelUnavailableError("down")))
+
+    async def call() -> str:
+        await failed()
+        await asyncio.Event().wait()
+        return "never"
+
+    with pytest.raises(ModelUnavailableError, match="down"):
+        await with_retries(call, deadline=soon(0.2), timeout_error=TIMED_OUT)
+
+
+async def test_cancelling_passes_through() -> None:
+    task = asyncio.create_task(
+        with_retries(asyncio.Event().wait, deadline=soon(), timeout_error=TIMED_OUT)
+    )
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_an_endpoint_that_says_zero_is_not_hammered() -> None:
+    stamina.set_testing(False)
+    call = Flaky(last=TransientError(ModelRateLimitError("slow down"), wait_s=0.0))
+    with pytest.raises(ModelRateLimitError):
+        await with_retries(call, deadline=soon(0.5), timeout_error=TIMED_OUT)
+    assert 1 < call.calls < 8
