@@ -1,0 +1,24 @@
+"""A private Neo4j with GDS on loopback, fetched, started and found again by itself.
+
+Needs the extra ``local``; without it the import of this package raises LocalServerError.
+"""
+
+from pgs_neo4j.local.bulk_import import ImportResult, bulk_import
+from pgs_neo4j.local.logs import log_paths, log_tail
+from pgs_neo4j.local.options import LocalOptions, options_from_environment
+from pgs_neo4j.local.server import LocalServer, LocalStatus, ensure_running, reset, status, stop
+
+__all__ = [
+    "ImportResult",
+    "LocalOptions",
+    "LocalServer",
+    "LocalStatus",
+    "bulk_import",
+    "ensure_running",
+    "log_paths",
+    "log_tail",
+    "options_from_environment",
+    "reset",
+    "status",
+    "stop",
+]

@@ -1,0 +1,94 @@
+"""What Neo4j is started with: its configuration file and the Java command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pgs_neo4j.local.memory import Memory
+from pgs_neo4j.local.options import LocalPaths
+
+HOST = "127.0.0.1"
+SERVER_CLASS = "org.neo4j.server.CommunityEntryPoint"
+ADMIN_CLASS = "org.neo4j.cli.AdminTool"
+
+# What Neo4j's own launcher opens to it, as far as Community and GDS need it.
+OPENED = (
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dlog4j2.disable.jmx=true",
+    "-Dfile.encoding=UTF-8",
+)
+# Measured on lfr_1e5: below this the serial collector takes 0.8 GB less memory and no longer;
+# above it the parallel one keeps full collections short. Both start faster than G1.
+PARALLEL_FROM_HEAP_MB = 2048
+INITIAL_HEAP_MB = 256
+
+
+def neo4j_conf(port: int, memory: Memory) -> str:
+    """The text of neo4j.conf: loopback only, no HTTP, no usage report, GDS allowed.
+
+    It names no folder, all are Neo4j's defaults below its home: Neo4j mangles a path in this
+    file that is not ASCII.
+    """
+    settings = {
+        "server.default_listen_address": HOST,
+        "server.bolt.enabled": "true",
+        "server.bolt.listen_address": f"{HOST}:{port}",
+        "server.bolt.advertised_address": f"{HOST}:{port}",
+        "server.http.enabled": "false",
+        "server.https.enabled": "false",
+        "server.memory.pagecache.size": f"{memory.page_cache_mb}m",
+        "dbms.security.procedures.unrestricted": "gds.*",
+        "dbms.usage_report.enabled": "false",
+        # The query log would hold parameters, so questions and texts.
+        "db.logs.query.enabled": "OFF",
+        # Otherwise an empty server takes half a gigabyte of disk.
+        "db.tx_log.preallocate": "false",
+        "db.tx_log.rotation.retention_policy": "2 days 512M",
+        # The bolt server's quiet time, twice five seconds at each stop, serves load balancers.
+        "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
+    }
+    return "".join(f"{name}={value}\n" for name, value in settings.items())
+
+
+def server_command(
+    java: Path, jars: Path, paths: LocalPaths, memory: Memory, marker: str
+) -> list[str]:
+    """The command of the server process; ``marker`` makes it recognisable among processes."""
+    collector = "Parallel" if memory.heap_mb >= PARALLEL_FROM_HEAP_MB else "Serial"
+    return [
+        str(java),
+        *OPENED,
+        marker,
+        f"-XX:+Use{collector}GC",
+        f"-Xms{min(INITIAL_HEAP_MB, memory.heap_mb)}m",
+        f"-Xmx{memory.heap_mb}m",
+        "-XX:+ExitOnOutOfMemoryError",
+        f"-XX:ErrorFile={paths.logs / 'java-crash.log'}",
+        "-cp",
+        f"{jars / 'plugins'}/*:{jars / 'lib'}/*",
+        SERVER_CLASS,
+        f"--home-dir={paths.data_dir}",
+        f"--config-dir={paths.conf}",
+    ]
+
+
+def admin_command(java: Path, jars: Path, heap_mb: int) -> list[str]:
+    """The command of Neo4j's offline tool, to be followed by its arguments."""
+    return [
+        str(java),
+        *OPENED,
+        "-XX:+UseParallelGC",
+        f"-Xmx{heap_mb}m",
+        "-cp",
+        f"{jars / 'lib'}/*",
+        ADMIN_CLASS,
+    ]
+
+
+def uri_of(port: int) -> str:
+    """The address of a server of ours."""
+    return f"bolt://{HOST}:{port}"

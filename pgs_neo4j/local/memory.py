@@ -1,0 +1,52 @@
+"""How much memory the server gets: a share of what this machine, or container, has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgs_neo4j.local.extra import missing
+from pgs_neo4j.local.options import LocalOptions
+
+try:
+    import psutil
+except ImportError as error:
+    raise missing(error) from error
+
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+HEAP_MB = (512, 8192)
+PAGE_CACHE_MB = (128, 4096)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Java heap and Neo4j page cache, both upper limits in MiB."""
+
+    heap_mb: int
+    page_cache_mb: int
+
+
+def plan(options: LocalOptions, machine_mb: int | None = None) -> Memory:
+    """A quarter of the machine's memory as heap and an eighth as page cache, within bounds.
+
+    GDS projections live on the heap, so it gets the larger share; given options win.
+    """
+    total = machine_mb if machine_mb is not None else machine_memory_mb()
+    return Memory(
+        heap_mb=options.heap_mb or _within(total // 4, HEAP_MB),
+        page_cache_mb=options.page_cache_mb or _within(total // 8, PAGE_CACHE_MB),
+    )
+
+
+def machine_memory_mb(cgroup_limit: Path = CGROUP_LIMIT) -> int:
+    """MiB of memory, or the container's limit where that is lower."""
+    total = int(psutil.virtual_memory().total)
+    try:
+        limit = cgroup_limit.read_text(encoding="ascii").strip()
+    except OSError:
+        limit = "max"
+    return min(total, int(limit) if limit.isdigit() else total) // 2**20
+
+
+def _within(value: int, bounds: tuple[int, int]) -> int:
+    return max(bounds[0], min(bounds[1], value))

@@ -1,0 +1,184 @@
+"""Writes artifacts.lock.json anew: ``python -m pgs_neo4j.local.relock``. For maintainers.
+
+Needs Maven's ``mvn``, whose resolution of versions is the reference; fetches everything into
+a scratch repository unless ``--repository`` names one to use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from pgs_neo4j.local.artifacts import sha256_of
+from pgs_neo4j.local.lockfile import LOCK_NAME, Target
+
+NEO4J = "5.26.30"
+GDS = "2.13.9"
+NEO4J_ROOTS = (("org.neo4j", "neo4j", NEO4J),)
+GDS_ROOTS = tuple(
+    ("org.neo4j.gds", name, GDS)
+    for name in ("proc", "opengds-extension", "open-model-catalog", "open-write-services")
+)
+# Names in POMs that differ in spelling only, by their words without "the", "version", "v".
+SPDX = {
+    "apache 2": "Apache-2.0",
+    "apache 2 0": "Apache-2.0",
+    "apache license 2": "Apache-2.0",
+    "apache license 2 0": "Apache-2.0",
+    "apache software license 2 0": "Apache-2.0",
+    "gnu general public license 3": "GPL-3.0",
+    "mit license": "MIT",
+    "bsd 2 clause": "BSD-2-Clause",
+    "bsd 2 clause license": "BSD-2-Clause",
+    "modified bsd": "BSD-3-Clause",
+    "eclipse distribution license 1 0": "BSD-3-Clause",
+    "edl 1 0": "BSD-3-Clause",
+    "epl 2 0": "EPL-2.0",
+    "eclipse public license 1 0": "EPL-1.0",
+    "eclipse public license 2 0": "EPL-2.0",
+    "gpl 2 w cpe": "GPL-2.0 WITH Classpath-exception-2.0",
+    "gnu general public license gpl 2 with classpath exception": (
+        "GPL-2.0 WITH Classpath-exception-2.0"
+    ),
+    "mozilla public license 2 0": "MPL-2.0",
+}
+_FILLER = {"the", "version", "v"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Coordinate:
+    """What identifies a file in a Maven repository; ``kind`` is jar or pom."""
+
+    group: str
+    name: str
+    version: str
+    classifier: str = ""
+
+    def path(self, repository: Path, kind: str = "jar") -> Path:
+        """Where a local repository keeps it."""
+        classifier = f"-{self.classifier}" if self.classifier and kind == "jar" else ""
+        file_name = f"{self.name}-{self.version}{classifier}.{kind}"
+        return repository.joinpath(*self.group.split("."), self.name, self.version, file_name)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Resolve, hash, and write; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repository", type=Path, help="a local Maven repository to use")
+    parser.add_argument("--output", type=Path, default=Path(__file__).with_name(LOCK_NAME))
+    given = parser.parse_args(arguments)
+    if shutil.which("mvn") is None:
+        sys.stderr.write("mvn is not on PATH; install Maven and try again\n")
+        return 2
+    with tempfile.TemporaryDirectory(prefix="pgs-relock-") as scratch:
+        repository = given.repository or Path(scratch) / "repository"
+        neo4j = resolve(NEO4J_ROOTS, Path(scratch), repository)
+        gds = resolve(GDS_ROOTS, Path(scratch), repository)
+        text = render(neo4j, gds, repository)
+    given.output.write_text(text, encoding="utf-8")
+    return 0
+
+
+def resolve(
+    roots: tuple[tuple[str, str, str], ...], scratch: Path, repository: Path
+) -> list[Coordinate]:
+    """The run-time dependencies of ``roots`` as Maven resolves them, roots included."""
+    pom = scratch / "pom.xml"
+    listing = scratch / "resolved.txt"
+    dependencies = "".join(
+        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>"
+        f"<version>{version}</version></dependency>"
+        for group, name, version in roots
+    )
+    pom.write_text(
+        "<project><modelVersion>4.0.0</modelVersion><groupId>pgs</groupId>"
+        "<artifactId>relock</artifactId><version>1</version>"
+        f"<dependencies>{dependencies}</dependencies></project>",
+        encoding="utf-8",
+    )
+    command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dmaven.repo.local={repository}"]
+    command += ["dependency:list", "-DincludeScope=runtime", f"-DoutputFile={listing}"]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+    return parse_listing(listing.read_text(encoding="utf-8"))
+
+
+def parse_listing(text: str) -> list[Coordinate]:
+    """Coordinates of the jars in what ``dependency:list`` writes, sorted."""
+    found = set()
+    for line in text.splitlines():
+        parts = line.strip().split(" ")[0].split(":")
+        if len(parts) >= 5 and parts[2] == "jar":
+            classifier = parts[3] if len(parts) == 6 else ""
+            found.add(Coordinate(parts[0], parts[1], parts[-2], classifier))
+    return sorted(found)
+
+
+def render(neo4j: list[Coordinate], gds: list[Coordinate], repository: Path) -> str:
+    """The lock file's text; of GDS only what Neo4j does not bring itself, in any version."""
+    own = {(each.group, each.name) for each in neo4j}
+    extra = [each for each in gds if (each.group, each.name) not in own]
+    entries = [entry(each, "lib", repository) for each in neo4j]
+    entries += [entry(each, "plugins", repository) for each in extra]
+    lines = ",\n".join("    " + json.dumps(each) for each in entries)
+    return f'{{\n  "neo4j": "{NEO4J}",\n  "gds": "{GDS}",\n  "artifacts": [\n{lines}\n  ]\n}}\n'
+
+
+def entry(coordinate: Coordinate, target: Target, repository: Path) -> dict[str, str | int]:
+    """One artifact of the lock file."""
+    jar = coordinate.path(repository)
+    found: dict[str, str | int] = {
+        "group": coordinate.group,
+        "artifact": coordinate.name,
+        "version": coordinate.version,
+    }
+    if coordinate.classifier:
+        found["classifier"] = coordinate.classifier
+    found["target"] = target
+    found["sha256"] = sha256_of(jar)
+    found["size_bytes"] = jar.stat().st_size
+    found["licence"] = licence(coordinate, repository)
+    return found
+
+
+def licence(coordinate: Coordinate, repository: Path) -> str:
+    """The licences a POM or its nearest parent names, several joined by " OR "."""
+    at: Coordinate | None = coordinate
+    while at is not None:
+        root = ElementTree.parse(at.path(repository, "pom")).getroot()
+        names = [
+            " ".join((each.text or "").split())
+            for each in root.findall("./{*}licenses/{*}license/{*}name")
+        ]
+        if any(names):
+            return " OR ".join(dict.fromkeys(spdx(name) for name in names if name))
+        at = _parent(root)
+    raise LookupError(f"no licence is named for {coordinate}; look it up and add it by hand")
+
+
+def spdx(name: str) -> str:
+    """An SPDX identifier for the spellings we know, otherwise the name as the POM has it."""
+    words = re.findall(r"[a-z]+(?=\d)|[a-z]+|\d+", name.lower())
+    return SPDX.get(" ".join(word for word in words if word not in _FILLER), name)
+
+
+def _parent(root: ElementTree.Element) -> Coordinate | None:
+    parent = root.find("./{*}parent")
+    if parent is None:
+        return None
+    group, name, version = (
+        (parent.findtext(f"{{*}}{tag}") or "").strip()
+        for tag in ("groupId", "artifactId", "version")
+    )
+    return Coordinate(group, name, version)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

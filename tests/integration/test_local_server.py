@@ -1,0 +1,196 @@
+"""The managed local server, for real: each test has a data directory of its own."""
+
+import asyncio
+import socket
+import stat
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pgs_neo4j import db, local
+from pgs_neo4j.errors import InputFileError, LocalServerError, ServerStartError, UsageError
+from pgs_neo4j.local import process
+from pgs_neo4j.local.options import paths_of
+
+CALLER = """
+import asyncio, sys
+from pathlib import Path
+from pgs_neo4j import local
+options = local.LocalOptions(data_dir=Path(sys.argv[1]), heap_mb=700, page_cache_mb=64)
+print(asyncio.run(local.ensure_running(options)).pid)
+"""
+
+
+@pytest.fixture
+async def options(tmp_path):
+    """Options of a fresh data directory, its name not ASCII; its server is stopped at the end."""
+    given = local.LocalOptions(
+        data_dir=tmp_path / "dätä dir", heap_mb=700, page_cache_mb=64, start_timeout_s=240.0
+    )
+    yield given
+    await local.stop(given, timeout_s=30.0)
+    assert not local.status(given).running
+
+
+async def rows(server, text, access="read"):
+    async with db.connect(server.uri, server.user, server.password) as database:
+        return (await database.call(text, {}, access))[1]
+
+
+async def call_from_another_process(options):
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", CALLER, str(options.data_dir), stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await child.communicate()
+    assert child.returncode == 0
+    return int(out)
+
+
+def csv(folder: Path, name: str, *lines: str) -> Path:
+    path = folder / name
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+async def test_callers_share_one_server_and_a_killed_one_recovers(options):
+    *others, server = await asyncio.gather(
+        call_from_another_process(options),
+        call_from_another_process(options),
+        local.ensure_running(options),
+        local.ensure_running(options),
+    )
+    pids = {others[0], others[1], others[2].pid, server.pid}
+    assert len(pids) == 1
+    assert server.uri.startswith("bolt://127.0.0.1:")
+    assert server.password not in repr(server)
+    paths = paths_of(options)
+    assert stat.S_IMODE(paths.password.stat().st_mode) == 0o600
+    addresses = {each.laddr.ip for each in listening(server.pid)}
+    assert addresses <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
+    assert len(addresses) == 1
+    assert (await rows(server, "RETURN gds.version() AS v"))[0]["v"] == server.gds
+    shown = local.status(options)
+    assert (shown.running, shown.pid, shown.uri, shown.heap_mb) == (
+        True,
+        server.pid,
+        server.uri,
+        700,
+    )
+    assert shown.memory_bytes > 2**26
+    assert shown.size_bytes > 0
+
+    await rows(server, "CREATE (:Kept {name: 'before the kill'})", "write")
+    psutil.Process(server.pid).kill()
+    again = await local.ensure_running(options)
+    assert again.started
+    assert again.pid != server.pid
+    assert again.uri == server.uri
+    assert await rows(again, "MATCH (n:Kept) RETURN n.name AS name") == [
+        {"name": "before the kill"}
+    ]
+    attached = await local.ensure_running(options)
+    assert not attached.started
+    assert attached.pid == again.pid
+
+    assert any("Started" in line for line in local.log_tail(options))
+    assert await local.stop(options)
+    assert not psutil.pid_exists(again.pid) or not process.alive(psutil.Process(again.pid))
+    assert not await local.stop(options)
+
+
+async def test_bulk_import_replaces_only_when_told_and_reset_empties(options, tmp_path):
+    nodes = csv(tmp_path, "people.csv", "id:ID|name|tags:string[]", "1|Ann|a;b", "2|Bo|c")
+    edges = csv(tmp_path, "knows.csv", ":START_ID|:END_ID", "1|2")
+    entries = {"nodes": [f"Person={nodes}"], "relationships": [f"KNOWS={edges}"]}
+    events = []
+    done = await local.bulk_import(
+        options, **entries, flags=["--delimiter=|", "--array-delimiter=;"], on_event=events.append
+    )
+    assert done == local.ImportResult(2, 1, 6, stopped_server=False)
+    assert any(getattr(event, "phase", "") == "load" for event in events)
+
+    with pytest.raises(UsageError, match="--overwrite"):
+        await local.bulk_import(options, **entries, flags=["--delimiter=|"])
+    server = await local.ensure_running(options)
+    who = "MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name AS a, b.name AS b, a.tags AS tags"
+    assert await rows(server, who) == [{"a": "Ann", "b": "Bo", "tags": ["a", "b"]}]
+    with pytest.raises(UsageError, match="holds 2 nodes"):
+        await local.bulk_import(options, **entries, flags=["--delimiter=|"])
+    assert local.status(options).running
+
+    broken = csv(tmp_path, "broken.csv", "id:ID,age:int", "1,old")
+    with pytest.raises(InputFileError, match="database is as it was"):
+        await local.bulk_import(options, nodes=[broken], overwrite=True)
+    one = csv(tmp_path, "one.csv", "id:ID,:LABEL", "7,Single")
+    done = await local.bulk_import(options, nodes=[one], overwrite=True)
+    assert done.nodes == 1
+    after = await local.ensure_running(options)
+    assert after.password == server.password
+    labels = await rows(after, "MATCH (n) RETURN labels(n) AS labels")
+    assert labels == [{"labels": ["Single"]}]
+
+    notes = paths_of(options).data_dir / "notes.txt"
+    notes.write_text("the user's own")
+    assert await local.reset(options)
+    assert not local.status(options).running
+    assert local.status(options).size_bytes == 0
+    assert sorted(each.name for each in notes.parent.iterdir() if each.name[0] != ".") == [
+        "notes.txt"
+    ]
+
+
+async def test_an_import_says_what_is_wrong_with_its_arguments(options, tmp_path):
+    with pytest.raises(InputFileError, match=r"no file .*absent\.csv"):
+        await local.bulk_import(options, nodes=[tmp_path / "absent.csv"])
+    with pytest.raises(UsageError, match="no file of nodes"):
+        await local.bulk_import(options, nodes=[])
+    good = csv(tmp_path, "good.csv", "id:ID", "1")
+    for flag in ("--overwrite-destination", "--nodes=x.csv", "words"):
+        with pytest.raises(UsageError, match="cannot be passed on"):
+            await local.bulk_import(options, nodes=[good], flags=[flag])
+
+
+async def test_a_taken_pinned_port_is_one_sentence(options):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        pinned = local.LocalOptions(data_dir=options.data_dir, heap_mb=700, bolt_port=port)
+        with pytest.raises(ServerStartError, match=f"port {port} is taken"):
+            await local.ensure_running(pinned)
+    assert not local.status(options).running
+
+
+async def test_a_server_that_cannot_start_quotes_its_log(options):
+    greedy = local.LocalOptions(data_dir=options.data_dir, heap_mb=900_000_000)
+    with pytest.raises(ServerStartError, match=r"ended while starting, its log says: .*heap"):
+        await local.ensure_running(greedy)
+    assert not local.status(options).running
+
+
+async def test_a_cancelled_start_leaves_no_process(options):
+    task = asyncio.create_task(local.ensure_running(options))
+    async with asyncio.timeout(300):
+        while process.live(paths_of(options)) is None:
+            assert not task.done()
+            await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not local.status(options).running
+
+
+async def test_reset_refuses_a_folder_that_is_not_ours(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "thesis.txt").write_text("precious")
+    with pytest.raises(LocalServerError, match="not a data directory of pgs_neo4j"):
+        await local.reset(local.LocalOptions(data_dir=tmp_path))
+    assert (tmp_path / "data" / "thesis.txt").exists()
+    assert not await local.reset(local.LocalOptions(data_dir=tmp_path / "absent"))
+
+
+def listening(pid):
+    connections = psutil.Process(pid).net_connections("inet")
+    return [each for each in connections if each.status == psutil.CONN_LISTEN]

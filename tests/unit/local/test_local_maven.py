@@ -1,0 +1,91 @@
+"""The real fetcher against a repository on loopback."""
+
+import gc
+import hashlib
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from pgs_neo4j.errors import ArtifactError
+from pgs_neo4j.local import artifacts
+from pgs_neo4j.local.lockfile import Artifact, Lock
+
+CONTENT = b"a jar of some size" * 5000
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Nothing is printed."""
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A Maven repository with one jar; yields its address."""
+    jar = tmp_path / "repository/org/example/thing/1.0/thing-1.0-linux.jar"
+    jar.parent.mkdir(parents=True)
+    jar.write_bytes(CONTENT)
+    handler = partial(Quiet, directory=str(tmp_path / "repository"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join(30)
+
+
+def lock_of(name, content=CONTENT):
+    digest = hashlib.sha256(content).hexdigest()
+    one = Artifact("org.example", name, "1.0", "linux", "lib", digest, len(content), "MIT")
+    return Lock("5", "2", (one,), "e" * 64)
+
+
+def test_a_jar_comes_from_the_mirror_under_its_coordinates(repository, tmp_path):
+    reports = []
+    folder = artifacts.ensure(
+        lock_of("thing"),
+        tmp_path / "cache",
+        on_progress=lambda *report: reports.append(report),
+        mirrors=(repository,),
+    )
+    assert (folder / "lib" / "thing-1.0-linux.jar").read_bytes() == CONTENT
+    assert reports[-1] == (len(CONTENT), len(CONTENT), "thing")
+    assert [path.name for path in folder.rglob("*.jar")] == ["thing-1.0-linux.jar"]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # jgo leaves the refused answer unread.
+def test_a_jar_that_no_mirror_has_is_named(repository, tmp_path):
+    with pytest.raises(ArtifactError) as caught:
+        artifacts.ensure(
+            lock_of("absent"),
+            tmp_path / "cache",
+            on_progress=lambda *_: None,
+            mirrors=(repository,),
+        )
+    message = str(caught.value)
+    del caught
+    gc.collect()  # The answer's socket is closed here, under the filter.
+    assert message.startswith("no repository offers org.example:absent:1.0:linux; ")
+
+
+def test_a_mirror_that_serves_something_else_is_refused(repository, tmp_path):
+    with pytest.raises(ArtifactError, match="thrown away"):
+        artifacts.ensure(
+            lock_of("thing", b"what was pinned"),
+            tmp_path / "cache",
+            on_progress=lambda *_: None,
+            mirrors=(repository,),
+        )
+    assert list((tmp_path / "cache").rglob("*.jar")) == []
+
+
+def test_an_unreachable_mirror_ends_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(artifacts, "RETRY_PAUSE_S", 0.0)
+    with pytest.raises(ArtifactError, match="could not be fetched"):
+        artifacts.ensure(
+            lock_of("thing"),
+            tmp_path / "cache",
+            on_progress=lambda *_: None,
+            mirrors=("http://127.0.0.1:9/",),
+        )
