@@ -155,13 +155,12 @@ def check_mapping(mapping: GraphMapping) -> None:
 def mapping_from(stored: dict[str, Any]) -> GraphMapping:
     """A mapping from its JSON form."""
     known = {field.name for field in fields(GraphMapping)}
-    return GraphMapping(
-        **{
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in stored.items()
-            if name in known
-        }
-    )
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in stored.items()
+        if name in known
+    }
+    return GraphMapping(**values)
 
 
 def _stored(row: dict[str, Any]) -> StoredGraph:

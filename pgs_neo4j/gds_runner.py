@@ -17,12 +17,12 @@ from graphdatascience.query_runner.query_type import QueryType
 from graphdatascience.versions import ServerVersion
 from pandas import DataFrame
 
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.db import Access, Database, Row
 
 GDS_TIMEOUT_S = 3600.0
 
 
-class DatabaseRunner(QueryRunner):
+class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no types we follow
     """Runs the client's statements on the event loop that owns the connection pool.
 
     Called from worker threads only. ``cancel`` ends what is under way: the pool closes the
@@ -51,7 +51,7 @@ class DatabaseRunner(QueryRunner):
     ) -> DataFrame:
         """Columns and rows of one statement."""
         del query_type, database, custom_error
-        access = "read" if mode is QueryMode.READ else "write"
+        access: Access = "read" if mode is QueryMode.READ else "write"
         future = asyncio.run_coroutine_threadsafe(
             self._db.call(query, dict(params or {}), access, GDS_TIMEOUT_S), self._loop
         )

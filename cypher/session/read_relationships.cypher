@@ -1,0 +1,13 @@
+// Relationships among the members of one partition, by the ranks of their ends.
+// params: partition, types
+// returns: sources, targets, types
+// mode: read
+MATCH (p:PgsPartition {uid: $partition})<-[a:PGS_IN]-(n)-[r]->(m)-[b:PGS_IN]->(p)
+WHERE n <> m
+  AND CASE size($types)
+        WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+        ELSE type(r) IN $types
+      END
+WITH a.rank AS source, b.rank AS target, type(r) AS type
+ORDER BY source, target, type
+RETURN collect(source) AS sources, collect(target) AS targets, collect(type) AS types

@@ -1,0 +1,8 @@
+// Runs of a session, oldest first, with the status of each of their sweeps.
+// params: uid
+// returns: run, sweeps
+// mode: read
+MATCH (:PgsSession {uid: $uid})<-[:PGS_RAN_IN]-(r:PgsRun)
+RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at)} AS run,
+       [(r)-[:PGS_SWEPT]->(w:PgsSweep) | w {.partition, .status, .nodes, .nodes_read, .passes}] AS sweeps
+ORDER BY r.started_at

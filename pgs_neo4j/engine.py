@@ -1,0 +1,348 @@
+"""The engine: one object that connects, partitions, routes, sweeps, and synthesizes.
+
+    async with PGS.connect(neo4j_uri="bolt://localhost:7687", neo4j_password="…") as pgs:
+        answer = await pgs.execute("What is missing?", graph="papers")
+
+Without an address it uses the managed local server. Every method may raise the errors of
+``pgs_neo4j.errors``; cancelling one cancels its database and model work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pgs_neo4j import catalog, config, db, gds
+from pgs_neo4j.catalog import Purged, StoredGraph
+from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.events import OnEvent, Warned, ignore
+from pgs_neo4j.gds import GDS
+from pgs_neo4j.llm.factory import create_embedder, create_llms
+from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.model import (
+    Answer,
+    Coverage,
+    GraphMapping,
+    Mode,
+    Partition,
+    Routing,
+    Sweep,
+    Synthesis,
+)
+from pgs_neo4j.pgs import generation, layered, partition, pipeline, session
+from pgs_neo4j.pgs.layered import LayeredAnswer
+from pgs_neo4j.pgs.partition import Partitioning
+from pgs_neo4j.pgs.pipeline import Request, Work
+from pgs_neo4j.pgs.session import SessionInfo
+from pgs_neo4j.pgs.sweep import Reader, sweep
+from pgs_neo4j.pgs.synthesize import synthesize
+from pgs_neo4j.search.embedding import Space, choose
+
+
+@dataclass(slots=True)
+class PGS:
+    """Partitioned Graph Synthesis on one database. Made by ``PGS.connect``."""
+
+    db: Database
+    settings: Settings
+    config: PGSConfig
+    sweep_llm: LLM
+    synthesis_llm: LLM
+    embedder: Embedder | None = None
+    on_event: OnEvent = ignore
+    _gds: GDS | None = None
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    @staticmethod
+    @asynccontextmanager
+    async def connect(
+        *,
+        sweep_llm: LLM | None = None,
+        synthesis_llm: LLM | None = None,
+        embedder: Embedder | EmbedderName | None = None,
+        on_event: OnEvent = ignore,
+        **settings: Any,
+    ) -> AsyncIterator[PGS]:
+        """Connect as configured; ``settings`` override file and environment by name.
+
+        Own models and an own embedder (or the name of one) may be passed in; what is passed
+        in is not closed. Raises ConfigError,
+        DatabaseError, and ModelError when what is configured cannot be used.
+        """
+        if isinstance(embedder, str):
+            settings, embedder = {**settings, "embedder": embedder}, None
+        loaded = config.load(settings)
+        async with _database(loaded.settings, loaded.config, on_event) as database:
+            readers = None
+            if sweep_llm is None or synthesis_llm is None:
+                readers = create_llms(loaded.settings, loaded.config)
+                sweep_llm = sweep_llm or readers.sweep
+                synthesis_llm = synthesis_llm or readers.synthesis
+            engine = PGS(
+                db=database,
+                settings=loaded.settings,
+                config=loaded.config,
+                sweep_llm=sweep_llm,
+                synthesis_llm=synthesis_llm,
+                embedder=embedder,
+                on_event=on_event,
+            )
+            try:
+                yield engine
+            finally:
+                if readers is not None:
+                    await readers.close()
+                if embedder is None and engine.embedder is not None:
+                    await engine.embedder.close()
+
+    async def execute(
+        self,
+        question: str,
+        *,
+        graph: str | None = None,
+        mode: Mode = "full",
+        session_id: str = session.DEFAULT,
+        full_sweep: bool = False,
+        on_event: OnEvent | None = None,
+        **knobs: Any,
+    ) -> Answer:
+        """Run the whole pipeline on a question; ``knobs`` override PGSConfig by name.
+
+        Modes: ``full`` routes among all partitions, ``continue`` sweeps what the session has
+        not read, ``targeted`` routes among that. Raises AllSweepsFailedError when nothing
+        could be read.
+        """
+        pipeline.check_question(question)
+        stored = await self._graph(graph)
+        work = await self._work(stored.mapping, on_event, knobs)
+        request = Request(
+            question=question,
+            graph=stored.name,
+            mapping=stored.mapping,
+            mode=mode,
+            session=session_id,
+            full_sweep=full_sweep,
+        )
+        return await pipeline.execute(work, request)
+
+    async def layered_search(
+        self,
+        question: str,
+        *,
+        graph: str | None = None,
+        top_k: int = 20,
+        mode: Mode = "full",
+        session_id: str = session.DEFAULT,
+        full_sweep: bool = False,
+        on_event: OnEvent | None = None,
+        **knobs: Any,
+    ) -> LayeredAnswer:
+        """Answer from the ``top_k`` nearest nodes first, then sweep knowing that answer."""
+        pipeline.check_question(question)
+        stored = await self._graph(graph)
+        work = await self._work(stored.mapping, on_event, knobs)
+        request = Request(
+            question=question,
+            graph=stored.name,
+            mapping=stored.mapping,
+            mode=mode,
+            session=session_id,
+            full_sweep=full_sweep,
+        )
+        return await layered.layered_search(work, request, top_k)
+
+    async def partition(
+        self,
+        graph: str | None = None,
+        *,
+        force: bool = False,
+        on_event: OnEvent | None = None,
+        **knobs: Any,
+    ) -> Partitioning:
+        """Partition a graph, or reuse its generation while the fingerprint holds."""
+        stored = await self._graph(graph)
+        work = await self._work(stored.mapping, on_event, knobs)
+        await self.db.ensure_schema()
+        return await partition.ensure(
+            self.db,
+            work.gds,
+            stored.name,
+            stored.mapping,
+            work.config,
+            work.space,
+            work.on_event,
+            force=force,
+        )
+
+    async def partitions(self, graph: str | None = None) -> tuple[Partition, ...]:
+        """The current partitions, largest first. Raises UsageError before the first ones."""
+        return (await self._current(await self._graph(graph))).partitions
+
+    async def route(
+        self,
+        question: str,
+        *,
+        graph: str | None = None,
+        full_sweep: bool = False,
+        **knobs: Any,
+    ) -> Routing:
+        """Which of the current partitions a question would be routed to, and why."""
+        pipeline.check_question(question)
+        stored = await self._graph(graph)
+        work = await self._work(stored.mapping, None, knobs)
+        current = await self._current(stored)
+        request = Request(
+            question=question, graph=stored.name, mapping=stored.mapping, full_sweep=full_sweep
+        )
+        return await pipeline.route_question(work, request, current.partitions, current)
+
+    async def sweep_partition(
+        self,
+        question: str,
+        partition_id: int,
+        *,
+        graph: str | None = None,
+        on_event: OnEvent | None = None,
+        **knobs: Any,
+    ) -> Sweep:
+        """Read one current partition for a question; recorded in no session."""
+        pipeline.check_question(question)
+        stored = await self._graph(graph)
+        current = await self._current(stored)
+        by_id = {part.id: part for part in current.partitions}
+        if partition_id not in by_id:
+            raise UsageError(
+                f"graph {stored.name} has no partition {partition_id}; "
+                f"its partitions are 1 to {len(by_id)}"
+            )
+        knobs_in_force = config.with_overrides(self.config, knobs)
+        reader = Reader(
+            db=self.db,
+            llm=self.sweep_llm,
+            mapping=stored.mapping,
+            generation=current.generation.id,
+            partitions=by_id,
+            question=question,
+            config=knobs_in_force,
+            calls=asyncio.Semaphore(knobs_in_force.max_concurrent_sweeps),
+            on_event=on_event or self.on_event,
+        )
+        return await sweep(reader, by_id[partition_id])
+
+    async def synthesize(
+        self,
+        question: str,
+        sweeps: Sequence[Sweep],
+        *,
+        graph: str | None = None,
+        on_event: OnEvent | None = None,
+        **knobs: Any,
+    ) -> Synthesis:
+        """One synthesis over sweeps made by ``sweep_partition``; recorded in no session."""
+        pipeline.check_question(question)
+        current = await self._current(await self._graph(graph))
+        tell = on_event or self.on_event
+        return await synthesize(
+            self.synthesis_llm,
+            question,
+            sweeps,
+            current.partitions,
+            config.with_overrides(self.config, knobs),
+            on_event=tell,
+            warn=lambda message: tell(Warned(message)),
+        )
+
+    async def add_graph(self, name: str, mapping: GraphMapping) -> bool:
+        """Store a mapping under a name, or replace it; True when the name is new."""
+        return await catalog.add(self.db, name, mapping)
+
+    async def graphs(self) -> list[StoredGraph]:
+        """All stored graphs, by name."""
+        return await catalog.graphs(self.db)
+
+    async def graph(self, name: str | None = None) -> StoredGraph:
+        """One stored graph; the configured or only one when none is named."""
+        return await self._graph(name)
+
+    async def remove_graph(self, name: str) -> None:
+        """Delete a graph's partitions, sessions, and mapping; its nodes stay."""
+        await catalog.remove(self.db, name)
+
+    async def sessions(self, graph: str | None = None) -> list[SessionInfo]:
+        """Sessions of a graph, or of all graphs, with their coverage, the latest first."""
+        found = await session.list_sessions(self.db, graph)
+        return [replace(info, coverage=await self.coverage(info.graph, info.id)) for info in found]
+
+    async def coverage(self, graph: str, session_id: str) -> Coverage | None:
+        """What a session has read of a graph's current generation; None without one."""
+        current = await generation.read_current(self.db, graph)
+        if current is None:
+            return None
+        read = await session.read_so_far(self.db, graph, session_id, current.id)
+        return read.coverage(await generation.read_partitions(self.db, current.id))
+
+    async def purge(self) -> Purged:
+        """Take everything of ours out of the database; the user's graph stays as it is."""
+        return await catalog.purge(self.db)
+
+    async def _graph(self, name: str | None) -> StoredGraph:
+        return await catalog.get(self.db, name or self.settings.graph)
+
+    async def _current(self, stored: StoredGraph) -> Partitioning:
+        current = await generation.read_current(self.db, stored.name)
+        if current is None:
+            raise UsageError(
+                f"graph {stored.name} is not partitioned yet; "
+                f"run 'pgs partition --graph {stored.name}' first"
+            )
+        parts = tuple(await generation.read_partitions(self.db, current.id))
+        return Partitioning(current, parts, reused=True, seconds=0.0)
+
+    async def _work(
+        self, mapping: GraphMapping, on_event: OnEvent | None, knobs: dict[str, Any]
+    ) -> Work:
+        async with self._opening:
+            if self._gds is None:
+                self._gds = await gds.open_gds(self.db)
+        return Work(
+            db=self.db,
+            gds=self._gds,
+            space=self._space(mapping),
+            sweep_llm=self.sweep_llm,
+            synthesis_llm=self.synthesis_llm,
+            config=config.with_overrides(self.config, knobs),
+            on_event=on_event or self.on_event,
+        )
+
+    def _space(self, mapping: GraphMapping) -> Space:
+        name = self.settings.embedder
+        if name is None and self.embedder is None:
+            name = "stored" if mapping.embedding else "hashing"
+        if self.embedder is None and name not in ("none", "stored"):
+            self.embedder = create_embedder(self.settings, self.config, name)
+        return choose(name, None if name == "stored" else self.embedder, mapping)
+
+
+@asynccontextmanager
+async def _database(
+    settings: Settings, knobs: PGSConfig, on_event: OnEvent
+) -> AsyncIterator[Database]:
+    uri, user = settings.neo4j_uri, settings.neo4j_user
+    secret = settings.neo4j_password
+    password = secret.get_secret_value() if secret is not None else None
+    if uri is None:
+        # Imported here: only the managed local server needs the extra [local].
+        from pgs_neo4j.local.options import options_from_environment
+        from pgs_neo4j.local.server import ensure_running
+
+        running = await ensure_running(options_from_environment(), on_event)
+        uri, user, password = running.uri, running.user, running.password
+    async with db.connect(
+        uri, user, password, settings.neo4j_database, knobs.query_timeout_s
+    ) as database:
+        yield database

@@ -1,0 +1,49 @@
+"""Reads a partition's members and their relationships, heaviest first."""
+
+from __future__ import annotations
+
+from pgs_neo4j import node_text, queries
+from pgs_neo4j.db import Database
+from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
+from pgs_neo4j.pgs.generation import uid
+
+CHUNK = 500  # ranks per statement: a deadline and a retry each
+
+
+async def members(
+    db: Database,
+    generation: str,
+    partition: Partition,
+    mapping: GraphMapping,
+    skip: frozenset[int] = frozenset(),
+) -> list[Node]:
+    """Nodes of a partition by rank, without the ranks in ``skip``, at full text."""
+    found: list[Node] = []
+    for first in range(0, partition.size, CHUNK):
+        last = min(first + CHUNK, partition.size)
+        if skip.issuperset(range(first, last)):
+            continue
+        rows = await db.read(
+            queries.get("session/read_members"),
+            partition=uid(generation, partition.id),
+            first=first,
+            last=last,
+            text=list(mapping.text),
+            title=mapping.title or "",
+            key=mapping.key or "",
+        )
+        found += [node_text.node(**row) for row in rows if row["rank"] not in skip]
+    return found
+
+
+async def relationships(
+    db: Database, generation: str, partition: Partition, mapping: GraphMapping
+) -> list[Relationship]:
+    """Relationships among a partition's members, by rank; parallel ones of a type are one."""
+    rows = await db.read(
+        queries.get("session/read_relationships"),
+        partition=uid(generation, partition.id),
+        types=list(mapping.relationship_types),
+    )
+    columns = zip(rows[0]["sources"], rows[0]["targets"], rows[0]["types"], strict=True)
+    return [Relationship(*triple) for triple in dict.fromkeys(columns)]

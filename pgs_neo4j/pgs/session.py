@@ -1,0 +1,190 @@
+"""Sessions in the database: what was asked, what was read, what it found.
+
+Coverage is counted by node: a node is read when it stood whole in a prompt whose report was
+accepted. Each run writes nodes of its own, so concurrent runs in one session lose nothing,
+and every write has a key that makes repeating it harmless.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.errors import UnknownSessionError
+from pgs_neo4j.model import Citation, Coverage, Generation, Mode, Partition, Sweep
+from pgs_neo4j.pgs.generation import uid as partition_uid
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a session has read of one generation: partition id to the ranks read."""
+
+    ranks: dict[int, frozenset[int]]
+
+    def unread(self, partition: Partition) -> int:
+        """How many nodes of a partition are unread."""
+        return partition.size - len(self.ranks.get(partition.id, frozenset()))
+
+    def coverage(self, partitions: Sequence[Partition]) -> Coverage:
+        """Coverage in partitions (those read whole) and in nodes."""
+        return Coverage(
+            partitions_swept=sum(not self.unread(partition) for partition in partitions),
+            partitions_total=len(partitions),
+            nodes_read=sum(len(ranks) for ranks in self.ranks.values()),
+            nodes_total=sum(partition.size for partition in partitions),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """A stored session, with its coverage of the graph's current generation."""
+
+    id: str
+    graph: str
+    created_at: str
+    updated_at: str
+    runs: int
+    coverage: Coverage | None = None
+
+
+def uid(graph: str, session: str) -> str:
+    """The key of a session: its name within its graph."""
+    return f"{graph}/{session}"
+
+
+async def open_session(db: Database, graph: str, session: str) -> None:
+    """Create a session, or find it there already."""
+    await db.write(
+        queries.get("session/merge_sessions"), uid=uid(graph, session), graph=graph, id=session
+    )
+
+
+async def check_exists(db: Database, graph: str, session: str) -> None:
+    """Raise UnknownSessionError when the graph has no such session."""
+    rows = await db.read(queries.get("session/session_by_uid"), uid=uid(graph, session))
+    if not rows:
+        raise UnknownSessionError(
+            f"graph {graph} has no session {session}; 'pgs sessions list' shows those it has, "
+            "and asking in mode 'full' begins one"
+        )
+
+
+async def read_so_far(db: Database, graph: str, session: str, generation: str) -> Read:
+    """What the session has read of a generation, older generations included."""
+    rows = await db.read(
+        queries.get("session/read_coverage"), session=uid(graph, session), generation=generation
+    )
+    return Read({row["partition"]: frozenset(row["ranks"]) for row in rows})
+
+
+def candidates(
+    mode: Mode, partitions: Sequence[Partition], read: Read
+) -> tuple[list[Partition], bool]:
+    """Partitions a run may sweep, and whether it skips what was read.
+
+    ``full`` takes all. ``continue`` and ``targeted`` take those with unread nodes, and fall
+    back to all when the graph is exhausted.
+    """
+    if mode == "full":
+        return list(partitions), False
+    unread = [partition for partition in partitions if read.unread(partition)]
+    return (unread, True) if unread else (list(partitions), False)
+
+
+async def begin_run(
+    db: Database, graph: str, session: str, run: str, generation: Generation, properties: Row
+) -> None:
+    """Record that a run began."""
+    await db.write(
+        queries.get("session/create_runs"),
+        session=uid(graph, session),
+        id=run,
+        generation=generation.id,
+        properties=properties,
+    )
+
+
+async def record_sweep(db: Database, run: str, generation: str, sweep: Sweep) -> None:
+    """Record a sweep with its findings and what they cite, the moment it ended."""
+    sweep_id = f"{run}:{sweep.partition}"
+    report = sweep.report
+    findings = [(f"{sweep_id}:f{i}", f) for i, f in enumerate(report.findings if report else ())]
+    flags = [(f"{sweep_id}:o{i}", f) for i, f in enumerate(report.flags if report else ())]
+    absences = [(f"{sweep_id}:a{i}", a) for i, a in enumerate(report.absences if report else ())]
+    partition = partition_uid(generation, sweep.partition)
+    await db.write(
+        queries.get("session/write_sweeps"),
+        run=run,
+        partition=partition,
+        sweep=_sweep_row(sweep_id, sweep),
+        findings=[{"id": i, "text": f.text, "place": n} for n, (i, f) in enumerate(findings)],
+        flags=[
+            {"id": i, "text": f.text, "place": n, "target": f.target}
+            for n, (i, f) in enumerate(flags)
+        ],
+        absences=[{"id": i, "text": a.text, "place": n} for n, (i, a) in enumerate(absences)],
+    )
+    cited = [(key, finding.citations) for key, finding in findings]
+    cited += [(key, flag.citations) for key, flag in flags]
+    rows = [_citation_row(key, c) for key, citations in cited for c in citations if c.valid]
+    if rows:
+        await db.write(queries.get("session/write_citations"), partition=partition, rows=rows)
+
+
+async def finish_run(db: Database, run: str, properties: Row) -> None:
+    """Close a run with its status and figures."""
+    await db.write(queries.get("session/set_run_results"), run=run, properties=properties)
+
+
+async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
+    """Sessions of one graph or of all, the one used last first."""
+    rows = await db.read(queries.get("session/read_sessions"), graph=graph or "")
+    names = ("id", "graph", "created_at", "updated_at", "runs")
+    return [SessionInfo(**{name: row[name] for name in names}) for row in rows]
+
+
+async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
+    """Runs of a session, oldest first: their stored properties, and a row for each sweep."""
+    await check_exists(db, graph, session)
+    rows = await db.read(queries.get("session/read_runs"), uid=uid(graph, session))
+    return [{**row["run"], "sweeps": row["sweeps"]} for row in rows]
+
+
+async def delete_session(db: Database, graph: str, session: str) -> None:
+    """Delete a session and all it recorded. Raises UnknownSessionError."""
+    await check_exists(db, graph, session)
+    await db.write(queries.get("session/delete_sessions"), uid=uid(graph, session))
+
+
+def _sweep_row(sweep_id: str, sweep: Sweep) -> Row:
+    return {
+        "id": sweep_id,
+        "partition": sweep.partition,
+        "status": str(sweep.status),
+        "nodes": sweep.nodes,
+        "nodes_read": sweep.nodes_read,
+        "read_first": [first for first, _ in sweep.read],
+        "read_last": [last for _, last in sweep.read],
+        "passes": sweep.passes,
+        "passes_accepted": sweep.passes_accepted,
+        "domain_state": sweep.report.domain_state if sweep.report else None,
+        "errors": list(sweep.errors),
+        "usage": json.dumps(
+            {
+                "calls": sweep.usage.calls,
+                "input_tokens": sweep.usage.input_tokens,
+                "output_tokens": sweep.usage.output_tokens,
+            }
+        ),
+        "seconds": round(sweep.seconds, 3),
+    }
+
+
+def _citation_row(key: str, citation: Citation) -> Row:
+    return {"id": key, "rank": citation.rank, "alias": citation.alias}

@@ -1,0 +1,381 @@
+"""The doctor on a healthy server, and on each thing that can be wrong with one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from pgs_neo4j import catalog, gds, queries
+from pgs_neo4j.config import PGSConfig, Settings
+from pgs_neo4j.db import Database
+from pgs_neo4j.doctor import Check, Target, examine, models, unreadable
+from pgs_neo4j.errors import ConfigError, DatabaseAuthError, GDSMissingError, QueryError
+from pgs_neo4j.model import GraphMapping
+from tests.conftest import Endpoint
+from tests.fakes.openai_server import FakeOpenAI, Hang, Status, Vectors
+from tests.graphs import checksum, count, papers
+
+SECRET = "sk-very-secret"
+
+
+@pytest.fixture
+def target(endpoint: Endpoint) -> Target:
+    secret = SecretStr(endpoint.password) if endpoint.password else None
+    return Target(uri=endpoint.uri, user=endpoint.user, password=secret)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
+        yield server
+
+
+async def examined(target: Target | None, **settings: Any) -> dict[str, Check]:
+    checks = await examine(Settings(**settings), PGSConfig(), target)
+    assert len({check.name for check in checks}) == len(checks)
+    for check in checks:
+        assert check.detail
+        assert bool(check.fix) == (check.status in ("warning", "failed"))
+    assert SECRET not in json.dumps([asdict(check) for check in checks])
+    return {check.name: check for check in checks}
+
+
+def unwell(checks: dict[str, Check]) -> dict[str, str]:
+    return {name: check.status for name, check in checks.items() if check.status != "ok"}
+
+
+async def test_a_healthy_server_is_well_and_stays_as_it_was(db: Database, target: Target) -> None:
+    mapping = await papers(db)
+    await catalog.add(db, "papers", mapping)
+    before, bookmark = await checksum(db), await last_bookmark(db)
+    checks = await examined(target)
+    assert unwell(checks) == {}
+    assert list(checks) == [
+        "configuration",
+        "address",
+        "connection",
+        "credentials",
+        "database",
+        "Neo4j version",
+        "read",
+        "write",
+        "schema",
+        "GDS",
+        "GDS procedures",
+        "indexes",
+        "graphs",
+        "graph papers",
+        "embedder",
+        "model",
+    ]
+    assert checks["Neo4j version"].detail.startswith("Neo4j ")
+    assert checks["read"].detail == "162 nodes can be read"
+    assert "extractive" in checks["model"].detail
+    assert checks["graph papers"].detail == "not partitioned yet; the first question does it"
+    assert await checksum(db) == before
+    assert await last_bookmark(db) == bookmark
+
+
+async def last_bookmark(db: Database) -> frozenset[str]:
+    async with db.driver.session(default_access_mode="READ") as session:
+        await (await session.run("RETURN 1")).consume()
+        return frozenset((await session.last_bookmarks()).raw_values)
+
+
+async def test_an_empty_database_is_well_and_gets_nothing_of_ours(
+    db: Database, target: Target
+) -> None:
+    checks = await examined(target)
+    assert unwell(checks) == {}
+    assert checks["graphs"].detail.startswith("none stored yet")
+    assert await count(db, "(x)") == 0
+    _, rows = await db.call("SHOW CONSTRAINTS YIELD name RETURN name", {}, "read")
+    assert rows == []
+
+
+async def test_indexes_are_told(db: Database, target: Target) -> None:
+    await papers(db, topics=1, size=3)
+    await db.call(
+        "CREATE FULLTEXT INDEX said FOR (p:Paper|Book) ON EACH [p.title, p.abstract]", {}, "write"
+    )
+    detail = (await examined(target))["indexes"].detail
+    assert detail.startswith("said (full-text on Paper:Book.title|abstract, ")
+
+
+async def test_missing_constraints_come_with_the_statements_that_bring_them_back(
+    db: Database, target: Target
+) -> None:
+    await papers(db, topics=1, size=3)
+    await catalog.add(db, "papers", GraphMapping())
+    await db.call("DROP CONSTRAINT pgs_run_id", {}, "write")
+    check = (await examined(target))["schema"]
+    assert check.status == "warning"
+    statement = check.fix.removeprefix("create them again: ")
+    await db.call(statement, {}, "write")
+    assert (await examined(target))["schema"].status == "ok"
+
+
+async def test_a_graph_whose_mapping_no_longer_holds(db: Database, target: Target) -> None:
+    await papers(db, topics=1, size=3)
+    await catalog.add(db, "odd", GraphMapping(labels=("Paper",), text=("body",), key="doi"))
+    await catalog.add(db, "gone", GraphMapping(labels=("Book",)))
+    checks = await examined(target, graph="lost")
+    assert unwell(checks) == {"graphs": "failed", "graph odd": "warning", "graph gone": "failed"}
+    assert "none of 3 sampled nodes has the property body" in checks["graph odd"].detail
+    assert checks["graphs"].fix == "name one of gone, odd"
+
+
+async def test_the_current_generation_is_told(db: Database, target: Target) -> None:
+    await papers(db, topics=1, size=3)
+    await catalog.add(db, "papers", GraphMapping())
+    await db.call(
+        "MATCH (g:PgsGraph) CREATE (g)-[:PGS_CURRENT]->(:PgsGeneration "
+        "{id: 'g1', node_count: 1234, partition_count: 7})",
+        {},
+        "write",
+    )
+    checks = await examined(target)
+    assert checks["graph papers"].detail == "generation g1, 7 partitions of 1,234 nodes"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "status", "said"),
+    [
+        ([8] * 10, "ok", "8 dimensions, on 100 % of the sampled nodes"),
+        ([8] * 7 + [4] * 3, "warning", "others have 4"),
+        ([8] * 3 + [0] * 7, "warning", "on 30 %"),
+        ([0] * 10, "failed", "no sampled node has vectors in emb"),
+    ],
+)
+async def test_embeddings(
+    db: Database, target: Target, sizes: list[int], status: str, said: str
+) -> None:
+    await db.call(
+        "UNWIND $sizes AS size CREATE (n:Idea {concept: 'an idea'}) "
+        "SET n.emb = CASE size WHEN 0 THEN null ELSE [i IN range(1, size) | i / 2.0] END",
+        {"sizes": sizes},
+        "write",
+    )
+    await catalog.add(db, "ideas", GraphMapping(text=("concept",), embedding="emb"))
+    check = (await examined(target))["embeddings of ideas"]
+    assert check.status == status
+    assert said in check.detail
+
+
+async def test_an_embedder_of_other_dimensions_is_warned_of(
+    db: Database, target: Target, fake: FakeOpenAI
+) -> None:
+    await db.call("CREATE (:Idea {concept: 'an idea', emb: [1.0, 2.0, 3.0]})", {}, "write")
+    await catalog.add(db, "ideas", GraphMapping(text=("concept",), embedding="emb"))
+    fake.default = Vectors()
+    given = {"llm_base_url": fake.base_url, "llm_api_key": SecretStr(SECRET)}
+    checks = await examined(target, embedder="openai", **given)
+    assert unwell(checks) == {"embeddings of ideas": "warning"}
+    assert checks["embeddings of ideas"].detail.endswith("; the embedder makes 8")
+    checks = await examined(target, embedder="hashing", **given)
+    assert unwell(checks) == {}
+
+
+@pytest.mark.parametrize(
+    ("uri", "stage"),
+    [
+        ("http://localhost:7474", "address"),
+        ("bolt://127.0.0.1:port", "address"),
+        ("bolt://[::1", "address"),
+        ("bolt://user:secret@localhost:7687", "address"),
+        ("bolt://127.0.0.1:1", "connection"),
+    ],
+)
+async def test_each_stage_on_the_way_is_named_and_what_follows_is_skipped(
+    uri: str, stage: str
+) -> None:
+    checks = await examined(Target(uri=uri, password=SecretStr(SECRET)))
+    names = list(checks)
+    place = names.index(stage)
+    assert checks[stage].status == "failed"
+    assert {checks[name].status for name in names[:place]} == {"ok"}
+    assert {checks[name].status for name in names[place + 1 : names.index("embedder")]} == {
+        "skipped"
+    }
+    assert "secret@" not in json.dumps([asdict(check) for check in checks.values()])
+
+
+async def test_a_server_that_accepts_and_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgs_neo4j.doctor.connection.CONNECT_TIMEOUT_S", 0.3)
+    async with silent() as port:
+        checks = await examined(Target(uri=f"bolt://127.0.0.1:{port}"))
+    assert checks["connection"].status == "failed"
+
+
+@asynccontextmanager
+async def silent() -> AsyncIterator[int]:
+    released = asyncio.Event()
+
+    async def hold(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await released.wait()
+        writer.close()
+
+    server = await asyncio.start_server(hold, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        released.set()
+        server.close()
+        await server.wait_closed()
+
+
+async def test_a_refused_password_and_an_unknown_database(
+    db: Database, endpoint: Endpoint, target: Target
+) -> None:
+    checks = await examined(Target(uri=target.uri, password=target.password, database="nope"))
+    assert checks["database"].status == "failed"
+    assert checks["Neo4j version"].status == "skipped"
+    if endpoint.password is None:
+        pytest.skip("the test server asks for no password")
+    checks = await examined(Target(uri=target.uri, password=SecretStr(SECRET)))
+    assert checks["credentials"].status == "failed"
+
+
+async def test_an_old_server_is_told_so(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgs_neo4j.db.MINIMUM_VERSION", (99, 0))
+    checks = await examined(target)
+    assert checks["Neo4j version"].status == "failed"
+    assert checks["credentials"].status == "ok"
+    assert checks["read"].status == "skipped"
+
+
+async def test_gds_that_is_missing_old_or_sandboxed(
+    db: Database, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def missing(_: Database) -> str:
+        raise GDSMissingError("there is no GDS")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gds, "installed_version", missing)
+        assert unwell(await examined(target)) == {"GDS": "failed", "GDS procedures": "skipped"}
+    with monkeypatch.context() as patch:
+        patch.setattr(gds, "MINIMUM_VERSION", (99, 0))
+        assert unwell(await examined(target)) == {"GDS": "failed", "GDS procedures": "skipped"}
+    with monkeypatch.context() as patch:
+        patch.setattr("pgs_neo4j.doctor.server.PROCEDURES", ("gds.no.such",))
+        checks = await examined(target)
+        assert unwell(checks) == {"GDS procedures": "failed"}
+        assert "gds.no.such" in checks["GDS procedures"].detail
+    refuse(monkeypatch, "doctor/read_projections", QueryError("it is sandboxed"))
+    assert unwell(await examined(target)) == {"GDS procedures": "failed"}
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None:
+    """Let the server refuse one statement."""
+    read = Database.read
+
+    async def refusing(self: Database, query: queries.Query, **params: Any) -> Any:
+        if query.name == name:
+            raise error
+        return await read(self, query, **params)
+
+    monkeypatch.setattr(Database, "read", refusing)
+
+
+async def test_a_user_who_may_not_write(
+    db: Database, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: Any, **__: Any) -> Any:
+        raise DatabaseAuthError("refused")
+
+    monkeypatch.setattr(Database, "rehearse", refused)
+    assert unwell(await examined(target)) == {"write": "failed"}
+
+
+async def test_a_user_who_may_not_read_or_a_server_that_goes_away(
+    db: Database, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse(monkeypatch, "doctor/count_nodes", DatabaseAuthError("refused"))
+    checks = await examined(target)
+    assert checks["read"].status == "failed"
+    assert {checks[name].status for name in ("write", "GDS", "indexes", "graphs")} == {"skipped"}
+    refuse(monkeypatch, "catalog/read_graphs", QueryError("refused"))
+
+
+async def test_a_catalog_and_a_graph_that_cannot_be_read(
+    db: Database, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await papers(db, topics=1, size=3)
+    await catalog.add(db, "papers", GraphMapping())
+    with monkeypatch.context() as patch:
+        refuse(patch, "survey/sample_nodes", QueryError("refused"))
+        assert unwell(await examined(target)) == {"graph papers": "failed"}
+    refuse(monkeypatch, "catalog/read_graphs", QueryError("refused"))
+    assert unwell(await examined(target)) == {"graphs": "failed"}
+
+
+async def test_without_a_server_the_rest_is_examined_and_the_local_line_is_shown() -> None:
+    local = Check("local server", "warning", "it does not run", "run 'pgs local start'")
+    checks = await examine(Settings(), PGSConfig(), None, local=local)
+    assert checks[1] == local
+    assert checks[2].status == "skipped"
+    assert [check.status for check in checks[-2:]] == ["ok", "ok"]
+
+
+def test_a_configuration_that_cannot_be_read() -> None:
+    first, *rest = unreadable(ConfigError("sweep_fraction is out of range"))
+    assert (first.status, first.detail) == ("failed", "sweep_fraction is out of range")
+    assert {check.status for check in rest} == {"skipped"}
+
+
+async def test_models_that_are_there_are_probed_once_each(fake: FakeOpenAI) -> None:
+    given = {"llm_base_url": fake.base_url, "llm_api_key": SecretStr(SECRET)}
+    assert "lists gpt-5-mini" in (await examined(None, **given))["sweep model"].detail
+    same = await examined(None, sweep_model="gpt-5", **given)
+    assert "lists gpt-5" in same["model"].detail
+    assert fake.chats == []
+
+
+async def test_a_model_that_is_not_listed_is_warned_of(fake: FakeOpenAI) -> None:
+    checks = await examined(None, llm_base_url=fake.base_url, synthesis_model="gpt-9")
+    assert checks["sweep model"].status == "ok"
+    assert checks["synthesis model"].status == "warning"
+    assert "PGS_SYNTHESIS_MODEL" in checks["synthesis model"].fix
+
+
+async def test_a_refused_key_and_an_endpoint_that_is_not_there(fake: FakeOpenAI) -> None:
+    fake.refuse = lambda _: Status(401, message=f"bad key {SECRET}")
+    given = {"llm_base_url": fake.base_url, "llm_api_key": SecretStr(SECRET)}
+    checks = await examined(None, embedder="openai", **given)
+    assert [checks[name].status for name in ("sweep model", "embedder")] == ["failed", "failed"]
+    assert "refused the API key" in checks["sweep model"].detail
+    checks = await examined(None, llm_base_url="http://127.0.0.1:1/v1")
+    assert "could not be reached" in checks["sweep model"].detail
+    checks = await examined(None, llm_provider="openai")
+    assert "no API key is configured" in checks["model"].detail
+
+
+async def test_an_endpoint_that_never_answers(
+    fake: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "TIMEOUT_S", 0.5)
+    fake.default = Hang()
+    checks = await examined(None, embedder="openai", llm_base_url=fake.base_url)
+    assert checks["embedder"].status == "failed"
+
+
+@pytest.mark.parametrize("name", ["none", "stored", "hashing"])
+async def test_embedders_that_need_nothing_are_well(name: str) -> None:
+    assert (await examined(None, embedder=name))["embedder"].status == "ok"
+
+
+async def test_an_embedder_that_is_not_installed_or_misconfigured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(models, "find_spec", lambda _: None)
+    checks = await examined(None, embedder="sentence-transformers")
+    assert "pip install" in checks["embedder"].fix
+    checks = await examined(None, embedder="hashing", embedding_dimensions=2)
+    assert checks["embedder"].status == "failed"

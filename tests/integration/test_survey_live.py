@@ -1,0 +1,269 @@
+"""Surveys and proposals on databases that hold what users' databases hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j import catalog
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import DatabaseAuthError, MappingError
+from pgs_neo4j.events import ignore
+from pgs_neo4j.ingest.brain import read_brain
+from pgs_neo4j.ingest.load import load
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.survey import LabelSample, propose, survey, validate
+from pgs_neo4j.survey import sample as sampling
+from tests.graphs import checksum, papers
+from tests.stackoverflow import ARCHIVE, load_stack_overflow
+
+
+def by_label(samples: tuple[LabelSample, ...]) -> dict[str, LabelSample]:
+    return {sample.label: sample for sample in samples}
+
+
+async def test_counts_and_properties_are_what_is_stored(db: Database) -> None:
+    await papers(db, isolates=3)
+    found = await survey(db)
+    assert (found.nodes, found.relationships, found.floor) == (163, 483, None)
+    paper = by_label(found.labels)["Paper"]
+    assert (paper.count, paper.sampled) == (163, 163)
+    properties = {item.name: item for item in paper.properties}
+    assert properties["doi"].distinct == 163
+    assert properties["abstract"].prose == 163
+    assert (properties["topic"].nodes, properties["topic"].types) == (160, ("INTEGER",))
+    assert (properties["score"].least, properties["score"].greatest) == (1.0, 40.0)
+    assert [(t.type, t.count, t.sampled) for t in found.relationship_types] == [("CITES", 483, 483)]
+    assert found.relationship_types[0].properties[0].least == 0.1
+
+
+async def test_the_proposal_for_papers_is_the_mapping_their_authors_would_write(
+    db: Database,
+) -> None:
+    mapping = await papers(db)
+    proposed = propose(await survey(db)).mapping
+    assert proposed == GraphMapping(
+        text=("title", "abstract"),
+        title="title",
+        key="doi",
+        weight="score",
+        relationship_weight="strength",
+    )
+    assert await validate(db, proposed) == []
+    assert await validate(db, mapping) == []
+
+
+async def test_the_stack_overflow_graph(db: Database, shared: Path) -> None:
+    nodes, relationships = await load_stack_overflow(db, shared / "data" / ARCHIVE)
+    found = await survey(db)
+    assert (found.nodes, found.relationships) == (nodes, relationships)
+    proposal = propose(found)
+    assert proposal.mapping == GraphMapping(
+        text=("title", "name", "display_name", "body_markdown"), title="title", key="uuid"
+    )
+    assert "no text on Comment, whose nodes count for structure only" in proposal.notes
+    assert await validate(db, proposal.mapping) == []
+
+
+async def test_the_physics_graph(db: Database, shared: Path) -> None:
+    file = read_brain(shared / "data" / "physics2.json.gz")
+    await load(db, file, "physics", on_event=ignore)
+    found = await survey(db)
+    assert {sample.label for sample in found.labels} == {"LoadedNode", "Physics"}
+    proposal = propose(found)
+    assert proposal.mapping == GraphMapping(
+        text=("concept",), key="id", relationship_weight="weight", embedding="embedding"
+    )
+    assert (
+        "weight is not proposed as weight, because it is the same everywhere (1)" in proposal.notes
+    )
+    assert any("embedding, 512 dimensions, on 100 %" in note for note in proposal.notes)
+    assert await validate(db, proposal.mapping) == []
+
+
+async def test_a_sample_is_bounded_spread_and_repeats(db: Database) -> None:
+    await db.call(
+        "UNWIND range(1, 20000) AS i CREATE (:Row {place: i}) "
+        "WITH i WHERE i % 2 = 0 CREATE (:Other)-[:NEXT {place: i}]->(:Other)",
+        {},
+        "write",
+    )
+    first = await survey(db, ["Row"], ["NEXT"])
+    assert await survey(db, ["Row"], ["NEXT"]) == first
+    (rows,), (links,) = first.labels, first.relationship_types
+    assert (rows.count, links.count) == (20_000, 10_000)
+    assert 900 <= rows.sampled <= 1100
+    assert 900 <= links.sampled <= 1100
+    place = rows.properties[0]
+    assert place.least is not None
+    assert place.greatest is not None
+    assert place.least < 500
+    assert place.greatest > 19_500
+
+
+async def test_ours_stands_apart(db: Database) -> None:
+    await papers(db)
+    await catalog.add(db, "papers", GraphMapping(labels=("Paper",)))
+    await db.call(
+        "MATCH (p:Paper) WITH p LIMIT 5 CREATE (p)-[:PGS_IN]->(:PgsPartition)", {}, "write"
+    )
+    found = await survey(db)
+    assert (found.nodes, found.relationships) == (160, 483)
+    assert [sample.label for sample in found.labels] == ["Paper"]
+    assert [sample.type for sample in found.relationship_types] == ["CITES"]
+    assert dict(found.our_labels) == {"PgsGraph": 1, "PgsMeta": 1, "PgsPartition": 5}
+    assert found.our_types == (("PGS_IN", 5),)
+
+
+async def test_an_empty_database(db: Database) -> None:
+    found = await survey(db)
+    assert (found.nodes, found.relationships, found.labels) == (0, 0, ())
+    assert propose(found).mapping == GraphMapping()
+    with pytest.raises(MappingError, match="holds no node"):
+        await validate(db, GraphMapping())
+
+
+async def test_nodes_without_labels_are_sampled_too(db: Database) -> None:
+    await db.call("UNWIND range(1, 30) AS i CREATE ({text: 'one of the nodes ' + i})", {}, "write")
+    await db.call("CREATE (:Named {name: 'a'})", {}, "write")
+    found = by_label((await survey(db)).labels)
+    assert {name: sample.count for name, sample in found.items()} == {"": 30, "Named": 1}
+    assert (found[""].sampled, found[""].properties[0].prose) == (30, 30)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "back`tick",
+        "quo'te\"s",
+        "with space",
+        "`) DETACH DELETE n //",
+        "$label",
+        "знание🧠",
+        "new\nline",
+        "{a: 1}",
+        " ",
+        "x" * 2000,
+    ],
+)
+async def test_hostile_names_are_only_names(db: Database, name: str) -> None:
+    create = (
+        "CREATE (a:$($name)), (b:$($name)), (a)-[r:$($name)]->(b) "
+        "SET a = $both, b = $both, r = $weight"
+    )
+    both = {name: "some words of natural text here"}
+    await db.call(create, {"name": name, "both": both, "weight": {name: 1.5}}, "write")
+    before = await checksum(db)
+    found = await survey(db)
+    (sample,), (link,) = found.labels, found.relationship_types
+    assert (sample.label, sample.count, sample.properties[0].name) == (name, 2, name)
+    assert (link.type, link.properties[0].least) == (name, 1.5)
+    mapping = GraphMapping(
+        labels=(name,), relationship_types=(name,), text=(name,), relationship_weight=name
+    )
+    assert await validate(db, mapping) == []
+    assert propose(found).notes
+    assert await checksum(db) == before
+
+
+async def test_values_of_every_kind_are_survived(db: Database) -> None:
+    values = {
+        "nan": float("nan"),
+        "infinite": float("inf"),
+        "big": 2**63 - 1,
+        "empty": "",
+        "none": [],
+        "flags": [True, False],
+        "blob": b"\x00\xff",
+        "lone": "a" * 299 + "🧠" * 10,
+        "huge": "word " * 400_000,
+        "vector": [0.5] * 4096,
+    }
+    await db.call(
+        "CREATE (n:Odd) SET n = $values, "
+        "n.at = datetime(), n.spot = point({x: 1, y: 2}), n.span = duration('P1D')",
+        {"values": values},
+        "write",
+    )
+    await db.call("CREATE (:Odd {nan: 1, vector: [1, 2]})", {}, "write")
+    (sample,) = (await survey(db)).labels
+    found = {item.name: item for item in sample.properties}
+    assert found["nan"].types == ("FLOAT", "INTEGER")
+    assert found["infinite"].greatest is None
+    assert found["huge"].longest == 2_000_000
+    assert found["vector"].sizes == ((4096, 1), (2, 1))
+    assert found["none"].sizes == ((0, 1),)
+    assert found["flags"].sizes == ()
+    assert found["span"].types == ("DURATION",)
+
+
+async def test_constraints_back_a_key(db: Database) -> None:
+    await db.call("CREATE CONSTRAINT FOR (u:User) REQUIRE u.email IS UNIQUE", {}, "write")
+    await db.call("CREATE CONSTRAINT FOR (u:User) REQUIRE (u.a, u.b) IS UNIQUE", {}, "write")
+    await db.call("CREATE (:User {email: 'a@b', a: 1, b: 2, id: 7})", {}, "write")
+    (sample,) = (await survey(db)).labels
+    assert [item.name for item in sample.properties if item.unique] == ["email"]
+
+
+async def test_who_may_not_ask_the_count_store_gets_counts_up_to_a_limit(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await papers(db)
+    exact = await survey(db)
+    read = Database.read
+
+    async def refusing(self: Database, query, **params):  # type: ignore[no-untyped-def]
+        if query.name == "survey/read_counts":
+            raise DatabaseAuthError("refused")
+        return await read(self, query, **params)
+
+    monkeypatch.setattr(Database, "read", refusing)
+    assert await survey(db) == exact
+    monkeypatch.setattr(sampling, "SCAN", 50)
+    cut = await survey(db)
+    assert cut.floor == 50
+    assert [(sample.label, sample.count) for sample in cut.labels if sample.label] == [
+        ("Paper", 50)
+    ]
+    assert cut.nodes == 160
+
+
+async def test_only_the_largest_labels_are_sampled(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "MAX_NAMES", 1)
+    await db.call("CREATE (:Many {x: 1}), (:Many {x: 2}), (:Few {x: 3})", {}, "write")
+    found = by_label((await survey(db)).labels)
+    assert (found["Many"].sampled, found["Few"].sampled, found["Few"].count) == (2, 0, 1)
+
+
+async def test_a_mapping_that_matches_nothing_is_refused_with_what_there_is(db: Database) -> None:
+    await papers(db, topics=1, size=3)
+    with pytest.raises(MappingError, match="no node is labelled Papr; there is Paper"):
+        await validate(db, GraphMapping(labels=("Papr",)))
+    with pytest.raises(MappingError, match="labelled 'a`b'; there is Paper"):
+        await validate(db, GraphMapping(labels=("a`b",)))
+    warnings = await validate(db, GraphMapping(labels=("Paper", "Papr"), text=("abstrac",)))
+    assert warnings == [
+        "no node has the label Papr",
+        "none of 3 sampled nodes has the property abstrac",
+    ]
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        GraphMapping(labels=("PgsGraph",)),
+        GraphMapping(labels=("Paper", "PgsNew")),
+        GraphMapping(relationship_types=("PGS_IN",)),
+        GraphMapping(labels=("",)),
+        GraphMapping(title=""),
+    ],
+)
+async def test_names_of_ours_and_empty_ones_are_refused(
+    db: Database, mapping: GraphMapping
+) -> None:
+    await papers(db, topics=1, size=3)
+    with pytest.raises(MappingError):
+        await validate(db, mapping)
