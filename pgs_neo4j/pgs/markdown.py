@@ -13,7 +13,7 @@ _HEADING = re.compile(
 )
 _BULLET = re.compile(r"(?P<indent>\s*)(?:[-*•+]|\d{1,3}[.)])\s+(?P<text>.*)")
 _NOTHING = re.compile(
-    r"[\s*_(]*(?:none|nothing|n/?a|not applicable|"
+    r"[\s*_(-]*(?:none|nothing|n/?a|not applicable|"
     r"no (?:\w+ )?(?:findings|flags|absences|gaps|connections|convergences))"
     r"(?: (?:found|identified|reported|noted))?[^A-Za-z0-9]*",
     re.IGNORECASE,
