@@ -48,5 +48,8 @@ amp apos com edu false ftp gov href http https img jpeg jpg laquo ldquo lsquo ma
 none null org png quot raquo rdquo rsquo src svg true undefined url utf www xmlns
 """
 
-STOP_WORDS = frozenset(f"{_ENGLISH} {_NOISE}".split())
+FUNCTION_WORDS = frozenset(_ENGLISH.split())
+"""English function words, casefolded."""
+
+STOP_WORDS = FUNCTION_WORDS.union(_NOISE.split())
 """Left out of keywords, casefolded."""

@@ -6,28 +6,16 @@ import itertools
 import re
 from functools import lru_cache
 
-# Words that carry grammar, not topic; the last lines are what questions are made of.
-STOP_WORDS = frozenset(
-    """
-    a about above across after again against all almost along already also although always am
-    among an and another any are as at away back be became because become been before being below
-    between both but by can cannot could did do does doing done down due during each either else
-    enough etc even ever every few first for from further get gets give given gives go goes had
-    has have having he her here hers him his how however if in inside instead into is it its
-    itself just last least less let like made make makes making many may me might more moreover
-    most much must my near neither never no nor not now of off often on once one only onto or
-    other others otherwise our out over own per perhaps put quite rather really same see seem
-    several shall she should since so some still such take taken than that the their them then
-    there therefore these they this those though through thus to together too toward towards two
-    under until up upon us use used uses using very via was way we well were what when where
-    whether which while who whom whose why will with within without would yet you your
-    ll re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn eg ie
-    anything everything nothing something someone anyone list main describe explain tell show
-    happen happens happened work works relate related role important apply applies across
-    overview summary summarize gap gaps missing mention mentions question answer know known graph
-    exist exists available different kind kinds sort various comprehensive complete thing things
-    """.split()  # noqa: SIM905 - one readable block
-)
+from pgs_neo4j.graph.stopwords import FUNCTION_WORDS
+
+# Beside those of keywords: the shortest words, and what questions are made of.
+_MORE = """
+a am an as at be by do go he if in is it me my no of on or so to up us we ll re ve eg ie
+list describe explain relate related role apply applies overview summary summarize gap gaps
+missing mention mentions question answer graph exist exists available kinds sort
+comprehensive complete
+"""
+STOP_WORDS = FUNCTION_WORDS.union(_MORE.split())
 # Longest first, so that "ations" is not taken for "s".
 SUFFIXES = (
     *("ations", "ation", "ments", "ment", "ings", "ions", "edly"),

@@ -1,0 +1,1 @@
+"""The method: partition, enrich, route, read, sweep, synthesize, and the sessions that count."""

@@ -1,0 +1,1 @@
+"""Vectors of questions and partitions, and the nodes nearest to a question."""

@@ -1,0 +1,151 @@
+"""All of it on graphs that we did not make: physics2, and Stack Overflow as its users load it."""
+
+import random
+import re
+
+import pytest
+
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.ingest.brain import read_brain
+from pgs_neo4j.ingest.load import load
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.survey import propose, survey
+from tests.graphs import checksum, count
+from tests.stackoverflow import ARCHIVE, load_stack_overflow
+
+FACTS = 200
+
+
+def connect(endpoint, answer=contract_reply, **settings):
+    models = {}
+    if answer is not None:
+        models = {"sweep_llm": ScriptedLLM(answer), "synthesis_llm": ScriptedLLM(answer)}
+    return PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        **models,
+        **settings,
+    )
+
+
+async def plant(db, label, text_property):
+    """Facts in random nodes; returns them."""
+    _, rows = await db.call(
+        f"MATCH (n:{label}) WHERE n.{text_property} IS NOT NULL RETURN elementId(n) AS id "
+        "ORDER BY id",
+        {},
+        "read",
+    )
+    chosen = random.Random(7).sample([row["id"] for row in rows], FACTS)
+    await db.call(
+        f"UNWIND range(0, size($ids) - 1) AS i MATCH (n) WHERE elementId(n) = $ids[i] "
+        f"SET n.{text_property} = n.{text_property} + ' planted-fact-' + i + '-end'",
+        {"ids": chosen},
+        "write",
+    )
+    return {f"planted-fact-{i}-end" for i in range(FACTS)}
+
+
+def report_planted(prompt):
+    """A reader that reports exactly the facts that it is shown."""
+    if prompt.task != "sweep":
+        return contract_reply(prompt)
+    found = [
+        f"- {fact} [{node.alias}]"
+        for node in prompt.nodes
+        for fact in re.findall(r"planted-fact-\d+-end", node.text)
+    ]
+    return "\n".join(["## Domain State", "x", "## Findings", *(found or ["None."]), "## Absences"])
+
+
+def found_facts(answer):
+    return {
+        fact
+        for sweep in answer.sweeps
+        for finding in sweep.report.findings
+        for fact in re.findall(r"planted-fact-\d+-end", finding.text)
+        if all(citation.valid for citation in finding.citations)
+    }
+
+
+async def shown_nodes(engine):
+    """How many distinct nodes stood in sweep prompts, by partition and alias."""
+    return len(
+        {
+            (prompt.partition, node.alias)
+            for prompt in engine.sweep_llm.prompts
+            if prompt.task == "sweep"
+            for node in prompt.nodes
+        }
+    )
+
+
+async def test_physics2_from_file_to_a_complete_reading(endpoint, db, shared):
+    file = read_brain(shared / "data" / "physics2.json.gz")
+    loaded = await load(db, file, "physics2")
+    facts = await plant(db, loaded.label, "concept")
+    before = await checksum(db)
+    async with connect(endpoint, report_planted) as engine:
+        await engine.add_graph("physics2", loaded.mapping)
+        answer = await engine.execute("What is planted?", full_sweep=True)
+        assert found_facts(answer) == facts
+        assert await shown_nodes(engine) == answer.coverage.nodes_read == 586
+        assert answer.coverage.exhausted
+        assert not answer.partial
+        focused = await engine.execute(
+            "How does the central charge constrain the spectrum?", max_sweep_partitions=3
+        )
+        assert 1 <= len(focused.sweeps) <= 3
+        assert all(route.similarity is not None for route in focused.routing.routes)
+        await engine.purge()
+    assert await checksum(db) == before
+
+
+async def test_physics2_with_the_extractive_reader(endpoint, db, shared):
+    loaded = await load(db, read_brain(shared / "data" / "physics2.json.gz"), "physics2")
+    async with connect(endpoint, None) as engine:
+        await engine.add_graph("physics2", loaded.mapping)
+        answer = await engine.execute("How does crossing symmetry bound scaling dimensions?")
+    assert answer.model == "extractive"
+    assert answer.synthesis.citations
+    assert all(citation.valid for citation in answer.synthesis.citations)
+    assert not answer.partial
+
+
+async def test_stack_overflow_as_an_existing_heterogeneous_database(endpoint, db, shared):
+    await load_stack_overflow(db, shared / "data" / ARCHIVE)
+    facts = await plant(db, "Answer|Question", "body_markdown")
+    before = await checksum(db)
+    mapping = propose(await survey(db)).mapping
+    assert "body_markdown" in mapping.text
+    assert mapping.weight is None
+    assert mapping.embedding is None
+    async with connect(endpoint, report_planted) as engine:
+        await engine.add_graph("questions", mapping)
+        partitioning = await engine.partition("questions")
+        assert partitioning.generation.node_count == await count(
+            db, "(x) WHERE NOT any(l IN labels(x) WHERE l STARTS WITH 'Pgs')"
+        )
+        assert all(p.pool or 30 <= p.size <= 1800 for p in partitioning.partitions)
+        answer = await engine.execute("What is planted?", full_sweep=True)
+        assert found_facts(answer) == facts
+        assert await shown_nodes(engine) == answer.coverage.nodes_read
+        assert answer.coverage.exhausted
+        assert await checksum(db) == before
+        assert (await engine.purge()).nodes > 0
+    assert await checksum(db) == before
+
+
+@pytest.mark.parametrize("mode", ["continue", "targeted"])
+async def test_sessions_exhaust_a_real_graph(endpoint, db, shared, mode):
+    loaded = await load(db, read_brain(shared / "data" / "physics2.json.gz"), "physics2")
+    async with connect(endpoint) as engine:
+        await engine.add_graph("physics2", loaded.mapping)
+        answer = await engine.execute("scaling dimensions", max_sweep_partitions=4)
+        runs = 1
+        while not answer.coverage.exhausted and runs < 20:
+            answer = await engine.execute("scaling", mode=mode, max_sweep_partitions=4)
+            runs += 1
+        assert answer.coverage.exhausted
+        assert await shown_nodes(engine) == 586
