@@ -161,7 +161,7 @@ async def route_question(
         chosen,
         work.config,
         threshold=_threshold(work),
-        centered=asked.borrowed,
+        centered=asked.borrowed or work.space.lexical,
         full_sweep=request.full_sweep,
         everything_unread=request.mode == "continue",
         note=asked.note,

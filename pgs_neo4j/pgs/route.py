@@ -22,7 +22,7 @@ BROAD = tuple(
         r"\b(full|complete|entire|whole)\s+(sweep|scan|coverage|graph|picture|read(ing)?)\b",
         r"\b(comprehensive|exhaustive|complete|overall|broad|high[- ]level)\s+"
         r"(overview|summary|survey|review|analysis|map|account|picture)\b",
-        r"\bwhat\b.*\b(gaps?|missing|absent|lacking|unexplored|blind spots?|not covered)\b",
+        r"(?:^|[.!?])\W*what\b.*\b(gaps?|missing|absent|lacking|unexplored|blind spots?|not covered)\b",
         r"\b(across|over|throughout|in)\s+(all|every|the\s+(whole|entire))\b",
         r"\b(everything|all)\s+(about|that|there\s+is|we\s+know|you\s+know|in\s+(here|this))\b",
         r"\b(main|key|major|central|recurring|common|overarching)\s+"
@@ -52,8 +52,8 @@ def route(
 
     ``vector`` is the question at unit length (d,), None when there is nothing to compare.
     ``threshold`` overrides the configured one. ``centered`` compares directions from the
-    middle of all partitions: a vector that is itself a mean of members is near to every
-    centroid, and only its direction tells. A full sweep takes every partition; a broad
+    middle of all partitions: where everything is close to everything, as means of members
+    and bags of words are, only the direction tells. A full sweep takes every partition; a broad
     question and one without a vector take the largest up to the cap. ``everything_unread``
     (mode ``continue``) takes the nearest up to the cap, relevant or not. Otherwise relevance
     decides: those at or above the threshold, at least ``min_sweep_partitions``, and the best

@@ -51,6 +51,11 @@ class Space:
         """Relevance threshold that suits the space; None: the configured one."""
         return self.embedder.threshold if self.kind == "texts" and self.embedder else None
 
+    @property
+    def lexical(self) -> bool:
+        """Whether vectors are made of words: then common words bring all of them close."""
+        return self.threshold is not None
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionVector:

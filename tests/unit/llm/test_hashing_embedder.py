@@ -13,7 +13,7 @@ async def test_rows_are_unit_float32_and_zero_without_content() -> None:
     embedder = HashingEmbedder()
     assert isinstance(embedder, Embedder)
     rows = await embedder.embed(["sockets and events", "the of and", "", "events"])
-    assert rows.shape == (4, 512)
+    assert rows.shape == (4, 2048)
     assert rows.dtype == np.float32
     assert np.allclose(np.linalg.norm(rows, axis=1), [1, 0, 0, 1])
 
@@ -46,7 +46,7 @@ async def test_batches_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch)
 def test_name_tells_the_space_and_the_threshold_is_its_own() -> None:
     assert HashingEmbedder(256).name == "hashing-256"
     assert HashingEmbedder().threshold == hashing.THRESHOLD
-    assert HashingEmbedder().dimensions == 512
+    assert HashingEmbedder().dimensions == 2048
 
 
 def test_too_few_dimensions_are_refused_by_name() -> None:

@@ -149,6 +149,7 @@ def test_broad_questions_bypass_relevance_largest_first(question):
     "question",
     [
         "How does asyncio cancel a task?",
+        "How does asyncio cancel a task, and what is missing?",
         "Which catalyst has the highest yield?",
         "Why was the missing mass problem settled?",
         "Who reviewed the main paper?",

@@ -1,0 +1,132 @@
+"""What --json prints, key by key."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.cli import as_json, output
+from pgs_neo4j.model import (
+    Adjacent,
+    Answer,
+    Citation,
+    Generation,
+    GraphMapping,
+    Node,
+    Partition,
+    Usage,
+)
+from pgs_neo4j.pgs.layered import SearchAnswer
+from pgs_neo4j.pgs.partition import Partitioning
+from pgs_neo4j.pgs.session import SessionInfo
+
+ANSWER = {
+    "answer", "thesis", "connections", "absences", "convergences", "citations", "partitions",
+    "coverage", "usage", "seconds", "session", "model", "run", "graph", "mode", "warnings",
+    "routing", "question", "partial", "search",
+}  # fmt: skip
+
+
+def generation(**changed: object) -> Generation:
+    given = {
+        "id": "g1", "graph": "papers", "created_at": "2026-01-01T00:00:00Z",
+        "algorithm": "leiden-louvain", "fingerprint": "f", "node_count": 10,
+        "relationship_count": 9, "partition_count": 2, "modularity": 0.5, "sizes": (6, 4),
+        "pooled_nodes": 4, "embedder": None, "dimensions": None, "issues": {"self_loops": 1},
+    }  # fmt: skip
+    return Generation(**(given | changed))  # type: ignore[arg-type]
+
+
+def test_answer_carries_the_keys_the_issue_lists(
+    answer_of: Callable[..., Answer], partitions: dict[int, Partition]
+) -> None:
+    document = json.loads(output.json_text(as_json.answer(answer_of(), partitions)))
+    assert set(document) == ANSWER
+    assert document["citations"] == [
+        {"alias": "n2", "partition": 1, "node": "doi/2", "title": "Second", "valid": True},
+        {"alias": "n9", "partition": 1, "node": None, "title": None, "valid": False},
+    ]
+    first, second = document["partitions"]
+    assert (first["id"], first["status"], first["nodes_read"]) == (1, "accepted", 40)
+    assert first["keywords"] == ["ammonia", "catalysis"]
+    assert (second["status"], second["nodes_read"], second["errors"]) == ("failed", 0, ["429"])
+    assert document["coverage"] == {
+        "partitions_swept": 1, "partitions_total": 4, "nodes_read": 40, "nodes_total": 160,
+        "fraction": 0.25,
+    }  # fmt: skip
+    assert document["usage"]["input_tokens"] == 1200
+    assert set(document["seconds"]) == set(as_json.PHASES)
+    assert document["partial"] is True
+    assert document["search"] is None
+
+
+def test_answer_carries_the_search_before_it(answer_of: Callable[..., Answer]) -> None:
+    node = Node(rank=0, element_id="e", key="k", title="t", text="")
+    found = SearchAnswer("near", (node,), (Citation(alias="n1", partition=0),), "index", Usage())
+    document = as_json.answer(answer_of(), {}, found)
+    assert document["search"]["nodes"] == [{"alias": "n1", "node": "k", "title": "t"}]
+    assert document["search"]["method"] == "index"
+
+
+def test_partitioning_carries_the_keys_the_issue_lists() -> None:
+    made = Partitioning(generation(), (), reused=True, seconds=1.5, steps={"scan": 1.0})
+    document = as_json.partitioning(made)
+    assert {
+        "graph", "generation", "node_count", "relationship_count", "partition_count",
+        "modularity", "sizes", "largest_fraction", "pooled_nodes", "reused", "seconds",
+        "issues", "steps",
+    } <= set(document)  # fmt: skip
+    assert document["generation"] == "g1"
+    assert document["largest_fraction"] == 0.6
+    assert document["sizes"] == [6, 4]
+
+
+def test_a_number_json_has_no_word_for_becomes_null() -> None:
+    document = as_json.partitioning(
+        Partitioning(generation(modularity=math.nan), (), reused=False, seconds=0.0)
+    )
+    assert json.loads(output.json_text(document))["modularity"] is None
+
+
+def test_partition_keeps_its_centroid_to_itself() -> None:
+    part = Partition(
+        id=3, size=2, tokens=5, adjacent=(Adjacent(1, 4, 2.0),), centroid=np.ones(3, np.float32)
+    )
+    document = json.loads(output.json_text(as_json.partition(part)))
+    assert document["adjacent"] == [{"id": 1, "edges": 4, "weight": 2.0}]
+    assert "centroid" not in document
+
+
+def test_session_without_coverage_says_null() -> None:
+    info = SessionInfo(id="s", graph="g", created_at="c", updated_at="u", runs=0)
+    assert as_json.session(info)["coverage"] is None
+
+
+def test_graph_shows_its_mapping() -> None:
+    found = as_json.graph(StoredGraph("g", GraphMapping(labels=("A", "B"))))
+    assert found["mapping"]["labels"] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (np.int64(3), 3), (np.float32(math.inf), None), (np.arange(2), [0, 1]),
+        (Path("a") / "b", "a/b"), ({1: (True, None)}, {"1": [True, None]}),
+    ],
+)  # fmt: skip
+def test_plain_data(value: object, data: object) -> None:
+    assert as_json.plain_data(value) == data
+
+
+def test_json_text_is_harmless_on_a_terminal_and_loses_nothing(hostile: str) -> None:
+    text = output.json_text({"title": hostile + "\ud800"})
+    assert not [c for c in text if ord(c) < 32 and c != "\n"]
+    assert not [c for c in text if 0x7F <= ord(c) < 0xA0 or c == "\u202e"]
+    assert json.loads(text)["title"] == hostile + "\ud800"
+    text.encode("utf-8")
