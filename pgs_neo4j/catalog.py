@@ -12,6 +12,7 @@ from pgs_neo4j.db import Database
 from pgs_neo4j.errors import MappingError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs import generation, session
+from pgs_neo4j.search.topk import drop_indexes
 
 # Every label and relationship type we write. purge deletes these and no other.
 LABELS = (
@@ -62,6 +63,7 @@ class Purged:
     nodes: int
     relationships: int
     constraints: int
+    indexes: int
 
 
 async def add(db: Database, name: str, mapping: GraphMapping) -> bool:
@@ -114,7 +116,7 @@ async def remove(db: Database, name: str) -> None:
 
 
 async def purge(db: Database) -> Purged:
-    """Take every node, relationship, and constraint of ours out of the database.
+    """Take every node, relationship, constraint, and index of ours out of the database.
 
     The user's nodes and relationships are not touched. Harmless to repeat.
     """
@@ -126,7 +128,8 @@ async def purge(db: Database) -> Purged:
     constraints = await db.read(queries.get("schema/read_constraints"))
     for row in constraints:
         await db.write(queries.get("schema/drop_constraint"), name=row["name"])
-    return Purged(before["nodes"], before["relationships"], len(constraints))
+    indexes = await drop_indexes(db)
+    return Purged(before["nodes"], before["relationships"], len(constraints), len(indexes))
 
 
 def check_name(name: str) -> None:

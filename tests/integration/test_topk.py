@@ -1,0 +1,111 @@
+"""The nearest nodes: by index on request only, by product otherwise, by words without vectors."""
+
+import numpy as np
+import pytest
+
+from pgs_neo4j import catalog
+from pgs_neo4j.errors import MappingError
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.search import topk
+from pgs_neo4j.search.embedding import choose, embed_question
+from tests.graphs import papers
+
+MAPPING = GraphMapping(labels=("Doc",), text=("text",), title="name", key="name", embedding="v")
+
+
+@pytest.fixture
+async def docs(db):
+    await db.call(
+        "UNWIND range(0, 99) AS i CREATE (:Doc {name: 'd' + i, text: 'document about topic' + "
+        "(i % 10), v: [cos(i * 0.01), sin(i * 0.01)]}), (:Other {v: [1.0, 0.0]})",
+        {},
+        "write",
+    )
+    await db.call(
+        "CREATE (:Doc {name: 'odd', v: [1.0, 0.0, 0.0]}), (:Doc {name: 'zero', v: [0.0, 0.0]}), "
+        "(:Doc {name: 'none'}), (:Doc {name: 'text', v: 'x'})",
+        {},
+        "write",
+    )
+
+
+def towards(angle):
+    return np.array([np.cos(angle), np.sin(angle)], dtype=np.float32)
+
+
+async def titles(db, vector, k=3, mapping=MAPPING):
+    found = await topk.nearest(db, mapping, "anything", vector, k)
+    return [node.title for node in found.nodes], found.method
+
+
+async def test_the_product_finds_the_nearest_best_first(db, docs):
+    assert await titles(db, towards(0.502)) == (
+        ["d50", "d51", "d49"],
+        "cosine over the stored embeddings",
+    )
+
+
+async def test_the_index_is_made_on_request_and_agrees(db, docs):
+    before = await titles(db, towards(0.502))
+    names = await topk.create_indexes(db, MAPPING, 2)
+    assert len(names) == 1
+    await db.call("CALL db.awaitIndexes()", {}, "read")
+    found, method = await titles(db, towards(0.502))
+    assert found == before[0]
+    assert names[0] in method
+    assert await topk.create_indexes(db, MAPPING, 2) == []
+    assert await topk.drop_indexes(db) == names
+    assert await titles(db, towards(0.502)) == before
+
+
+async def test_an_index_that_covers_a_part_of_the_view_is_not_used(db, docs):
+    await topk.create_indexes(db, MAPPING, 2)
+    both = GraphMapping(labels=("Doc", "Other"), text=("text",), embedding="v")
+    _, method = await titles(db, towards(0.5), mapping=both)
+    assert method.startswith("cosine")
+
+
+async def test_purge_takes_the_index_too_and_only_ours(db, docs):
+    await topk.create_indexes(db, MAPPING, 2)
+    await db.call(
+        "CREATE VECTOR INDEX mine FOR (n:Other) ON (n.v) OPTIONS {indexConfig: "
+        "{`vector.dimensions`: 2, `vector.similarity_function`: 'cosine'}}",
+        {},
+        "write",
+    )
+    assert (await catalog.purge(db)).indexes == 1
+    _, rows = await db.call("SHOW VECTOR INDEXES YIELD name RETURN name", {}, "read")
+    assert [row["name"] for row in rows] == ["mine"]
+
+
+async def test_an_index_needs_labels_and_an_embedding(db):
+    with pytest.raises(MappingError, match="names labels"):
+        await topk.create_indexes(db, GraphMapping(embedding="v"), 2)
+
+
+async def test_without_a_vector_shared_words_decide(db):
+    mapping = await papers(db)
+    found = await topk.nearest(db, mapping, "the medieval trade of fact125", None, 2)
+    assert found.method == "shared words"
+    assert found.nodes[0].title == "Paper 125"
+    assert "medieval" in found.nodes[1].text
+    assert (await topk.nearest(db, mapping, "the of and", None, 2)).nodes == ()
+
+
+async def test_a_question_borrows_the_vectors_of_the_nodes_that_share_its_words(db, docs):
+    asked = await embed_question(db, choose("stored", None, MAPPING), MAPPING, "topic7?", 2)
+    assert asked.borrowed
+    expected = np.mean([towards(i * 0.01) for i in range(7, 100, 10)], axis=0)
+    np.testing.assert_allclose(asked.vector, expected / np.linalg.norm(expected), rtol=1e-4)
+    nothing = await embed_question(db, choose("stored", None, MAPPING), MAPPING, "zebra", 2)
+    assert nothing.vector is None
+    assert "no node with an embedding" in nothing.note
+
+
+async def test_an_embedder_of_another_length_is_said_and_words_stand_in(db, docs):
+    from pgs_neo4j.llm.hashing import HashingEmbedder
+
+    space = choose("sentence-transformers", HashingEmbedder(16), MAPPING)
+    asked = await embed_question(db, space, MAPPING, "topic7?", 2)
+    assert asked.borrowed
+    assert "makes vectors of 16 and the graph holds vectors of 2" in asked.note
