@@ -1,0 +1,9 @@
+// Labels and relationship types in use, and totals, for those who may not ask the count store.
+// params:
+// returns: nodes, relationships, labels, types
+// mode: read
+CALL () { CALL db.labels() YIELD label RETURN collect(label) AS labels }
+CALL () { CALL db.relationshipTypes() YIELD relationshipType RETURN collect(relationshipType) AS types }
+CALL () { MATCH (n) RETURN count(n) AS nodes }
+CALL () { MATCH ()-[r]->() RETURN count(r) AS relationships }
+RETURN nodes, relationships, labels, types

@@ -1,0 +1,8 @@
+// Properties that a constraint keeps unique among the nodes of a label.
+// params:
+// returns: label, property
+// mode: read
+SHOW CONSTRAINTS YIELD type, entityType, labelsOrTypes, properties
+WHERE entityType = 'NODE' AND size(properties) = 1
+  AND (type ENDS WITH 'UNIQUENESS' OR type ENDS WITH 'KEY')
+RETURN labelsOrTypes[0] AS label, properties[0] AS property

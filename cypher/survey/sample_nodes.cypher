@@ -1,0 +1,29 @@
+// What a sample of a label's nodes holds, per property; the row without one counts the nodes.
+// An empty label stands for nodes without labels. The sample is spread over the first `scan`
+// nodes by a hash of their ids: threshold / 65537 of them, the same ones each time. Prose is
+// four words or more and no JSON, or a run of letters of a script without spaces.
+// params: label, scan, threshold, limit
+// returns: property, nodes, types, distinct_values, texts, mean_length, longest, prose, least, greatest, sizes
+// mode: read
+CALL () {
+  WITH $label AS label WHERE label <> ''
+  MATCH (n:$(label)) RETURN n LIMIT $scan
+  UNION ALL
+  WITH $label AS label WHERE label = ''
+  MATCH (n) WITH n LIMIT $scan
+  WITH n WHERE n:!% RETURN n
+}
+WITH n WHERE (id(n) % 1000003) * 48271 % 65537 < $threshold
+UNWIND [null] + keys(n) AS property
+WITH property, n[property] AS value
+WITH property, value,
+     CASE WHEN value IS :: STRING NOT NULL THEN value END AS text,
+     CASE WHEN value IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN value END AS number,
+     CASE WHEN value IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL THEN size(value) END AS size
+RETURN property, count(*) AS nodes, collect(DISTINCT valueType(value)) AS types,
+       count(DISTINCT coalesce(left(text, 200), number)) AS distinct_values,
+       count(text) AS texts, avg(size(text)) AS mean_length, max(size(text)) AS longest,
+       count(CASE WHEN left(text, 300) =~ '(?s)(?!\\s*[\\[{]\\s*["{\\[])\\s*(\\S+\\s+){3}\\S.*|.*[\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7af]{6}.*' THEN 1 END) AS prose,
+       min(number) AS least, max(number) AS greatest, collect(size) AS sizes
+ORDER BY property IS NOT NULL, nodes DESC, property
+LIMIT $limit

@@ -1,0 +1,15 @@
+// What a sample of a type's relationships holds, per property; the row without one counts
+// them. Spread over the first `scan` as the sample of nodes is.
+// params: type, scan, threshold, limit
+// returns: property, relationships, types, least, greatest
+// mode: read
+MATCH ()-[r:$($type)]->()
+WITH r LIMIT $scan
+WHERE (id(r) % 1000003) * 48271 % 65537 < $threshold
+UNWIND [null] + keys(r) AS property
+WITH property, r[property] AS value
+WITH property, value, CASE WHEN value IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN value END AS number
+RETURN property, count(*) AS relationships, collect(DISTINCT valueType(value)) AS types,
+       min(number) AS least, max(number) AS greatest
+ORDER BY property IS NOT NULL, relationships DESC, property
+LIMIT $limit

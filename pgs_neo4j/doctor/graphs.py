@@ -1,0 +1,107 @@
+"""Checks of the stored graphs: do their mappings still hold, and their embeddings fit?"""
+
+from __future__ import annotations
+
+from pgs_neo4j import catalog
+from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.db import Database
+from pgs_neo4j.doctor.check import Check
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.survey.sample import survey
+from pgs_neo4j.survey.validation import check
+from pgs_neo4j.survey.values import Survey
+from pgs_neo4j.survey.weighing import embedding_sizes
+from pgs_neo4j.survey.wording import percent, shown
+
+NAMES = ("graphs",)
+MIN_SHARE = 0.5  # of nodes with an embedding; below, centroids speak for the few
+MAPPING_FIX = "store the mapping again with 'pgs graph add'; 'pgs inspect' proposes one"
+
+
+async def examine_graphs(
+    db: Database, wanted: str | None, dimensions: int | None
+) -> tuple[Check, ...]:
+    """One check for the catalog, and two per graph: its mapping and its embeddings.
+
+    ``wanted`` is the configured graph; ``dimensions`` what the embedder makes, if known.
+    """
+    try:
+        stored = await catalog.graphs(db)
+    except PGSError as error:
+        fix = "let the user read what pgs_neo4j wrote, or remove it with 'pgs purge'"
+        return (Check("graphs", "failed", str(error), fix),)
+    checks = [_listed(stored, wanted)]
+    for graph in stored:
+        try:
+            found = await survey(db, graph.mapping.labels, graph.mapping.relationship_types)
+        except PGSError as error:
+            fix = "look at the server's log, and examine again"
+            checks.append(Check(f"graph {graph.name}", "failed", str(error), fix))
+            continue
+        checks.append(_mapping(graph, found))
+        if graph.mapping.embedding is not None:
+            checks.append(_embeddings(graph, found, dimensions))
+    return tuple(checks)
+
+
+def _listed(stored: list[StoredGraph], wanted: str | None) -> Check:
+    names = [graph.name for graph in stored]
+    if wanted is not None and wanted not in names:
+        detail = f"PGS_GRAPH names {shown(wanted)}, which is not stored"
+        fix = f"name one of {', '.join(names)}" if names else "store it with 'pgs graph add'"
+        return Check("graphs", "failed", detail, fix)
+    listed = ", ".join(names)
+    return Check(
+        "graphs", "ok", listed or "none stored yet; 'pgs graph add' or 'pgs load' adds one"
+    )
+
+
+def _mapping(graph: StoredGraph, found: Survey) -> Check:
+    name = f"graph {graph.name}"
+    if not found.labels:
+        return Check(name, "failed", "its mapping matches no node", MAPPING_FIX)
+    state = "not partitioned yet; the first question does it"
+    if graph.generation is not None:
+        state = (
+            f"generation {graph.generation}, {graph.partition_count} partitions "
+            f"of {graph.node_count:,} nodes"
+        )
+    warnings = check(found, graph.mapping)
+    if warnings:
+        return Check(name, "warning", f"{state}; {'; '.join(warnings)}", MAPPING_FIX)
+    return Check(name, "ok", state)
+
+
+def _embeddings(graph: StoredGraph, found: Survey, dimensions: int | None) -> Check:
+    """Sizes and coverage in the sample, against what the embedder makes of a question."""
+    name, embedding = f"embeddings of {graph.name}", graph.mapping.embedding or ""
+    sizes = embedding_sizes(found, embedding)
+    sizes.pop(0, None)
+    if not sizes:
+        detail = f"no sampled node has vectors in {shown(embedding)}"
+        return Check(name, "failed", detail, "map another property, or none, as embedding")
+    common = max(sizes, key=lambda size: (sizes[size], size))
+    share = _share(found, embedding)
+    detail = f"{common} dimensions, on {percent(share)} of the sampled nodes"
+    if dimensions is not None and dimensions != common:
+        fix = "set PGS_EMBEDDING_MODEL to the model that made the stored vectors"
+        return Check(name, "warning", f"{detail}; the embedder makes {dimensions}", fix)
+    if len(sizes) > 1:
+        others = ", ".join(str(size) for size in sorted(sizes) if size != common)
+        fix = "embed all nodes with one model; vectors of other sizes are left aside"
+        return Check(name, "warning", f"{detail}; others have {others}", fix)
+    if share < MIN_SHARE:
+        fix = "embed the rest, or choose PGS_EMBEDDER=hashing, which reads every text"
+        return Check(name, "warning", detail, fix)
+    return Check(name, "ok", detail)
+
+
+def _share(found: Survey, embedding: str) -> float:
+    """Share of nodes with a vector of any size, each label weighted by its nodes."""
+    total = sum(sample.count for sample in found.labels if sample.sampled)
+    return sum(
+        sample.count * sum(nodes for size, nodes in item.sizes if size) / sample.sampled / total
+        for sample in found.labels
+        for item in sample.properties
+        if item.name == embedding
+    )

@@ -1,0 +1,24 @@
+"""Looks at an existing database: what is in it, and which graph mapping would suit it."""
+
+from pgs_neo4j.survey.proposal import Proposal, propose
+from pgs_neo4j.survey.sample import survey
+from pgs_neo4j.survey.validation import validate
+from pgs_neo4j.survey.values import (
+    LabelSample,
+    NodeProperty,
+    RelationshipProperty,
+    Survey,
+    TypeSample,
+)
+
+__all__ = [
+    "LabelSample",
+    "NodeProperty",
+    "Proposal",
+    "RelationshipProperty",
+    "Survey",
+    "TypeSample",
+    "propose",
+    "survey",
+    "validate",
+]

@@ -1,0 +1,186 @@
+"""Reads a survey: counts from the count store, properties from bounded samples."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.errors import DatabaseAuthError, QueryError
+from pgs_neo4j.survey.values import (
+    OUR_LABELS,
+    OUR_TYPES,
+    LabelSample,
+    NodeProperty,
+    RelationshipProperty,
+    Survey,
+    TypeSample,
+)
+
+SAMPLE = 1_000  # about so many nodes or relationships are looked into
+SCAN = 500_000  # index entries among which a sample is spread, a tenth of a second when warm
+MAX_NAMES = 100  # labels, and types, that are sampled: the largest
+MAX_PROPERTIES = 200
+BUCKETS = 65_537  # of the hash in the statements
+
+Counts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    nodes: int
+    relationships: int
+    labels: Counts
+    types: Counts
+    floor: int | None = None
+
+
+async def survey(
+    db: Database, labels: Collection[str] = (), relationship_types: Collection[str] = ()
+) -> Survey:
+    """Count what there is and sample its properties, all labels and types unless named.
+
+    Names that do not exist are left out. The sample repeats while the database stays as it is.
+    """
+    counted = await _count(db)
+    theirs, ours = _apart(counted.labels, OUR_LABELS)
+    their_types, our_types = _apart(counted.types, OUR_TYPES)
+    nodes = max(counted.nodes - sum(ours.values()), 0)
+    if not labels and (unlabeled := nodes - sum(theirs.values())) > 0:
+        theirs[""] = unlabeled
+    rows = await db.read(queries.get("survey/read_unique_properties"))
+    unique = {(row["label"], row["property"]) for row in rows}
+    return Survey(
+        nodes=nodes,
+        relationships=max(counted.relationships - sum(our_types.values()), 0),
+        labels=await _labels(db, _wanted(theirs, labels), unique),
+        relationship_types=await _types(db, _wanted(their_types, relationship_types)),
+        our_labels=tuple(ours.items()),
+        our_types=tuple(our_types.items()),
+        floor=counted.floor,
+    )
+
+
+async def _count(db: Database) -> _Counted:
+    try:
+        row = (await db.read(queries.get("survey/read_counts")))[0]
+    except (QueryError, DatabaseAuthError):
+        return await _count_by_scan(db)  # the count store answers administrators only
+    return _Counted(row["nodes"], row["relationships"], dict(row["labels"]), dict(row["types"]))
+
+
+async def _count_by_scan(db: Database) -> _Counted:
+    row = (await db.read(queries.get("survey/read_names")))[0]
+    by_label = queries.get("survey/count_label")
+    by_type = queries.get("survey/count_type")
+    labels = {
+        label: int((await db.read(by_label, label=label, limit=SCAN))[0]["count"])
+        for label in row["labels"]
+    }
+    types = {
+        type_: int((await db.read(by_type, type=type_, limit=SCAN))[0]["count"])
+        for type_ in row["types"]
+    }
+    reached = SCAN if SCAN in (*labels.values(), *types.values()) else None
+    return _Counted(row["nodes"], row["relationships"], labels, types, reached)
+
+
+def _apart(counts: Counts, prefix: str) -> tuple[Counts, Counts]:
+    """Theirs and ours, largest first; names that nothing carries any more are left out."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    present = {name: count for name, count in ordered if count}
+    ours = {name: count for name, count in present.items() if name.startswith(prefix)}
+    return {name: count for name, count in present.items() if name not in ours}, ours
+
+
+def _wanted(counts: Counts, names: Collection[str]) -> Counts:
+    return {name: count for name, count in counts.items() if not names or name in names}
+
+
+async def _labels(
+    db: Database, counts: Counts, unique: set[tuple[str, str]]
+) -> tuple[LabelSample, ...]:
+    query = queries.get("survey/sample_nodes")
+    found = []
+    for place, (label, count) in enumerate(counts.items()):
+        rows: list[Row] = []
+        if place < MAX_NAMES:
+            rows = await db.read(query, label=label, **_bounds(count))
+        found.append(
+            LabelSample(
+                label=label,
+                count=count,
+                sampled=next((row["nodes"] for row in rows if row["property"] is None), 0),
+                properties=tuple(
+                    _node_property(row, (label, row["property"]) in unique)
+                    for row in rows
+                    if row["property"] is not None
+                ),
+            )
+        )
+    return tuple(found)
+
+
+async def _types(db: Database, counts: Counts) -> tuple[TypeSample, ...]:
+    query = queries.get("survey/sample_relationships")
+    found = []
+    for place, (type_, count) in enumerate(counts.items()):
+        rows: list[Row] = []
+        if place < MAX_NAMES:
+            rows = await db.read(query, type=type_, **_bounds(count))
+        found.append(
+            TypeSample(
+                type=type_,
+                count=count,
+                sampled=next((row["relationships"] for row in rows if row["property"] is None), 0),
+                properties=tuple(
+                    _relationship_property(row) for row in rows if row["property"] is not None
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _bounds(count: int) -> dict[str, int]:
+    share = min(1.0, SAMPLE / min(count, SCAN))
+    return {"scan": SCAN, "threshold": math.ceil(BUCKETS * share), "limit": MAX_PROPERTIES}
+
+
+def _node_property(row: Row, unique: bool) -> NodeProperty:
+    return NodeProperty(
+        name=row["property"],
+        nodes=row["nodes"],
+        types=_types_of(row["types"]),
+        distinct=row["distinct_values"],
+        texts=row["texts"],
+        mean_length=row["mean_length"],
+        longest=row["longest"],
+        prose=row["prose"],
+        least=_finite(row["least"]),
+        greatest=_finite(row["greatest"]),
+        sizes=tuple(sorted(Counter(row["sizes"]).items(), key=lambda item: (-item[1], -item[0]))),
+        unique=unique,
+    )
+
+
+def _relationship_property(row: Row) -> RelationshipProperty:
+    return RelationshipProperty(
+        name=row["property"],
+        relationships=row["relationships"],
+        types=_types_of(row["types"]),
+        least=_finite(row["least"]),
+        greatest=_finite(row["greatest"]),
+    )
+
+
+def _types_of(names: list[str]) -> tuple[str, ...]:
+    # What is stored is never null, so the two words that say so are noise.
+    return tuple(sorted({name.replace(" NOT NULL", "") for name in names}))
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
