@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from platformdirs import user_config_path
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -34,11 +34,12 @@ Provider = Literal["openai", "extractive"]
 EmbedderName = Literal["none", "stored", "openai", "hashing", "sentence-transformers"]
 Origin = Literal["default", "file", "environment", "call"]
 
+# Optional numbers may be said to be none; elsewhere "none" may be a value of its own.
+NoneAllowed = BeforeValidator(lambda value: None if value == "none" else value)
 CUSTOMARY = {"llm_base_url": "OPENAI_BASE_URL", "llm_api_key": "OPENAI_API_KEY"}
 SOURCES = SettingsConfigDict(
     env_prefix="PGS_",
     env_ignore_empty=True,
-    env_parse_none_str="none",
     frozen=True,
     extra="ignore",
     hide_input_in_errors=True,
@@ -125,13 +126,16 @@ class PGSConfig(BaseSettings):
         Field(
             ge=0.1, le=1.0, description="share of routed partitions to sweep, instead of the cap"
         ),
+        NoneAllowed,
     ] = None
 
     max_pass_characters: Annotated[
-        int, Field(ge=2000, description="characters of one sweep prompt at most")
+        int, Field(ge=6000, description="characters of one prompt at most, sweep or synthesis")
     ] = 500_000
     max_pass_tokens: Annotated[
-        int | None, Field(ge=1000, description="input tokens of one sweep prompt at most")
+        int | None,
+        Field(ge=2000, description="input tokens of one prompt at most, sweep or synthesis"),
+        NoneAllowed,
     ] = None
     max_partition_tokens: Annotated[
         int, Field(ge=1000, description="split partitions whose text is longer than this")

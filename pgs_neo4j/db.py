@@ -24,6 +24,7 @@ from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
     DatabaseError,
+    DatabaseMemoryError,
     DatabaseTimeoutError,
     DatabaseUnavailableError,
     DatabaseVersionError,
@@ -103,15 +104,23 @@ class Database:
                     yield dict(record)
 
     async def call(
-        self, text: str, params: Row, access: Access, timeout_s: float | None = None
+        self,
+        text: str,
+        params: Row,
+        access: Access,
+        timeout_s: float | None = None,
+        metadata: Row | None = None,
     ) -> tuple[list[str], list[Row]]:
-        """Columns and rows of a statement in an implicit transaction, for ``gds`` and batches."""
+        """Columns and rows of a statement in an implicit transaction, for ``gds`` and batches.
+
+        The server shows ``metadata`` with the transaction while it runs.
+        """
         with self._translated():
             async with (
                 asyncio.timeout(timeout_s or self.timeout_s),
                 self._session(access) as session,
             ):
-                result = await session.run(text, params)
+                result = await session.run(neo4j.Query(text, metadata=metadata), params)
                 return list(result.keys()), [dict(record) async for record in result]
 
     async def explain(self, query: Query) -> tuple[str, tuple[str, ...]]:
@@ -263,6 +272,10 @@ def translated(uri: str, timeout_s: float) -> Iterator[None]:
             f"Neo4j at {uri} did not answer within {timeout_s:.0f} s; "
             "raise PGS_QUERY_TIMEOUT_S or look at the server"
         ) from error
+    except UnicodeEncodeError as error:
+        raise QueryError(
+            "a value holds half a character (a lone surrogate) and cannot be stored; remove it"
+        ) from error
     except driver_errors.Neo4jError as error:
         raise _server_error(uri, error) from error
     except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired, OSError) as error:
@@ -286,7 +299,7 @@ def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
     if "TransactionTimedOut" in code or "Terminated" in code:
         return DatabaseTimeoutError(f"Neo4j at {uri} ended the transaction: {message}")
     if "OutOfMemory" in code or "OutOfMemory" in message or "MemoryPool" in code:
-        return DatabaseError(
+        return DatabaseMemoryError(
             f"Neo4j at {uri} ran out of memory for this statement; raise "
             f"server.memory.heap.max_size (PGS_LOCAL_HEAP_MB for the local server): {message}"
         )

@@ -34,10 +34,10 @@ from pgs_neo4j.model import (
     Sweep,
     Synthesis,
 )
-from pgs_neo4j.pgs import generation, layered, partition, pipeline, session
+from pgs_neo4j.pgs import layered, partition, pipeline, session
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.partition import Partitioning
-from pgs_neo4j.pgs.pipeline import Request, Work
+from pgs_neo4j.pgs.run import Request, Work, check, check_question
 from pgs_neo4j.pgs.session import SessionInfo
 from pgs_neo4j.pgs.sweep import Reader, sweep
 from pgs_neo4j.pgs.synthesize import synthesize
@@ -56,6 +56,7 @@ class PGS:
     embedder: Embedder | None = None
     on_event: OnEvent = ignore
     _gds: GDS | None = None
+    _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @staticmethod
@@ -97,8 +98,8 @@ class PGS:
             finally:
                 if readers is not None:
                     await readers.close()
-                if embedder is None and engine.embedder is not None:
-                    await engine.embedder.close()
+                for made in engine._embedders.values():
+                    await made.close()
 
     async def execute(
         self,
@@ -117,16 +118,8 @@ class PGS:
         not read, ``targeted`` routes among that. Raises AllSweepsFailedError when nothing
         could be read.
         """
-        pipeline.check_question(question)
-        stored = await self._graph(graph)
-        work = await self._work(stored.mapping, on_event, knobs)
-        request = Request(
-            question=question,
-            graph=stored.name,
-            mapping=stored.mapping,
-            mode=mode,
-            session=session_id,
-            full_sweep=full_sweep,
+        work, request = await self._begin(
+            question, graph, mode, session_id, full_sweep, on_event, knobs
         )
         return await pipeline.execute(work, request)
 
@@ -143,16 +136,8 @@ class PGS:
         **knobs: Any,
     ) -> LayeredAnswer:
         """Answer from the ``top_k`` nearest nodes first, then sweep knowing that answer."""
-        pipeline.check_question(question)
-        stored = await self._graph(graph)
-        work = await self._work(stored.mapping, on_event, knobs)
-        request = Request(
-            question=question,
-            graph=stored.name,
-            mapping=stored.mapping,
-            mode=mode,
-            session=session_id,
-            full_sweep=full_sweep,
+        work, request = await self._begin(
+            question, graph, mode, session_id, full_sweep, on_event, knobs
         )
         return await layered.layered_search(work, request, top_k)
 
@@ -192,7 +177,7 @@ class PGS:
         **knobs: Any,
     ) -> Routing:
         """Which of the current partitions a question would be routed to, and why."""
-        pipeline.check_question(question)
+        check_question(question)
         stored = await self._graph(graph)
         work = await self._work(stored.mapping, None, knobs)
         current = await self._current(stored)
@@ -211,7 +196,7 @@ class PGS:
         **knobs: Any,
     ) -> Sweep:
         """Read one current partition for a question; recorded in no session."""
-        pipeline.check_question(question)
+        check_question(question)
         stored = await self._graph(graph)
         current = await self._current(stored)
         by_id = {part.id: part for part in current.partitions}
@@ -244,8 +229,13 @@ class PGS:
         **knobs: Any,
     ) -> Synthesis:
         """One synthesis over sweeps made by ``sweep_partition``; recorded in no session."""
-        pipeline.check_question(question)
+        check_question(question)
         current = await self._current(await self._graph(graph))
+        if any(sweep.generation != current.generation.id for sweep in sweeps):
+            raise UsageError(
+                "the sweeps are of an older generation than the current one, so their aliases "
+                "mean other nodes; sweep the partitions again"
+            )
         tell = on_event or self.on_event
         return await synthesize(
             self.synthesis_llm,
@@ -276,32 +266,66 @@ class PGS:
     async def sessions(self, graph: str | None = None) -> list[SessionInfo]:
         """Sessions of a graph, or of all graphs, with their coverage, the latest first."""
         found = await session.list_sessions(self.db, graph)
-        return [replace(info, coverage=await self.coverage(info.graph, info.id)) for info in found]
+        current = {
+            name: await partition.read_current(self.db, name)
+            for name in {info.graph for info in found}
+        }
+        return [
+            replace(info, coverage=await self._coverage(info.graph, info.id, current[info.graph]))
+            for info in found
+        ]
 
     async def coverage(self, graph: str, session_id: str) -> Coverage | None:
         """What a session has read of a graph's current generation; None without one."""
-        current = await generation.read_current(self.db, graph)
+        current = await partition.read_current(self.db, graph)
+        return await self._coverage(graph, session_id, current)
+
+    async def _coverage(
+        self, graph: str, session_id: str, current: Partitioning | None
+    ) -> Coverage | None:
         if current is None:
             return None
-        read = await session.read_so_far(self.db, graph, session_id, current.id)
-        return read.coverage(await generation.read_partitions(self.db, current.id))
+        read = await session.read_so_far(self.db, graph, session_id, current.generation.id)
+        return read.coverage(current.partitions)
 
     async def purge(self) -> Purged:
         """Take everything of ours out of the database; the user's graph stays as it is."""
         return await catalog.purge(self.db)
 
+    async def _begin(
+        self,
+        question: str,
+        graph: str | None,
+        mode: Mode,
+        session_id: str,
+        full_sweep: bool,
+        on_event: OnEvent | None,
+        knobs: dict[str, Any],
+    ) -> tuple[Work, Request]:
+        check_question(question)
+        stored = await self._graph(graph)
+        request = Request(
+            question=question,
+            graph=stored.name,
+            mapping=stored.mapping,
+            mode=mode,
+            session=session_id,
+            full_sweep=full_sweep,
+        )
+        check(request)
+        return await self._work(stored.mapping, on_event, knobs), request
+
     async def _graph(self, name: str | None) -> StoredGraph:
         return await catalog.get(self.db, name or self.settings.graph)
 
     async def _current(self, stored: StoredGraph) -> Partitioning:
-        current = await generation.read_current(self.db, stored.name)
+        current = await partition.read_current(self.db, stored.name)
         if current is None:
             raise UsageError(
                 f"graph {stored.name} is not partitioned yet; "
                 f"run 'pgs partition --graph {stored.name}' first"
             )
-        parts = tuple(await generation.read_partitions(self.db, current.id))
-        return Partitioning(current, parts, reused=True, seconds=0.0)
+        return current
 
     async def _work(
         self, mapping: GraphMapping, on_event: OnEvent | None, knobs: dict[str, Any]
@@ -321,11 +345,15 @@ class PGS:
 
     def _space(self, mapping: GraphMapping) -> Space:
         name = self.settings.embedder
-        if name is None and self.embedder is None:
+        if self.embedder is not None:
+            return choose(name, self.embedder, mapping)
+        if name is None:
             name = "stored" if mapping.embedding else "hashing"
-        if self.embedder is None and name not in ("none", "stored"):
-            self.embedder = create_embedder(self.settings, self.config, name)
-        return choose(name, None if name == "stored" else self.embedder, mapping)
+        if name not in ("none", "stored") and name not in self._embedders:
+            made = create_embedder(self.settings, self.config, name)
+            if made is not None:
+                self._embedders[name] = made
+        return choose(name, self._embedders.get(name), mapping)
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@
     │   ├── DatabaseUnavailableError
     │   ├── DatabaseAuthError
     │   ├── DatabaseTimeoutError
+    │   ├── DatabaseMemoryError     a statement needs more memory than the server has
     │   ├── DatabaseVersionError
     │   ├── QueryError              a statement was refused
     │   ├── GDSError                a GDS procedure failed
@@ -86,6 +87,10 @@ class DatabaseAuthError(DatabaseError):
 
 class DatabaseTimeoutError(DatabaseError):
     """The database did not answer within the deadline."""
+
+
+class DatabaseMemoryError(DatabaseError):
+    """A statement needs more memory than the server has."""
 
 
 class DatabaseVersionError(DatabaseError):

@@ -232,6 +232,7 @@ class Sweep:
     errors: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    generation: str = ""
 
     @property
     def nodes_read(self) -> int:

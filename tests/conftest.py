@@ -6,6 +6,7 @@ container where a Docker engine answers; else the managed local server in a temp
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -34,6 +35,11 @@ class Endpoint:
         """The variables that point a ``pgs`` process at it."""
         given = {"PGS_NEO4J_URI": self.uri, "PGS_NEO4J_USER": self.user}
         return given | ({"PGS_NEO4J_PASSWORD": self.password} if self.password else {})
+
+
+def pytest_configure() -> None:
+    """Say that there is no event loop yet, or pytest-asyncio makes one and never closes it."""
+    asyncio.set_event_loop(None)
 
 
 @pytest.fixture(autouse=True)

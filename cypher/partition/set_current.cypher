@@ -1,9 +1,12 @@
 // Make a finished generation the current one: readers see all of the old or all of the new.
+// No row when the generation was given up meanwhile.
 // params: graph, generation, properties
 // returns: generation
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})-[:PGS_OF]->(g:PgsGraph {name: $graph})
-SET c += $properties, c.status = 'complete', g.fingerprint = $properties.fingerprint
+SET c.checked_at = datetime()
+WITH c, g WHERE c.status IN ['building', 'complete']
+SET c += $properties, c.status = 'complete'
 WITH c, g
 OPTIONAL MATCH (g)-[old:PGS_CURRENT]->(:PgsGeneration)
 DELETE old

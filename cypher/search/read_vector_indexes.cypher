@@ -1,8 +1,9 @@
-// Vector indexes that are ready to be asked.
+// Vector indexes on nodes; only those whose state is ONLINE can be asked.
 // params:
-// returns: name, label, property, dimensions
+// returns: name, label, property, dimensions, similarity, state
 // mode: read
 SHOW VECTOR INDEXES YIELD name, labelsOrTypes, properties, entityType, state, options
-WHERE entityType = 'NODE' AND state = 'ONLINE'
+WHERE entityType = 'NODE'
 RETURN name, labelsOrTypes[0] AS label, properties[0] AS property,
-       options.indexConfig['vector.dimensions'] AS dimensions
+       options.indexConfig['vector.dimensions'] AS dimensions,
+       options.indexConfig['vector.similarity_function'] AS similarity, state

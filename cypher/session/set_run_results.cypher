@@ -1,10 +1,13 @@
-// Close a run: its status, answer, and figures.
-// params: run, properties
+// Close a run: its status, answer, and figures. `sweeps` are those its synthesis has seen.
+// params: run, properties, sweeps
 // returns: id
 // mode: write
 MATCH (r:PgsRun {id: $run})
-SET r += $properties, r.finished_at = datetime()
+SET r += $properties, r.finished_at = datetime(), r.updated_at = datetime()
 WITH r
+OPTIONAL MATCH (w:PgsSweep) WHERE w.id IN $sweeps
+SET w.synthesized = true
+WITH DISTINCT r
 MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession)
 SET s.updated_at = datetime()
 RETURN r.id AS id

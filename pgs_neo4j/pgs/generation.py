@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
+from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.model import Adjacent, Generation, Partition
 
@@ -23,12 +24,13 @@ PARTITION_BATCH = 500
 class Membership:
     """Which partition each node belongs to and where it stands in it; parallel (n,) int64.
 
-    ``nodes`` are internal ids that hold within one job.
+    ``nodes`` are internal ids that hold within one job; ``hash`` is that of each text.
     """
 
     nodes: NDArray[np.int64]
     partition: NDArray[np.int64]
     rank: NDArray[np.int64]
+    hash: NDArray[np.int64]
 
 
 def uid(generation: str, partition: int) -> str:
@@ -37,13 +39,18 @@ def uid(generation: str, partition: int) -> str:
 
 
 async def begin(db: Database, graph: str, generation: str, properties: Row) -> None:
-    """Create a generation that nobody sees yet; harmless to repeat."""
-    await db.write(
+    """Create a generation that nobody sees yet; harmless to repeat.
+
+    Raises DatabaseError when the graph was removed meanwhile.
+    """
+    rows = await db.write(
         queries.get("partition/create_generations"),
         graph=graph,
         id=generation,
         properties=properties,
     )
+    if not rows:
+        raise DatabaseError(f"graph {graph} was removed meanwhile; add it again to go on")
 
 
 async def write_partitions(db: Database, generation: str, partitions: Sequence[Partition]) -> None:
@@ -87,6 +94,7 @@ async def write_members(
             nodes=members.nodes[part].tolist(),
             partitions=[uid(generation, p) for p in members.partition[part].tolist()],
             ranks=members.rank[part].tolist(),
+            hashes=members.hash[part].tolist(),
         )
         written += int(rows[0]["written"])
         on_event(Progressed("partition", written, total, "nodes written"))
@@ -94,13 +102,21 @@ async def write_members(
 
 
 async def make_current(db: Database, graph: str, generation: str, properties: Row) -> None:
-    """Flip: one transaction, so a reader sees all of the old generation or all of the new."""
-    await db.write(
+    """Flip: one transaction, so a reader sees all of the old generation or all of the new.
+
+    Raises DatabaseError when somebody gave the new one up meanwhile.
+    """
+    rows = await db.write(
         queries.get("partition/set_current"),
         graph=graph,
         generation=generation,
         properties=properties,
     )
+    if not rows:
+        raise DatabaseError(
+            f"generation {generation} of graph {graph} was taken away before it was finished, by "
+            "a purge or a removal; partition it again"
+        )
 
 
 async def read_current(db: Database, graph: str) -> Generation | None:
@@ -116,14 +132,23 @@ async def read_partitions(db: Database, generation: str) -> list[Partition]:
 
 
 async def prune(db: Database, graph: str, keep: int) -> None:
-    """Delete generations beyond the newest ``keep``, but for those that a session needs."""
-    rows = await db.read(queries.get("partition/read_disposable"), graph=graph, keep=keep)
+    """Delete generations beyond the newest ``keep`` and unfinished ones of yesterday.
+
+    Those that a session or a run under way needs stay.
+    """
+    rows = await db.write(queries.get("partition/mark_disposable"), graph=graph, keep=keep)
     if rows and rows[0]["ids"]:
-        await delete(db, rows[0]["ids"])
+        await _delete(db, rows[0]["ids"])
 
 
-async def delete(db: Database, generations: Iterable[str]) -> None:
-    """Delete generations with partitions and memberships."""
+async def abandon(db: Database, generation: str) -> None:
+    """Delete a generation unless it was made current after all."""
+    rows = await db.write(queries.get("partition/mark_abandoned"), generations=[generation])
+    if rows and rows[0]["ids"]:
+        await _delete(db, rows[0]["ids"])
+
+
+async def _delete(db: Database, generations: Iterable[str]) -> None:
     listed = list(generations)
     await db.batch(queries.get("partition/delete_members"), generations=listed)
     await db.write(queries.get("partition/delete_generations"), generations=listed)
@@ -132,7 +157,7 @@ async def delete(db: Database, generations: Iterable[str]) -> None:
 async def delete_all(db: Database, graph: str) -> None:
     """Delete every generation of a graph."""
     rows = await db.read(queries.get("partition/read_generations"), graph=graph)
-    await delete(db, rows[0]["ids"])
+    await _delete(db, rows[0]["ids"])
 
 
 def properties(generation: Generation, seconds: dict[str, float]) -> Row:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from uuid import uuid4
 
@@ -77,7 +77,6 @@ async def ensure(
             break
         built = await _build(db, gds, graph, mapping, config, space, found, fingerprint, clock)
         if built:
-            await generation.prune(db, graph, config.keep_generations)
             current = await generation.read_current(db, graph)
             break
     else:
@@ -85,11 +84,11 @@ async def ensure(
             f"graph {graph} kept changing while it was partitioned, {ATTEMPTS} times in a row; "
             "the generation before stays, so try again when fewer nodes are being deleted"
         )
-    assert current is not None
-    partitions = tuple(await generation.read_partitions(db, current.id))
+    await generation.prune(db, graph, config.keep_generations)
+    whole = await _whole(db, graph, current)
     seconds = clock.elapsed()
-    on_event(PhaseFinished("partition", seconds, _summary(current, reused)))
-    return Partitioning(current, partitions, reused, seconds, clock.steps)
+    on_event(PhaseFinished("partition", seconds, _summary(whole.generation, reused)))
+    return replace(whole, reused=reused, seconds=seconds, steps=clock.steps)
 
 
 async def _build(
@@ -125,7 +124,7 @@ async def _build(
             found.node_weight, weights.degrees(found.source, found.target, len(found.ids))
         ),
     )
-    members = generation.Membership(found.ids, limited.labels + 1, rank)
+    members = generation.Membership(found.ids, limited.labels + 1, rank, found.text_hash)
     name = f"g{uuid4().hex[:12]}"
     async with _abandoned_on_failure(db, name):
         await generation.begin(db, graph, name, {"algorithm": config.algorithm})
@@ -133,7 +132,7 @@ async def _build(
             await generation.write_partitions(db, name, drafts)
             written = await generation.write_members(db, name, members, clock.on_event)
         if written != len(found.ids):
-            await generation.delete(db, [name])
+            await generation.abandon(db, name)
             return False
         with clock.step("enrich"):
             described = await enrich.describe(
@@ -183,9 +182,30 @@ async def _abandoned_on_failure(db: Database, name: str) -> AsyncIterator[None]:
     try:
         yield
     except BaseException:
-        # Shielded: a cancelled job, too, takes its unfinished generation with it.
-        await asyncio.shield(generation.delete(db, [name]))
+        # Shielded: a cancelled job, too, takes its unfinished generation with it. What was
+        # made current before the failure stays.
+        with suppress(DatabaseError):
+            await asyncio.shield(generation.abandon(db, name))
         raise
+
+
+async def read_current(db: Database, graph: str) -> Partitioning | None:
+    """The current generation with its partitions as they are; None before the first.
+
+    Raises DatabaseError when it was taken away while it was read.
+    """
+    current = await generation.read_current(db, graph)
+    return None if current is None else await _whole(db, graph, current)
+
+
+async def _whole(db: Database, graph: str, current: Generation | None) -> Partitioning:
+    found = await generation.read_partitions(db, current.id) if current else []
+    if current is None or len(found) != current.partition_count:
+        raise DatabaseError(
+            f"the partitions of graph {graph} were taken away meanwhile, by a purge, a removal, "
+            "or another partitioning; try again"
+        )
+    return Partitioning(current, tuple(found), reused=True, seconds=0.0)
 
 
 def _refuse_empty(graph: str, found: View) -> None:

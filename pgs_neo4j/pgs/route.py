@@ -22,7 +22,8 @@ BROAD = tuple(
         r"\b(full|complete|entire|whole)\s+(sweep|scan|coverage|graph|picture|read(ing)?)\b",
         r"\b(comprehensive|exhaustive|complete|overall|broad|high[- ]level)\s+"
         r"(overview|summary|survey|review|analysis|map|account|picture)\b",
-        r"(?:^|[.!?])\W*what\b.*\b(gaps?|missing|absent|lacking|unexplored|blind spots?|not covered)\b",
+        r"(?:^|[.!?])\W*what\b.*"
+        r"\b(gaps?|missing|absent|lacking|unexplored|blind spots?|not covered)\b",
         r"\b(across|over|throughout|in)\s+(all|every|the\s+(whole|entire))\b",
         r"\b(everything|all)\s+(about|that|there\s+is|we\s+know|you\s+know|in\s+(here|this))\b",
         r"\b(main|key|major|central|recurring|common|overarching)\s+"

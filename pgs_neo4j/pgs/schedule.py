@@ -4,23 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """How many model calls may be in flight at once, over all sweeps of a run."""
-
-    calls: asyncio.Semaphore
-
-    @classmethod
-    def of(cls, limit: int) -> Window:
-        """A window of ``limit`` calls."""
-        return cls(asyncio.Semaphore(limit))
 
 
 async def run_all(

@@ -14,11 +14,12 @@ from typing import Any
 
 from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
-from pgs_neo4j.errors import UnknownSessionError
-from pgs_neo4j.model import Citation, Coverage, Generation, Mode, Partition, Sweep
+from pgs_neo4j.errors import DatabaseError, UnknownGraphError, UnknownSessionError, UsageError
+from pgs_neo4j.model import Citation, Coverage, Mode, Partition, Report, Sweep
 from pgs_neo4j.pgs.generation import uid as partition_uid
 
 DEFAULT = "default"
+MAX_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,20 @@ def uid(graph: str, session: str) -> str:
 
 
 async def open_session(db: Database, graph: str, session: str) -> None:
-    """Create a session, or find it there already."""
-    await db.write(
+    """Create a session, or find it there already. Raises UnknownGraphError."""
+    rows = await db.write(
         queries.get("session/merge_sessions"), uid=uid(graph, session), graph=graph, id=session
     )
+    if not rows:
+        raise UnknownGraphError(f"graph {graph} was removed meanwhile; add it again to go on")
+
+
+def check_name(session: str) -> None:
+    """Raise UsageError unless a session's name is short and printable."""
+    if not session.strip() or len(session) > MAX_NAME or not session.isprintable():
+        raise UsageError(
+            f"a session's name has 1 to {MAX_NAME} printable characters; {session[:40]!r} is none"
+        )
 
 
 async def check_exists(db: Database, graph: str, session: str) -> None:
@@ -98,48 +109,73 @@ def candidates(
 
 
 async def begin_run(
-    db: Database, graph: str, session: str, run: str, generation: Generation, properties: Row
-) -> None:
-    """Record that a run began."""
-    await db.write(
+    db: Database, graph: str, session: str, run: str, generation: str, properties: Row
+) -> bool:
+    """Record that a run began; from then on its generation is kept.
+
+    False when the generation, the session, or the graph was taken away meanwhile.
+    """
+    session_uid = uid(graph, session)
+    await db.write(queries.get("session/set_abandoned_runs"), session=session_uid)
+    rows = await db.write(
         queries.get("session/create_runs"),
-        session=uid(graph, session),
+        session=session_uid,
         id=run,
-        generation=generation.id,
+        generation=generation,
         properties=properties,
     )
+    return bool(rows)
 
 
-async def record_sweep(db: Database, run: str, generation: str, sweep: Sweep) -> None:
-    """Record a sweep with its findings and what they cite, the moment it ended."""
-    sweep_id = f"{run}:{sweep.partition}"
-    report = sweep.report
-    findings = [(f"{sweep_id}:f{i}", f) for i, f in enumerate(report.findings if report else ())]
-    flags = [(f"{sweep_id}:o{i}", f) for i, f in enumerate(report.flags if report else ())]
-    absences = [(f"{sweep_id}:a{i}", a) for i, a in enumerate(report.absences if report else ())]
-    partition = partition_uid(generation, sweep.partition)
-    await db.write(
+async def record_sweep(db: Database, run: str, sweep: Sweep) -> None:
+    """Record a sweep with its findings and what they cite, in one transaction.
+
+    Raises DatabaseError when the run or the partition was taken away meanwhile.
+    """
+    sweep_id = sweep_key(run, sweep)
+    report = sweep.report or Report(partition=sweep.partition)
+    findings = [(f"{sweep_id}:f{i}", finding) for i, finding in enumerate(report.findings)]
+    flags = [(f"{sweep_id}:o{i}", flag) for i, flag in enumerate(report.flags)]
+    cited = [(key, finding.citations) for key, finding in findings]
+    cited += [(key, flag.citations) for key, flag in flags]
+    rows = await db.write(
         queries.get("session/write_sweeps"),
         run=run,
-        partition=partition,
+        partition=partition_uid(sweep.generation, sweep.partition),
         sweep=_sweep_row(sweep_id, sweep),
         findings=[{"id": i, "text": f.text, "place": n} for n, (i, f) in enumerate(findings)],
         flags=[
             {"id": i, "text": f.text, "place": n, "target": f.target}
             for n, (i, f) in enumerate(flags)
         ],
-        absences=[{"id": i, "text": a.text, "place": n} for n, (i, a) in enumerate(absences)],
+        absences=[
+            {"id": f"{sweep_id}:a{n}", "text": absence.text, "place": n}
+            for n, absence in enumerate(report.absences)
+        ],
+        citations=[_citation_row(key, c) for key, found in cited for c in found if c.valid],
     )
-    cited = [(key, finding.citations) for key, finding in findings]
-    cited += [(key, flag.citations) for key, flag in flags]
-    rows = [_citation_row(key, c) for key, citations in cited for c in citations if c.valid]
-    if rows:
-        await db.write(queries.get("session/write_citations"), partition=partition, rows=rows)
+    if not rows:
+        raise DatabaseError(
+            "the run or its partitions were taken away meanwhile, by a purge or a removal; what "
+            "was read cannot be recorded, so ask again"
+        )
 
 
-async def finish_run(db: Database, run: str, properties: Row) -> None:
-    """Close a run with its status and figures."""
-    await db.write(queries.get("session/set_run_results"), run=run, properties=properties)
+async def finish_run(
+    db: Database, run: str, properties: Row, synthesized: Sequence[str] = ()
+) -> None:
+    """Close a run with its status and figures; ``synthesized`` are keys of sweeps it used."""
+    await db.write(
+        queries.get("session/set_run_results"),
+        run=run,
+        properties=properties,
+        sweeps=list(synthesized),
+    )
+
+
+def sweep_key(run: str, sweep: Sweep) -> str:
+    """The key of a run's sweep of a partition."""
+    return f"{run}:{sweep.partition}"
 
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:

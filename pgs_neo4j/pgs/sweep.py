@@ -9,21 +9,29 @@ from time import perf_counter
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
-from pgs_neo4j.errors import ModelError, ModelOutputError
+from pgs_neo4j.errors import (
+    DatabaseMemoryError,
+    DatabaseTimeoutError,
+    ModelError,
+    ModelOutputError,
+    QueryError,
+)
 from pgs_neo4j.events import OnEvent, PassFinished, SweepFinished, SweepStarted
 from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import (
     GraphMapping,
     Node,
     Partition,
     Prompt,
     PromptNeighbor,
+    Relationship,
     Report,
     Sweep,
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.pgs import read
+from pgs_neo4j.pgs import read, schedule
 from pgs_neo4j.pgs.pack import Pass, pack, read_ranges
 from pgs_neo4j.pgs.report import frame_size, merge_reports, parse_report, sweep_prompt
 
@@ -63,26 +71,62 @@ async def sweep(reader: Reader, partition: Partition, skip: frozenset[int] = fro
     for is not read. Raises DatabaseError.
     """
     began = perf_counter()
-    nodes = await read.members(reader.db, reader.generation, partition, reader.mapping, skip)
-    links = await read.relationships(reader.db, reader.generation, partition, reader.mapping)
+    wanted = partition.size - len(skip)
+    try:
+        nodes = await read.members(reader.db, reader.generation, partition, reader.mapping, skip)
+        links = await read.relationships(reader.db, reader.generation, partition, reader.mapping)
+    except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
+        result = _unreadable(reader, partition, wanted, str(error), perf_counter() - began)
+        reader.on_event(SweepFinished(result))
+        return result
+    if not nodes:
+        gone = "its nodes are gone: they were deleted after it was made"
+        result = _unreadable(reader, partition, wanted, gone, perf_counter() - began)
+        reader.on_event(SweepFinished(result))
+        return result
+    passes = _passes(reader, partition, nodes, links)
+    reader.on_event(SweepStarted(partition.id, len(nodes), len(passes), partition.keywords))
+    shown = {node.alias: node for node in nodes}
+    outcomes = await schedule.run_all(
+        passes,
+        lambda item: _read_pass(reader, partition, item, len(passes), shown),
+        limit=len(passes),
+        length=lambda item: float(len(item.pieces)),
+    )
+    result = _merged(reader, partition, len(nodes), passes, outcomes, perf_counter() - began)
+    reader.on_event(SweepFinished(result))
+    return result
+
+
+def _passes(
+    reader: Reader,
+    partition: Partition,
+    nodes: Sequence[Node],
+    links: Sequence[Relationship],
+) -> tuple[Pass, ...]:
     frame = sweep_prompt(
         reader.question, partition, Pass(1, ()), _neighbors(reader, partition), 99, reader.known
     )
-    passes = pack(
+    return pack(
         nodes,
         links,
         max_characters=reader.config.max_pass_characters,
         max_tokens=reader.config.max_pass_tokens,
         reserved=frame_size(frame) + FRAME_SLACK,
     )
-    reader.on_event(SweepStarted(partition.id, len(nodes), len(passes), partition.keywords))
-    shown = {node.alias: node for node in nodes}
-    outcomes = await asyncio.gather(
-        *(_read_pass(reader, partition, item, len(passes), shown) for item in passes)
+
+
+def _unreadable(
+    reader: Reader, partition: Partition, nodes: int, why: str, seconds: float
+) -> Sweep:
+    return Sweep(
+        partition=partition.id,
+        status=SweepStatus.FAILED,
+        nodes=nodes,
+        errors=(why,),
+        seconds=seconds,
+        generation=reader.generation,
     )
-    result = _merged(partition, len(nodes), passes, outcomes, perf_counter() - began)
-    reader.on_event(SweepFinished(result))
-    return result
 
 
 async def _read_pass(
@@ -105,11 +149,13 @@ async def _asked(
     room = reader.config.sweep_max_tokens
     error = ""
     for _ in range(TRIES):
+        replied = False
         try:
             async with reader.calls:
                 reply = await reader.llm.complete(
                     prompt, max_tokens=room, effort=reader.config.sweep_effort
                 )
+            replied = True
             usage += reply.usage
             if reply.truncated:
                 error = f"the report was cut off at {room} tokens"
@@ -120,13 +166,20 @@ async def _asked(
             )
             return _Outcome(report, usage)
         except ModelOutputError as malformed:
+            # Also when there is no usable reply at all, the prompt was paid for.
             error = str(malformed)
+            usage += Usage() if replied else _asked_once(prompt)
         except ModelError as failed:
             return _Outcome(None, usage, str(failed))
     return _Outcome(None, usage, f"{error}, {TRIES} times in a row")
 
 
+def _asked_once(prompt: Prompt) -> Usage:
+    return Usage(calls=1, input_tokens=estimate(prompt.system + prompt.user), estimated=True)
+
+
 def _merged(
+    reader: Reader,
     partition: Partition,
     nodes: int,
     passes: Sequence[Pass],
@@ -156,6 +209,7 @@ def _merged(
         errors=tuple(outcome.error for outcome in outcomes if outcome.error),
         usage=sum((outcome.usage for outcome in outcomes), Usage()),
         seconds=seconds,
+        generation=reader.generation,
     )
 
 

@@ -22,6 +22,7 @@ from pgs_neo4j.node_text import joined_text, number
 
 RELATIONSHIP_GROUP = 20_000
 REPORT_EVERY = 20_000
+MAX_WEIGHT = 1e12  # of a relationship; the projection's limit, too: GDS fails far above it
 
 # Constants of the splitmix64 finalizer (Steele, Lea, Flood 2014), to mix endpoints.
 MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -38,7 +39,7 @@ class View:
     ids: NDArray[np.int64]
     node_weight: NDArray[np.float64]
     tokens: NDArray[np.int64]
-    has_text: NDArray[np.bool_]
+    text_hash: NDArray[np.int64]
     source: NDArray[np.int64]
     target: NDArray[np.int64]
     weight: NDArray[np.float64]
@@ -77,7 +78,7 @@ async def scan(db: Database, mapping: GraphMapping, on_event: OnEvent) -> View:
         ids=ids,
         node_weight=node_weight,
         tokens=nodes.tokens[order],
-        has_text=nodes.tokens[order] > 0,
+        text_hash=nodes.text_hash[order],
         source=source,
         target=target,
         weight=weight,
@@ -92,6 +93,7 @@ class _Nodes:
     ids: NDArray[np.int64]
     weight: NDArray[np.float64]
     tokens: NDArray[np.int64]
+    text_hash: NDArray[np.int64]
     dimensions: dict[int, int]
     digest: int
 
@@ -107,6 +109,7 @@ async def _scan_nodes(db: Database, mapping: GraphMapping, on_event: OnEvent) ->
     ids: list[int] = []
     weights: list[float] = []
     tokens: list[int] = []
+    hashes: list[int] = []
     dimensions: dict[int, int] = {}
     digest = 0
     async for row in db.stream(
@@ -121,13 +124,16 @@ async def _scan_nodes(db: Database, mapping: GraphMapping, on_event: OnEvent) ->
         weights.append(number(row["weight"]))
         tokens.append(estimate(text))
         dimensions[row["dimensions"]] = dimensions.get(row["dimensions"], 0) + 1
-        digest += _node_digest(row["id"], weights[-1], row["dimensions"], text)
+        hashes.append(_text_hash(text))
+        facts = (row["id"], weights[-1], hashes[-1], row["dimensions"], *row["probe"])
+        digest += _hash64(repr(facts).encode())
         if len(ids) % REPORT_EVERY == 0:
             on_event(Progressed("partition", len(ids), 0, "nodes read"))
     return _Nodes(
         ids=np.asarray(ids, dtype=np.int64),
         weight=np.asarray(weights, dtype=np.float64),
         tokens=np.asarray(tokens, dtype=np.int64),
+        text_hash=np.asarray(hashes, dtype=np.int64),
         dimensions=dimensions,
         digest=digest % 2**64,
     )
@@ -159,19 +165,23 @@ async def _scan_relationships(db: Database, mapping: GraphMapping) -> _Edges:
 def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
     """Relationship weights as the projection uses them, and whether all count alike.
 
-    No finite number counts 1, a negative one 0. When nothing positive is left, every
-    relationship counts 1: a graph whose weights are all zero still has a structure.
+    No finite number counts 1, a negative one 0, and none more than ``MAX_WEIGHT``. When
+    nothing positive is left, every relationship counts 1: a graph whose weights are all zero
+    still has a structure.
     """
-    cleaned = np.where(np.isfinite(weight), np.maximum(weight, 0.0), 1.0)
+    cleaned = np.where(np.isfinite(weight), np.clip(weight, 0.0, MAX_WEIGHT), 1.0)
     if len(cleaned) and not (cleaned > 0).any():
         return np.ones_like(cleaned), True
     return cleaned, False
 
 
-def _node_digest(node: int, weight: float, dimensions: int, text: str) -> int:
-    hashed = blake2b(f"{node}\0{weight!r}\0{dimensions}\0".encode(), digest_size=8)
-    hashed.update(text.encode("utf-8", "surrogatepass"))
-    return int.from_bytes(hashed.digest(), "little")
+def _text_hash(text: str) -> int:
+    """Signed 64 bits of a text, what Neo4j stores as an integer."""
+    return _hash64(text.encode("utf-8", "surrogatepass")) - 2**63
+
+
+def _hash64(data: bytes) -> int:
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
 def _edge_digest(edges: _Edges) -> np.uint64:
@@ -194,12 +204,13 @@ def _issues(
     weight: NDArray[np.float64],
 ) -> dict[str, int]:
     proper = source != target
-    pairs = np.stack([np.minimum(source, target)[proper], np.maximum(source, target)[proper]])
+    low, high = np.minimum(source, target)[proper], np.maximum(source, target)[proper]
+    pairs = low * len(nodes.ids) + high
     linked = np.zeros(len(nodes.ids), dtype=bool)
     linked[source[proper]] = linked[target[proper]] = True
     counted = {
         "self_loops": int((~proper).sum()),
-        "parallel_relationships": int(pairs.shape[1] - np.unique(pairs, axis=1).shape[1]),
+        "parallel_relationships": len(pairs) - len(np.unique(pairs)),
         "isolated_nodes": int((~linked).sum()),
         "nodes_without_text": int((nodes.tokens == 0).sum()),
     }
@@ -209,6 +220,7 @@ def _issues(
     if mapping.relationship_weight:
         counted["relationships_without_weight"] = int(np.isnan(weight).sum())
         counted["negative_relationship_weights"] = int((weight < 0).sum())
+        counted["huge_relationship_weights"] = int((weight > MAX_WEIGHT).sum())
     if mapping.embedding:
         counted["nodes_without_embedding"] = nodes.dimensions.get(0, 0)
         sizes = [count for size, count in nodes.dimensions.items() if size]

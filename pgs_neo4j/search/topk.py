@@ -64,10 +64,10 @@ async def create_indexes(db: Database, mapping: GraphMapping, dimensions: int) -
             "a vector index needs a mapping that names labels and an embedding property; "
             "add them with 'pgs graph add'"
         )
-    existing = {(row["label"], row["property"]) for row in await _indexes(db)}
+    existing = {(row["label"], row["property"], row["dimensions"]) for row in await _indexes(db)}
     names = []
     for label in mapping.labels:
-        if (label, mapping.embedding) in existing:
+        if (label, mapping.embedding, dimensions) in existing:
             continue
         name = index_name(label, mapping.embedding)
         await db.write(
@@ -104,7 +104,10 @@ async def _covering_indexes(db: Database, mapping: GraphMapping, dimensions: int
     found = {
         row["label"]: row["name"]
         for row in await _indexes(db)
-        if row["property"] == mapping.embedding and row["dimensions"] == dimensions
+        if row["property"] == mapping.embedding
+        and row["dimensions"] == dimensions
+        and str(row["similarity"]).upper() == "COSINE"
+        and row["state"] == "ONLINE"
     }
     names = [found[label] for label in mapping.labels if label in found]
     return names if names and len(names) == len(mapping.labels) else []

@@ -292,9 +292,13 @@ async def test_a_very_long_text_is_read_in_parts(connect, db):
     async with connect(max_pass_characters=20_000, max_partition_tokens=10**9) as engine:
         await engine.add_graph("papers", mapping)
         result = await engine.execute("Begin")
-        seen = "".join(
-            node.text for p in engine.sweep_llm.prompts for node in p.nodes if node.alias == "n1"
-        )
+        parts = {
+            int(re.search(r"part (\d+) of", node.title)[1]): node.text
+            for prompt in engine.sweep_llm.prompts
+            for node in prompt.nodes
+            if node.alias == "n1"
+        }
+        seen = "".join(text for _, text in sorted(parts.items()))
     assert set(re.findall(r"sentence \d+\.", seen)) == {f"sentence {i}." for i in range(1, 4001)}
     assert result.sweeps[0].passes > 3
     assert result.coverage.exhausted
@@ -306,9 +310,10 @@ async def test_coverage_counts_nodes_across_generations(engine, db):
     repartitioned = await engine.partition("papers", random_seed=7)
     assert repartitioned.generation.id
     coverage = await engine.coverage("papers", "default")
-    assert coverage.nodes_read == first.coverage.nodes_read == 80
+    assert first.coverage.nodes_read == 80
+    assert coverage.nodes_read == 79  # the rewritten text has not been read
     rest = await engine.execute("Go on", mode="continue", full_sweep=True)
-    assert sum(s.nodes_read for s in rest.sweeps) == 162 - 80
+    assert sum(s.nodes_read for s in rest.sweeps) == 162 - 79
     assert rest.coverage.exhausted
 
 
@@ -353,11 +358,12 @@ async def test_cancelling_marks_the_run_and_keeps_what_was_read(connect, db):
         assert (await engine.coverage("papers", "default")).nodes_read == 120
 
 
-async def test_a_failing_synthesis_loses_no_sweep(connect, db):
+async def test_a_failing_synthesis_loses_no_sweep_and_no_money(connect, db):
     mapping = await papers(db)
+    broken = True
 
     def answer(prompt):
-        if prompt.task == "synthesis":
+        if broken and prompt.task == "synthesis":
             return ModelUnavailableError("gone")
         return contract_reply(prompt)
 
@@ -366,6 +372,109 @@ async def test_a_failing_synthesis_loses_no_sweep(connect, db):
         with pytest.raises(ModelUnavailableError):
             await engine.execute("Begin")
         assert (await engine.coverage("papers", "default")).exhausted
+        broken = False
+        engine.sweep_llm.prompts.clear()
+        second = await engine.execute("Begin", mode="continue")
+        assert engine.sweep_llm.prompts == []
+        assert second.usage.calls == 1
+        assert {report.name for report in engine.synthesis_llm.prompts[-1].reports} == {
+            "P1",
+            "P2",
+            "P3",
+            "P4",
+        }
+        assert all(citation.valid for citation in second.synthesis.citations)
+        assert second.synthesis.citations
+        assert any("earlier runs" in warning for warning in second.warnings)
+        third = await engine.execute("Once more", mode="continue")
+        assert len(third.sweeps) == 4
+    failed = "MATCH (r:PgsRun {status: 'failed'}) RETURN r.calls AS calls"
+    _, rows = await db.call(failed, {}, "read")
+    assert rows == [{"calls": 4}]
+
+
+async def test_an_error_in_a_callback_ends_the_run_and_is_recorded(engine, db):
+    def explode(event):
+        if isinstance(event, SweepFinished):
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        await engine.execute("Begin", graph="papers", on_event=explode)
+    assert await count(db, "(x:PgsRun {status: 'failed', error: 'BrokenPipeError'})") == 1
+
+
+async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, monkeypatch):
+    from pgs_neo4j.errors import DatabaseTimeoutError
+    from pgs_neo4j.pgs import read
+
+    members = read.members
+
+    async def slow(db, generation, partition, *args):
+        if partition.id == 2:
+            raise DatabaseTimeoutError("no answer within 1 s")
+        return await members(db, generation, partition, *args)
+
+    monkeypatch.setattr(read, "members", slow)
+    answer = await engine.execute("Begin", graph="papers")
+    assert answer.coverage.nodes_read == 122
+    assert [s.status for s in answer.sweeps if s.partition == 2] == [SweepStatus.FAILED]
+
+
+async def test_members_deleted_after_partitioning_are_not_read(connect, db):
+    mapping = await papers(db, topics=2)
+
+    async def answer(prompt):
+        if prompt.task == "sweep" and prompt.partition == 1:
+            await db.call(
+                "MATCH (n)-[:PGS_IN]->(:PgsPartition {id: 2}) DETACH DELETE n", {}, "write"
+            )
+        return contract_reply(prompt)
+
+    async with connect(answer, max_concurrent_sweeps=1, min_community_size=40) as engine:
+        await engine.add_graph("papers", mapping)
+        result = await engine.execute("Begin")
+    assert result.partial
+    assert result.coverage.nodes_read == 40
+    assert "its nodes are gone" in result.sweeps[1].errors[0]
+
+
+async def test_a_generation_that_a_run_is_on_is_not_pruned(connect, db):
+    mapping = await papers(db)
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def answer(prompt):
+        asked.set()
+        await go_on.wait()
+        return contract_reply(prompt)
+
+    async with connect(answer, keep_generations=1) as engine:
+        await engine.add_graph("papers", mapping)
+        task = asyncio.create_task(engine.execute("Begin"))
+        await asked.wait()
+        for seed in (1, 2, 3):
+            await engine.partition("papers", random_seed=seed, keep_generations=1)
+        go_on.set()
+        result = await task
+    assert not result.partial
+    assert result.coverage.nodes_total == 160
+    assert all(citation.valid for citation in result.synthesis.citations)
+
+
+async def test_a_purge_in_mid_run_is_an_error_and_no_false_coverage(connect, db):
+    from pgs_neo4j.errors import DatabaseError
+
+    mapping = await papers(db)
+
+    async def answer(prompt):
+        if prompt.partition == 1:
+            await engine.purge()
+        return contract_reply(prompt)
+
+    async with connect(answer, max_concurrent_sweeps=1) as engine:
+        await engine.add_graph("papers", mapping)
+        with pytest.raises(DatabaseError, match="taken away"):
+            await engine.execute("Begin")
+    assert await count(db, "(x:PgsSweep|PgsRun)") == 0
 
 
 async def test_a_synthesis_that_was_cut_off_makes_a_partial_answer(connect, db):
@@ -444,4 +553,13 @@ async def test_bad_requests_are_refused_before_any_work(engine):
         await engine.execute("What?", mode="continue", session_id="never")
     with pytest.raises(UsageError, match="not partitioned"):
         await engine.partitions("papers")
-    assert engine.sweep_llm.prompts == []
+    with pytest.raises(UsageError, match="no mode 'bogus'"):
+        await engine.execute("What?", graph="papers", mode="bogus")
+    with pytest.raises(UsageError, match="session's name"):
+        await engine.execute("What?", graph="papers", session_id="")
+    with pytest.raises(QuestionError, match="UTF-8"):
+        await engine.execute("What \udcff?", graph="papers")
+    for top_k in (0, -2, 10_000):
+        with pytest.raises(UsageError, match="top_k"):
+            await engine.layered_search("What?", graph="papers", top_k=top_k)
+    assert engine.sweep_llm.prompts == engine.synthesis_llm.prompts == []

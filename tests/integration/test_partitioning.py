@@ -289,6 +289,63 @@ async def test_cancelling_leaves_nothing(db, gds, ensure, monkeypatch):
     assert await gds.leftovers() == []
 
 
+async def test_cancelling_after_the_flip_keeps_the_new_generation(db, ensure, monkeypatch):
+    mapping = await papers(db)
+    first = await ensure(mapping)
+    flip = generation.make_current
+
+    async def flip_and_stop(*args):
+        await flip(*args)
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(generation, "make_current", flip_and_stop)
+    with pytest.raises(asyncio.CancelledError):
+        await ensure(mapping, force=True)
+    monkeypatch.undo()
+    current = await generation.read_current(db, "papers")
+    assert current is not None
+    assert current.id != first.generation.id
+    assert (await ensure(mapping)).reused
+
+
+async def test_a_generation_given_up_meanwhile_is_not_made_current(db, ensure, monkeypatch):
+    mapping = await papers(db)
+    first = await ensure(mapping)
+    flip = generation.make_current
+
+    async def given_up(database, graph, name, stored):
+        await generation.abandon(database, name)
+        await flip(database, graph, name, stored)
+
+    monkeypatch.setattr(generation, "make_current", given_up)
+    with pytest.raises(DatabaseError, match="taken away"):
+        await ensure(mapping, force=True)
+    assert (await generation.read_current(db, "papers")).id == first.generation.id
+
+
+async def test_new_vectors_of_the_same_length_are_noticed(db, ensure):
+    mapping = await papers(db)
+    await db.call("MATCH (p:Paper) SET p.v = [1.0, 0.0, 0.5]", {}, "write")
+    mapping = GraphMapping(labels=("Paper",), text=("abstract",), embedding="v")
+    space = choose("stored", None, mapping)
+    assert not (await ensure(mapping, space=space)).reused
+    assert (await ensure(mapping, space=space)).reused
+    await db.call("MATCH (p:Paper {doi: 'doi/9'}) SET p.v = [0.0, 1.0, 0.5]", {}, "write")
+    assert not (await ensure(mapping, space=space)).reused
+
+
+async def test_huge_weights_are_clipped_and_counted(db, ensure):
+    mapping = await papers(db, topics=2)
+    await db.call(
+        "MATCH (:Paper {doi: 'doi/7'})-[r:CITES]->() WITH r LIMIT 1 SET r.strength = 1e308",
+        {},
+        "write",
+    )
+    result = await ensure(mapping)
+    assert result.generation.issues["huge_relationship_weights"] == 1
+    assert result.generation.node_count == 80
+
+
 async def test_nodes_deleted_meanwhile_are_noticed_and_the_scan_is_repeated(
     db, ensure, monkeypatch
 ):

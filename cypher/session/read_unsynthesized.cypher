@@ -1,0 +1,17 @@
+// Reports of a session that no synthesis has seen, of runs that ended without an answer.
+// params: session, generation, title, key, text
+// returns: id, partition, sweep, findings, flags, absences
+// mode: read
+MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
+      -[:PGS_READ]->(p:PgsPartition {generation: $generation})
+WHERE r.status IN ['failed', 'interrupted', 'abandoned'] AND w.synthesized IS NULL
+  AND w.status <> 'failed'
+RETURN w.id AS id, p.id AS partition, w {.*} AS sweep,
+       [(f:PgsFinding)-[:PGS_FROM]->(w) | f {.place, .text, cited: [(f)-[c:PGS_CITES]->(n) |
+          {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
+           title: n[$title], key: n[$key], text: [property IN $text | n[property]]}]}] AS findings,
+       [(f:PgsFlag)-[:PGS_FROM]->(w) | f {.place, .text, .target, cited: [(f)-[c:PGS_CITES]->(n) |
+          {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
+           title: n[$title], key: n[$key], text: [property IN $text | n[property]]}]}] AS flags,
+       [(a:PgsAbsence)-[:PGS_FROM]->(w) | a {.place, .text}] AS absences
+ORDER BY id

@@ -1,0 +1,8 @@
+// Mark the runs of a session that stopped without a word, a day ago or longer.
+// params: session
+// returns: marked
+// mode: write
+MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun {status: 'running'})
+WHERE r.updated_at < datetime() - duration('P1D')
+SET r.status = 'abandoned'
+RETURN count(*) AS marked

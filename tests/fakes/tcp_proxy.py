@@ -1,0 +1,66 @@
+"""A TCP proxy on loopback that can cut, refuse, and swallow what passes through it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Proxy:
+    """A running proxy. ``cut`` ends all connections and refuses new ones until ``mend``."""
+
+    host: str
+    port: int
+    listening: int = 0
+    broken: bool = False
+    black_hole: bool = False
+    _writers: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    def cut(self) -> None:
+        """End every connection, and every new one at once."""
+        self.broken = True
+        for writer in self._writers:
+            writer.transport.abort()
+
+    def mend(self) -> None:
+        """Let connections through again."""
+        self.broken = self.black_hole = False
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One client connection and its counterpart at the server."""
+        if self.broken:
+            writer.transport.abort()
+            return
+        far_reader, far_writer = await asyncio.open_connection(self.host, self.port)
+        self._writers |= {writer, far_writer}
+        try:
+            await asyncio.gather(self._pump(reader, far_writer), self._pump(far_reader, writer))
+        finally:
+            self._writers -= {writer, far_writer}
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await reader.read(65536):
+                if not self.black_hole:
+                    writer.write(data)
+                    await writer.drain()
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+@asynccontextmanager
+async def proxy(host: str, port: int) -> AsyncIterator[Proxy]:
+    """A proxy before ``host:port``, listening on a free loopback port."""
+    running = Proxy(host, port)
+    server = await asyncio.start_server(running.serve, "127.0.0.1", 0)
+    running.listening = server.sockets[0].getsockname()[1]
+    try:
+        yield running
+    finally:
+        running.cut()
+        server.close()
+        await server.wait_closed()

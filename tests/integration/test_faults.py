@@ -1,0 +1,102 @@
+"""The database disappears, stalls, or returns while a question is under way."""
+
+import asyncio
+from urllib.parse import urlparse
+
+import pytest
+
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import DatabaseTimeoutError, DatabaseUnavailableError
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from tests.fakes.tcp_proxy import proxy
+from tests.graphs import checksum, count, papers
+
+KNOBS = {"min_community_size": 10, "target_partition_max": 60, "embedder": "none"}
+
+
+@pytest.fixture
+async def faulty(endpoint, db):
+    """A proxy before the test database."""
+    address = urlparse(endpoint.uri)
+    async with proxy(address.hostname, address.port or 7687) as running:
+        yield running
+
+
+def connect(endpoint, faulty, answer=contract_reply, **settings):
+    return PGS.connect(
+        neo4j_uri=f"bolt://127.0.0.1:{faulty.listening}",
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        sweep_llm=ScriptedLLM(answer),
+        synthesis_llm=ScriptedLLM(answer),
+        **KNOBS | settings,
+    )
+
+
+async def test_a_database_that_disappears_in_mid_run(endpoint, db, faulty):
+    mapping = await papers(db)
+    before = await checksum(db)
+
+    async def answer(prompt):
+        if prompt.task == "sweep" and prompt.partition == 3:
+            while await count(db, "(x:PgsSweep)") < 2:
+                await asyncio.sleep(0.02)
+            faulty.cut()
+        return contract_reply(prompt)
+
+    async with connect(endpoint, faulty, answer, max_concurrent_sweeps=1) as engine:
+        await engine.add_graph("papers", mapping)
+        with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
+            await asyncio.wait_for(engine.execute("Begin"), 120)
+        faulty.mend()
+        engine.sweep_llm._answer = engine.synthesis_llm._answer = contract_reply
+        coverage = await engine.coverage("papers", "default")
+        assert coverage.nodes_read == 80
+        rest = await engine.execute("Go on", mode="continue")
+        assert rest.coverage.exhausted
+        assert len(rest.sweeps) == 2
+    assert await checksum(db) == before
+
+
+async def test_a_database_that_disappears_while_partitioning(endpoint, db, gds, faulty):
+    mapping = await papers(db)
+    async with connect(endpoint, faulty) as engine:
+        await engine.add_graph("papers", mapping)
+        first = await engine.partition("papers")
+        engine.on_event = lambda event: faulty.cut() if "enrich" in str(event) else None
+        with pytest.raises(DatabaseUnavailableError):
+            await asyncio.wait_for(engine.partition("papers", force=True), 120)
+        faulty.mend()
+        engine.on_event = lambda event: None
+        again = await engine.partition("papers")
+        assert again.reused
+        assert again.generation.id == first.generation.id
+    assert await gds.leftovers() == []
+
+
+async def test_a_black_hole_ends_within_the_deadline(endpoint, db, faulty):
+    mapping = await papers(db)
+    async with connect(endpoint, faulty, query_timeout_s=2.0) as engine:
+        await engine.add_graph("papers", mapping)
+        await engine.partition("papers")
+        faulty.black_hole = True
+        with pytest.raises(DatabaseTimeoutError, match="within 2 s"):
+            await asyncio.wait_for(engine.partitions("papers"), 30)
+        faulty.mend()
+
+
+async def test_thirty_megabytes_in_one_text_are_read_to_the_last_word(endpoint, db, faulty):
+    mapping = await papers(db, topics=1, size=10)
+    text = "".join(f"sentence number {i} of a very long text. " for i in range(800_000))
+    assert len(text) > 30 * 2**20
+    query = "MATCH (p:Paper {doi: 'doi/0'}) SET p.abstract = $text + 'The very end.'"
+    await db.call(query, {"text": text}, "write")
+    async with connect(endpoint, faulty, max_partition_tokens=10**8) as engine:
+        await engine.add_graph("papers", mapping)
+        answer = await engine.execute("What is at the end?")
+        prompts = engine.sweep_llm.prompts
+        assert answer.coverage.exhausted
+        assert not answer.partial
+        assert 60 < len([p for p in prompts if p.task == "sweep"]) < 100
+        assert any("The very end." in p.user for p in prompts)
+        assert all(len(p.system) + len(p.user) <= 500_000 for p in prompts)
