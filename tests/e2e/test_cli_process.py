@@ -1,0 +1,382 @@
+"""`pgs` as a process against a real Neo4j + GDS, from a look at the database to the purge."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import re
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.db import Database
+from tests.conftest import Endpoint
+from tests.fakes.openai_server import Answer, FakeOpenAI, Hang, Status, contract_answer
+from tests.graphs import checksum, count, papers
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_S = 180.0
+ADD = (
+    *("graph", "add", "papers", "--label", "Paper", "--relationship-type", "CITES"),
+    *("--text", "abstract", "--title", "title", "--key", "doi", "--weight", "score"),
+    *("--relationship-weight", "strength"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a process ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Its stdout, which must be one JSON document and nothing else."""
+        return json.loads(self.out)
+
+
+class Shell:
+    """Starts ``pgs`` in an empty folder with an environment of its own."""
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        self.folder = folder
+        home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        self.settings = {**kept, **home, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **settings}
+
+    async def start(self, *arguments: str, stdout: int = PIPE, **settings: str) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-W", "error", "-m", "pgs_neo4j", *arguments),
+            cwd=self.folder,
+            env=self.settings | settings,
+            stdin=DEVNULL,
+            stdout=stdout,
+            stderr=PIPE,
+        )
+
+    async def __call__(self, *arguments: str, **settings: str) -> Done:
+        return await finished(await self.start(*arguments, **settings))
+
+
+async def finished(process: Process) -> Done:
+    try:
+        async with asyncio.timeout(WAIT_S):
+            out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode is not None
+    return Done(process.returncode, (out or b"").decode(), err.decode())
+
+
+async def until(condition: Callable[[], Awaitable[bool] | bool], process: Process) -> None:
+    """Wait for a condition while the process runs."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            met = condition()
+            if met if isinstance(met, bool) else await met:
+                return
+            assert process.returncode is None, "the process ended too early"
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+def pgs(tmp_path: Path, endpoint: Endpoint) -> Shell:
+    return Shell(tmp_path, endpoint.environment())
+
+
+@pytest.fixture
+async def stored(pgs: Shell, db: Database) -> Database:
+    """Four topics of papers and some that nobody cites, stored as a graph."""
+    await papers(db, isolates=5)
+    assert (await pgs(*ADD)).code == 0
+    return db
+
+
+async def test_from_a_look_at_the_database_to_the_purge(pgs: Shell, db: Database) -> None:
+    await papers(db, isolates=5)
+    before = await checksum(db)
+    inspected = await pgs("inspect", "--name", "papers")
+    proposed = inspected.out.splitlines()[-1]
+    assert proposed.startswith("pgs graph add papers ")
+    assert (await pgs(*proposed.split()[1:])).out == "graph papers is stored\n"
+    listed = (await pgs("graph", "list", "--json")).document["graphs"]
+    assert [graph["name"] for graph in listed] == ["papers"]
+
+    made = (await pgs("partition", "--json", "--quiet")).document
+    assert (made["graph"], made["node_count"], made["reused"]) == ("papers", 165, False)
+    assert sum(made["sizes"]) == 165
+    assert made["partition_count"] == len(made["sizes"])
+    assert made["pooled_nodes"] == 5
+    assert (await pgs("partition", "--json")).document["reused"] is True
+    listed = (await pgs("partitions", "--json")).document["partitions"]
+    assert [part["nodes"] for part in listed] == made["sizes"]
+    assert "ammonia" in (await pgs("partitions")).out
+
+    routed = (await pgs("route", "ammonia catalysis", "--json")).document
+    assert routed["routes"][0]["similarity"] > 0
+    await _ask_until_covered(pgs)
+
+    refused = await pgs("purge")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    purged = await pgs("purge", "--yes", "--json")
+    assert purged.document["nodes"] > 0
+    assert await checksum(db) == before
+    assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
+
+
+async def _ask_until_covered(pgs: Shell) -> None:
+    asked = await pgs("ask", "What is known about the catalysis of ammonia?")
+    assert asked.code == 0
+    for told in ("## Thesis", "Sources", "Paper ", "Coverage", "nodes (", "No language model was"):
+        assert told in asked.out
+    assert "--mode continue" in asked.out
+    assert re.search(r"^sweep: P\d+ begins, 40 nodes in 1 pass", asked.err, re.MULTILINE)
+    first = (await pgs("sessions", "list", "--json")).document["sessions"][0]
+    assert 0 < first["coverage"]["nodes_read"] < 165
+
+    rest = await pgs("ask", "And what else?", "--mode", "continue", "--json", "--quiet")
+    assert rest.err == ""
+    document = rest.document
+    assert document["model"] == "extractive"
+    assert document["coverage"]["nodes_read"] == 165
+    assert document["coverage"]["partitions_swept"] == document["coverage"]["partitions_total"]
+    read = sum(part["nodes_read"] for part in document["partitions"])
+    assert read == 165 - first["coverage"]["nodes_read"]
+    assert all(each["node"].startswith(("doi/", "alone/")) for each in document["citations"])
+    shown = (await pgs("sessions", "show", "default", "--json")).document
+    assert [run["status"] for run in shown["runs"]] == ["complete", "complete"]
+    assert "And what else?" in (await pgs("sessions", "show", "default")).out
+    assert (await pgs("sessions", "delete", "default")).code == 2
+    assert (await pgs("sessions", "delete", "default", "--yes")).code == 0
+    assert (await pgs("sessions", "list", "--json")).document == {"sessions": []}
+
+
+async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -> None:
+    found = (await pgs("ask", "ammonia catalysis", "--top-k", "3", "--json", "-q")).document
+    assert len(found["search"]["nodes"]) == 3
+    assert found["search"]["answer"]
+    assert found["partitions"]
+    assert await count(stored, "(x:PgsRun {status: 'complete'})") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        (("ask", ""), 2, "the question is empty"),
+        (("ask", "why?", "--graph", "nope"), 2, "there is no graph nope"),
+        (("ask", "why?", "--mode", "continue", "--session", "new"), 2, "no session new"),
+        (("partitions",), 2, "is not partitioned yet"),
+        (("sessions", "show", "none"), 2, "no session none"),
+        (("graph", "add", "x", "--label", "Papre"), 2, "there is Paper"),
+        (("graph", "add", "x", "--label", "PgsRun"), 2, "reserved"),
+        (("graph", "add", "not a name"), 2, "cannot be a graph's name"),
+        (("index", "create"), 2, "embedding property"),
+        (("load", "missing.json", "--graph", "x"), 2, "missing.json"),
+        (("route", "why?", "--threshold", "7"), 2, "partition_relevance_threshold"),
+    ],
+)
+async def test_what_cannot_be_done_as_asked_is_2(
+    pgs: Shell, stored: Database, command: tuple[str, ...], code: int, said: str
+) -> None:
+    done = await pgs(*command)
+    assert (done.code, done.out) == (code, "")
+    assert len(done.err.splitlines()) == 1
+    assert said in done.err
+    assert await count(stored, "(x:PgsGraph)") == 1
+
+
+@pytest.mark.parametrize("command", [("ask", "why?"), ("graph", "list", "--json"), ("inspect",)])
+async def test_an_unreachable_database_is_5(pgs: Shell, command: tuple[str, ...]) -> None:
+    done = await pgs(*command, PGS_NEO4J_URI="bolt://127.0.0.1:1")
+    assert (done.code, done.out) == (5, "")
+    assert "cannot be reached" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+async def test_a_wrong_password_is_5(pgs: Shell, endpoint: Endpoint) -> None:
+    if endpoint.password is None:
+        pytest.skip("the database in PGS_TEST_NEO4J_URI asks for no password")
+    done = await pgs("graph", "list", PGS_NEO4J_PASSWORD="not-the-password")
+    assert (done.code, done.out) == (5, "")
+    assert "refused access" in done.err
+    assert "not-the-password" not in done.err
+
+
+async def test_a_model_that_fails_is_6_and_one_failed_sweep_is_3(
+    pgs: Shell, stored: Database
+) -> None:
+    with FakeOpenAI(default=Status(400, message="no such thing")) as fake:
+        model = {"PGS_LLM_BASE_URL": fake.base_url, "PGS_LLM_API_KEY": "k-secret"}
+        failed = await pgs("ask", "What is missing?", **model)
+        assert (failed.code, failed.out) == (6, "")
+        assert "every one of the" in failed.err
+        fake.default = Answer(contract_answer)
+        fake.script(Status(400, message="no such thing"))
+        partial = await pgs("ask", "What is missing?", "--json", **model)
+    assert partial.code == 3
+    document = partial.document
+    assert document["partial"] is True
+    assert sorted({part["status"] for part in document["partitions"]}) == ["accepted", "failed"]
+    assert document["coverage"]["nodes_read"] < 165
+    assert "k-secret" not in failed.err + partial.err + partial.out
+
+
+async def _no_projection(db: Database) -> bool:
+    _, rows = await db.call("CALL gds.graph.list() YIELD graphName RETURN graphName", {}, "read")
+    return not rows
+
+
+async def _no_transaction(db: Database) -> bool:
+    _, rows = await db.call(
+        "SHOW TRANSACTIONS YIELD currentQuery, elapsedTime "
+        "WHERE NOT currentQuery STARTS WITH 'SHOW' RETURN currentQuery",
+        {},
+        "read",
+    )
+    return not rows
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_an_interrupted_sweep_leaves_nothing_open(
+    pgs: Shell, stored: Database, number: signal.Signals
+) -> None:
+    with FakeOpenAI(default=Hang()) as fake:
+        process = await pgs.start(
+            *("ask", "What is missing?"), PGS_LLM_BASE_URL=fake.base_url, PGS_LLM_API_KEY="k"
+        )
+        await until(lambda: bool(fake.chats), process)
+        process.send_signal(number)
+        done = await finished(process)
+    assert (done.code, done.out) == (130, "")
+    assert done.err.splitlines()[-1] == "pgs: interrupted"
+    assert await count(stored, "(x:PgsRun {status: 'interrupted'})") == 1
+    assert await count(stored, "(x:PgsRun)") == 1
+    assert await _no_projection(stored)
+    assert await _no_transaction(stored)
+
+
+async def test_a_reader_that_leaves_ends_the_run_quietly(pgs: Shell, stored: Database) -> None:
+    def long_answer(body: dict[str, Any]) -> str:
+        return contract_answer(body) + "\nmore" * 2000
+
+    with FakeOpenAI(default=Answer(long_answer, pieces=400, delay_s=0.02)) as fake:
+        reading, writing = os.pipe()
+        process = await pgs.start(
+            *("ask", "What is missing?", "--quiet"),
+            stdout=writing,
+            PGS_LLM_BASE_URL=fake.base_url,
+            PGS_LLM_API_KEY="k",
+        )
+        os.close(writing)
+        first = await asyncio.to_thread(os.read, reading, 9)
+        os.close(reading)
+        done = await finished(process)
+    assert first == b"## Thesis"
+    assert (done.code, done.err) == (141, "")
+    assert await count(stored, "(x:PgsRun {status: 'interrupted'})") == 1
+
+
+async def test_on_a_terminal_progress_is_drawn_and_the_answer_stays_clean(
+    pgs: Shell, stored: Database
+) -> None:
+    watching, terminal = pty.openpty()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pgs_neo4j", "ask", "What is known about sleep?"),
+            cwd=pgs.folder,
+            env=pgs.settings | {"TERM": "xterm-256color"},
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=terminal,
+        )
+        os.close(terminal)
+        shown = asyncio.create_task(asyncio.to_thread(_all_of, watching))
+        assert process.stdout is not None
+        async with asyncio.timeout(WAIT_S):
+            out = (await process.stdout.read()).decode()
+            assert await process.wait() == 0
+            drawn = await shown
+    finally:
+        os.close(watching)
+    assert "\x1b" not in out
+    assert out.startswith("## Thesis")
+    assert "\x1b[" in drawn
+    assert "1 pass" in drawn
+    assert await count(stored, "(x:PgsRun {status: 'complete'})") == 1
+
+
+def _all_of(watching: int) -> str:
+    pieces = []
+    while True:
+        try:
+            piece = os.read(watching, 65536)
+        except OSError:  # Linux ends a terminal without writers so
+            piece = b""
+        if not piece:
+            return b"".join(pieces).decode(errors="replace")
+        pieces.append(piece)
+
+
+async def test_titles_of_the_graph_cannot_drive_the_terminal(pgs: Shell, stored: Database) -> None:
+    await stored.call(
+        "MATCH (p:Paper) SET p.title = $title + p.title, p.abstract = p.abstract + $title",
+        {"title": "\x1b]0;owned\x07\x9b31m[red]"},
+        "write",
+    )
+    for command in (("ask", "What of ammonia?"), ("ask", "What of ammonia?", "--json")):
+        done = await pgs(*command)
+        assert done.code == 0
+        assert "[red]" in done.out
+        for text in (done.out, done.err):
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+
+
+async def test_load_is_idempotent_and_refuses_the_malformed(pgs: Shell, db: Database) -> None:
+    nodes = [{"id": i, "concept": f"fact {i} about topic {i % 2}", "tag": "t"} for i in range(40)]
+    edges = [{"source": i, "target": (i + 2) % 40} for i in range(40)]
+    brain = pgs.folder / "brain.json"
+    brain.write_text(json.dumps({"nodes": nodes, "edges": edges}))
+    loaded = (await pgs("load", "brain.json", "--graph", "b", "--json")).document
+    assert (loaded["nodes"], loaded["relationships"], loaded["unchanged"]) == (40, 40, False)
+    assert "unchanged" in (await pgs("load", "brain.json", "-g", "b")).out
+    assert (await pgs("partition", "--json")).document["node_count"] == 40
+    brain.write_text('{"nodes": [{"concept": "x"}], "edges": []}')
+    broken = await pgs("load", "brain.json", "-g", "b")
+    assert broken.code == 2
+    assert "nodes[0]" in broken.err
+    assert await count(db, "(x:LoadedNode)") == 40
+
+
+async def test_vector_indexes_come_and_go_on_request(pgs: Shell, db: Database) -> None:
+    await papers(db)
+    await db.call("MATCH (p:Paper) SET p.vec = [p.score, 1.0, toFloat(p.topic)]", {}, "write")
+    assert (await pgs(*ADD, "--embedding", "vec")).code == 0
+    made = (await pgs("index", "create", "--json")).document
+    assert made["dimensions"] == 3
+    assert len(made["created"]) == 1
+    assert (await pgs("index", "create", "--json")).document["created"] == []
+    assert (await pgs("index", "drop", "--json")).document["dropped"] == made["created"]
+
+
+async def test_doctor_tells_what_is_well_and_what_is_not(pgs: Shell, stored: Database) -> None:
+    well = await pgs("doctor", "--json")
+    assert well.code == 0
+    assert well.document["ok"] is True
+    ill = await pgs("doctor", PGS_NEO4J_URI="bolt://127.0.0.1:1")
+    assert ill.code == 5
+    assert "FAIL connection" in ill.out
+    assert "fix: " in ill.out
+    assert await count(stored, "(x:PgsGraph)") == 1

@@ -1,0 +1,282 @@
+"""Arguments in: help that is light, options that arrive, usage errors with code 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+from typer.testing import CliRunner
+
+from pgs_neo4j import config as settings
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.commands import ask, config, demo, doctor, graphs, partitions
+from pgs_neo4j.cli.mapping_words import add_command
+from pgs_neo4j.doctor import Check
+from pgs_neo4j.model import GraphMapping
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAVY = ("numpy", "neo4j", "openai", "pandas", "graphdatascience", "rich", "jgo")
+COMMANDS = (
+    "ask", "config", "config show", "demo", "doctor", "graph", "graph add", "graph list",
+    "graph remove", "graph show", "index", "index create", "index drop", "inspect", "load",
+    "local", "local import", "local log", "local reset", "local start", "local status",
+    "local stop", "partition", "partitions", "purge", "route", "sessions", "sessions delete",
+    "sessions list", "sessions show",
+)  # fmt: skip
+
+
+def pgs(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.mark.parametrize("command", ["", "ask", "local import"])
+def test_help_imports_nothing_heavy(command: str) -> None:
+    script = (
+        "import sys\n"
+        "from pgs_neo4j.cli import main\n"
+        f"sys.argv = ['pgs', *{command.split()!r}, '--help']\n"
+        "try: main()\n"
+        "except SystemExit as left: assert not left.code\n"
+        f"print('LOADED', sorted(set({HEAVY!r}) & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True,
+        timeout=60,
+    )  # fmt: skip
+    assert "Usage: pgs" in done.stdout
+    assert done.stdout.splitlines()[-1] == "LOADED []"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_in_80_columns(command: str) -> None:
+    done = pgs(*command.split(), "--help")
+    assert done.exit_code == 0
+    assert f"Usage: pgs {command}" in done.output
+    assert all(len(line) <= 80 for line in done.output.splitlines())
+
+
+def test_the_first_page_cuts_no_sentence() -> None:
+    listed = pgs("--help").output.partition("Commands:")[2]
+    assert "..." not in listed
+    assert {line.split()[0] for line in listed.strip().splitlines()} == {
+        command.split()[0] for command in COMMANDS
+    }
+
+
+def test_version() -> None:
+    assert pgs("--version").output.startswith("pgs 0.")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("nonsense",), ("ask",), ("ask", "q", "--mode", "all"), ("ask", "q", "--top-k", "0"),
+        ("load", "file.json"), ("partitions", "--wrong"), ("local", "import"), ("graph", "add"),
+        ("ask", "q", "--threshold", "much"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_2(wrong: tuple[str, ...]) -> None:
+    done = pgs(*wrong)
+    assert done.exit_code == 2
+    assert "Usage: pgs" in done.stderr
+    assert done.stdout == ""
+
+
+def test_ask_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[Any] = []
+
+    async def heard(*given: Any, **named: Any) -> int:
+        passed.extend((*given, named))
+        return 3
+
+    monkeypatch.setattr(ask, "_ask", heard)
+    line = (
+        "ask why? -g papers --mode targeted --session s --full-sweep --sweep-fraction 0.5 "
+        "--top-k 9 --max-sweep-partitions 7 --min-sweep-partitions 2 --threshold 0.4 "
+        "--max-concurrent-sweeps 3 --sweep-max-tokens 900 --synthesis-max-tokens 800 "
+        "--min-community-size 5 --target-partition-max 50 --json -q"
+    )
+    assert pgs(*shlex.split(line)).exit_code == 3
+    question, asked, knobs, named = passed
+    assert question == "why?"
+    assert asked == {
+        "graph": "papers", "mode": "targeted", "session_id": "s", "full_sweep": True, "top_k": 9,
+    }  # fmt: skip
+    assert knobs == {
+        "sweep_fraction": 0.5, "max_sweep_partitions": 7, "min_sweep_partitions": 2,
+        "partition_relevance_threshold": 0.4, "max_concurrent_sweeps": 3, "sweep_max_tokens": 900,
+        "synthesis_max_tokens": 800, "min_community_size": 5, "target_partition_max": 50,
+    }  # fmt: skip
+    assert named == {"as_json": True, "quiet": True}
+
+
+def test_ask_alone_leaves_all_to_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[Any] = []
+
+    async def heard(*given: Any, **named: Any) -> None:
+        passed.extend((*given, named))
+
+    monkeypatch.setattr(ask, "_ask", heard)
+    assert pgs("ask", "why?").exit_code == 0
+    _, asked, knobs, _ = passed
+    assert asked == {"graph": None, "mode": "full", "session_id": "default", "full_sweep": False}
+    assert set(knobs.values()) == {None}
+
+
+@pytest.mark.parametrize("command", ["ask", "route"])
+def test_an_empty_question_is_refused_before_anything_is_opened(command: str) -> None:
+    done = pgs(command, "  ")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("pgs: the question is empty")
+    assert done.stdout == ""
+
+
+def test_a_knob_out_of_range_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://127.0.0.1:1")
+    done = pgs("ask", "why?", "--sweep-fraction", "3")
+    assert done.exit_code == 2
+    assert "sweep_fraction" in done.stderr
+
+
+def test_partition_passes_its_knobs_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[Any] = []
+
+    async def heard(*given: Any, **named: Any) -> None:
+        passed.extend((*given, named))
+
+    monkeypatch.setattr(partitions, "_partition", heard)
+    line = "partition -g p --force --algorithm louvain --random-seed 3 --min-community-size 4"
+    assert pgs(*line.split()).exit_code == 0
+    graph, force, knobs, named = passed
+    assert (graph, force) == ("p", True)
+    assert (knobs["algorithm"], knobs["random_seed"]) == ("louvain", 3)
+    assert (knobs["min_community_size"], knobs["target_partition_max"]) == (4, None)
+    assert named == {"as_json": False, "quiet": False}
+
+
+NAMES = st.text(st.characters(exclude_categories=("C",)), min_size=1, max_size=8)
+
+
+@given(
+    st.builds(
+        GraphMapping,
+        labels=st.lists(NAMES, max_size=3).map(tuple),
+        relationship_types=st.lists(NAMES, max_size=2).map(tuple),
+        text=st.lists(NAMES, max_size=3).map(tuple),
+        title=st.none() | NAMES,
+        key=st.none() | NAMES,
+        weight=st.none() | NAMES,
+        relationship_weight=st.none() | NAMES,
+        embedding=st.none() | NAMES,
+    )
+)
+def test_the_proposed_command_stores_the_proposed_mapping(mapping: GraphMapping) -> None:
+    stored: list[GraphMapping] = []
+
+    async def heard(name: str, given_mapping: GraphMapping, *, as_json: bool) -> None:
+        assert (name, as_json) == ("g", False)
+        stored.append(given_mapping)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphs, "_add", heard)
+        words = shlex.split(add_command("g", mapping))
+        assert words[0] == "pgs"
+        assert pgs(*words[1:]).exit_code == 0
+    assert stored == [mapping]
+
+
+def test_config_show_masks_secrets_and_tells_origins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pgs.toml").write_text('neo4j_user = "reader"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PGS_NEO4J_PASSWORD", "hunter-one")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter")
+    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://u:hidden@host")
+    done = pgs("config", "show", "--json")
+    document = json.loads(done.stdout)
+    shown = {each["name"]: (each["value"], each["origin"]) for each in document["settings"]}
+    assert shown["neo4j_password"] == ("***", "environment")
+    assert shown["llm_api_key"] == ("***", "environment")
+    assert shown["neo4j_user"] == ("reader", "file")
+    assert shown["neo4j_uri"] == ("bolt://***@host", "environment")
+    assert shown["sweep_fraction"] == (None, "default")
+    assert document["file"] == str(tmp_path / "pgs.toml")
+    for text in (done.output, pgs("config", "show").output):
+        assert "hunter" not in text
+        assert "hidden" not in text
+
+
+def test_config_show_names_an_unknown_setting(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pgs.toml").write_text("neo4j_usr = 1\n")
+    monkeypatch.chdir(tmp_path)
+    done = pgs("config", "show")
+    assert done.exit_code == 2
+    assert "did you mean neo4j_user?" in done.stderr
+
+
+def test_masked_leaves_others_alone() -> None:
+    assert config.masked(SecretStr("")) == "***"
+    assert config.masked(0.5) == 0.5
+    assert config.masked("http://host/v1") == "http://host/v1"
+
+
+@pytest.mark.parametrize(
+    ("failed", "code"),
+    [(None, 0), ("configuration", 2), ("GDS", 5), ("Neo4j version", 5), ("sweep model", 6)],
+)
+def test_doctor_leaves_with_the_code_of_what_failed_first(failed: str | None, code: int) -> None:
+    checks = [Check("address", "ok", "fine"), Check("graphs", "warning", "none", "add one")]
+    if failed:
+        checks += [Check(failed, "failed", "bad", "mend"), Check("model", "failed", "bad")]
+    assert doctor.code_of(checks) == code
+
+
+def test_doctor_prints_a_fix_below_its_line() -> None:
+    check = Check("GDS", "failed", "it is\nmissing", "install it")
+    assert doctor.described(check) == ["FAIL GDS: it is missing", "     fix: install it"]
+
+
+def test_the_demo_ends_with_commands_that_reach_its_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    plain = demo.next_steps(settings.load())
+    assert plain[1] == "What to try now:"
+    assert plain[2].startswith("  pgs ask --graph stdlib")
+    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://elsewhere")
+    assert demo.next_steps(settings.load())[2].startswith("  env -u PGS_NEO4J_URI pgs ask ")
+    monkeypatch.delenv("PGS_NEO4J_URI")
+    (tmp_path / "pgs.toml").write_text('neo4j_uri = "bolt://elsewhere"\n')
+    assert "neo4j_uri taken out of pgs.toml" in demo.next_steps(settings.load())[1]
+
+
+def test_the_demo_loads_again_without_its_marker(tmp_path: Path) -> None:
+    marker = tmp_path / "demo"
+    assert demo._read(marker) is None
+    demo._write(marker, demo._edition())
+    assert demo._read(marker) == demo._edition()
+
+
+@pytest.mark.parametrize("command", [("local", "status"), ("local", "stop")])
+def test_local_without_a_server(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PGS_LOCAL_DATA_DIR", str(tmp_path / "none"))
+    done = pgs(*command, "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)[{"status": "running", "stop": "stopped"}[command[1]]] is False
+    assert "not running" in pgs(*command).stdout
+    assert not os.path.lexists(tmp_path / "none")

@@ -1,0 +1,185 @@
+"""Events become state, lines, and a picture of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from pgs_neo4j.cli.board import Board
+from pgs_neo4j.cli.lines import Lines, line
+from pgs_neo4j.cli.live import Display, render
+from pgs_neo4j.events import (
+    Event,
+    PassFinished,
+    PhaseFinished,
+    PhaseStarted,
+    Progressed,
+    Routed,
+    StepStarted,
+    SweepFinished,
+    SweepStarted,
+    TextStreamed,
+    Warned,
+)
+from pgs_neo4j.model import Route, Routing, Sweep, SweepStatus
+
+ROUTING = Routing(
+    routes=tuple(Route(partition=i, similarity=0.5, reason="near") for i in (4, 9)), considered=11
+)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def played(events: Iterable[Event]) -> Board:
+    board = Board(Clock())
+    for event in events:
+        board.take(event)
+    return board
+
+
+def picture(board: Board, rows: int = 10, width: int = 80) -> str:
+    console = Console(file=StringIO(), width=width, color_system=None)
+    with console.capture() as captured:
+        console.print(render(board, rows))
+    return captured.get()
+
+
+def swept(partition: int, status: SweepStatus = SweepStatus.ACCEPTED) -> SweepFinished:
+    read = ((0, 30),) if status is SweepStatus.ACCEPTED else ()
+    return SweepFinished(Sweep(partition=partition, status=status, nodes=30, read=read, passes=1))
+
+
+RUN: tuple[Event, ...] = (
+    StepStarted("connect", "fetch Neo4j"),
+    Progressed("connect", 45_200_000, 155_000_000, "bytes"),
+    PhaseStarted("partition"),
+    StepStarted("partition", "communities"),
+    PhaseFinished("partition", 1.25, "11 partitions of 586 nodes"),
+    Routed(ROUTING),
+    PhaseFinished("route", 0.1),
+    PhaseStarted("sweep"),
+    SweepStarted(4, 30, 1, ("task", "loop", "asyncio", "future", "unseen")),
+    SweepStarted(9, 60, 2, ()),
+    PassFinished(9, 1, 2, None),
+    swept(4),
+)
+
+
+def test_the_board_knows_what_runs_and_what_is_done() -> None:
+    board = played(RUN)
+    assert list(board.phases) == ["connect", "partition", "route", "sweep"]
+    assert board.phases["connect"].seconds == 0.0
+    assert board.phases["connect"].total == 0
+    assert board.detail("partition") == "11 partitions of 586 nodes"
+    assert board.detail("route") == "2 of 11 partitions"
+    assert board.detail("sweep") == "1 of 2 partitions"
+    assert board.sweeps[4].state == "read"
+    assert (board.sweeps[9].done, board.sweeps[9].state) == (1, "reading")
+
+
+def test_a_failed_sweep_is_counted_as_one() -> None:
+    board = played((*RUN, swept(9, SweepStatus.FAILED)))
+    assert board.detail("sweep") == "2 of 2 partitions, 1 failed"
+
+
+def test_events_of_unknown_partitions_are_no_trouble() -> None:
+    board = played([PassFinished(7, 1, 1, None), swept(7), TextStreamed("x")])
+    assert board.sweeps == {}
+
+
+def test_elapsed_time_runs_until_the_phase_ends() -> None:
+    board = played([PhaseStarted("sweep")])
+    assert isinstance(board.clock, Clock)
+    board.clock.now += 7
+    assert board.elapsed("sweep") == 7
+    board.take(PhaseFinished("sweep", 7.5))
+    board.clock.now += 100
+    assert board.elapsed("sweep") == 7.5
+
+
+def test_the_picture_fits_80_columns_and_tells_all() -> None:
+    shown = picture(played(RUN))
+    assert all(len(row) <= 80 for row in shown.splitlines())
+    assert "task, loop, asyncio, future" in shown
+    assert "unseen" not in shown
+    assert "1/2 passes" in shown
+    assert "reading" in shown
+
+
+def test_a_download_shows_its_size() -> None:
+    shown = picture(played(RUN[:2]))
+    assert "45.2 MB of 155 MB" in shown
+
+
+def test_the_picture_keeps_to_the_height() -> None:
+    started = [SweepStarted(i, 30, 1, ()) for i in range(1, 41)]
+    board = played([PhaseStarted("sweep"), *started, *(swept(i) for i in range(1, 36))])
+    shown = picture(board, rows=8)
+    assert len(shown.splitlines()) == 1 + 8 + 1
+    assert "and 32 partitions more" in shown
+    assert all(f"P{i} " in shown for i in range(36, 41))
+    assert "P35 " in shown
+
+
+def test_hostile_keywords_are_text(hostile: str) -> None:
+    events = [PhaseStarted("sweep"), SweepStarted(1, 2, 1, (hostile, "[red]x[/red]"))]
+    shown = picture(played(events))
+    assert "\x1b" not in shown
+    assert "[red]x" in shown
+    assert "\x1b" not in line(events[1], played(events))
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (RUN[4], "partition: 11 partitions of 586 nodes (1.2 s)"),
+        (RUN[3], "partition: communities"),
+        (RUN[5], "route: 2 of 11 partitions: P4, P9"),
+        (RUN[6], ""),
+        (RUN[8], "sweep: P4 begins, 30 nodes in 1 pass (task, loop, asyncio, future)"),
+        (RUN[10], "sweep: P9 pass 1 of 2 read"),
+        (PassFinished(9, 1, 1, None), ""),
+        (PassFinished(9, 1, 1, "cut\noff"), "sweep: P9 pass 1 of 1 failed: cut off"),
+        (RUN[11], "sweep: P4 read, 30 of 30 nodes (0.0 s)"),
+        (swept(9, SweepStatus.FAILED), "sweep: P9 failed, 0 of 30 nodes (0.0 s)"),
+        (Warned("mind"), "note: mind"),
+        (TextStreamed("x"), ""),
+    ],
+)
+def test_lines(event: Event, told: str) -> None:
+    assert line(event, played([event])) == told
+
+
+def test_lines_of_counted_work_are_few(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines(Board(Clock()))
+    lines.start()
+    for done in range(1, 101):
+        lines(Progressed("load", done, 100, "nodes"))
+    lines.stop()
+    shown = capsys.readouterr()
+    assert shown.err.splitlines() == ["load: 1 of 100 nodes", "load: 100 of 100 nodes"]
+    assert shown.out == ""
+
+
+def test_the_display_shows_warnings_and_stops_twice(hostile: str) -> None:
+    file = StringIO()
+    console = Console(file=file, width=80, force_terminal=True, color_system=None)
+    display = Display(console)
+    display.start()
+    for event in (*RUN, Warned(f"mind {hostile}")):
+        display(event)
+    display.stop()
+    display.stop()
+    shown = file.getvalue()
+    assert "note: mind [bold]red[/bold]" in shown
+    assert "owned" not in shown
+    assert "1 of 2 partitions" in shown

@@ -1,0 +1,204 @@
+"""The funnel: codes for errors, one line on stderr, and signals that let clean-ups run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Coroutine
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from pgs_neo4j import errors
+from pgs_neo4j.cli import connection
+from pgs_neo4j.cli import run as funnel
+from pgs_neo4j.cli.run import code_of, report_fault, run
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def left_with(work: Coroutine[Any, Any, int | None]) -> int:
+    with pytest.raises(typer.Exit) as left:
+        run(work)
+    return left.value.exit_code
+
+
+async def ends(value: int | None) -> int | None:
+    return value
+
+
+async def raises(error: Exception) -> int:
+    raise error
+
+
+EXPECTED = {
+    errors.UsageError: 2, errors.ConfigError: 2, errors.QuestionError: 2,
+    errors.UnknownGraphError: 2, errors.UnknownSessionError: 2, errors.MappingError: 2,
+    errors.EmptyGraphError: 2, errors.InputFileError: 2, errors.DatabaseError: 5,
+    errors.DatabaseAuthError: 5, errors.GDSMissingError: 5, errors.ServerStartError: 5,
+    errors.JavaMissingError: 5, errors.ModelError: 6, errors.EmbeddingError: 6,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "code"), EXPECTED.items())
+def test_every_error_has_its_code(kind: type[errors.PGSError], code: int) -> None:
+    assert code_of(kind("x")) == code
+
+
+def test_all_sweeps_failed_is_the_model() -> None:
+    assert code_of(errors.AllSweepsFailedError({1: "429"})) == 6
+
+
+@pytest.mark.parametrize(("value", "code"), [(None, 0), (0, 0), (3, 3)])
+def test_a_command_that_ends_leaves_with_its_code(value: int | None, code: int) -> None:
+    assert left_with(ends(value)) == code
+
+
+def test_an_error_is_one_safe_line(capsys: pytest.CaptureFixture[str], hostile: str) -> None:
+    assert left_with(raises(errors.QueryError(f"refused\n{hostile}"))) == 5
+    shown = capsys.readouterr()
+    assert shown.err == "pgs: refused [bold]red[/bold] 2Jtail\n"
+    assert shown.out == ""
+
+
+def test_debug_shows_the_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGS_DEBUG", "1")
+    assert left_with(raises(errors.UsageError("no"))) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_unexpected_error_is_not_swallowed() -> None:
+    with pytest.raises(ZeroDivisionError):
+        run(raises(ZeroDivisionError()))
+
+
+def test_the_last_word_on_a_fault_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    report_fault(ValueError, ValueError("a\nb"), None)
+    shown = capsys.readouterr().err
+    assert len(shown.splitlines()) == 1
+    assert "ValueError: a b" in shown
+    assert "PGS_DEBUG=1" in shown
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_lets_the_clean_up_run(
+    number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cleaned: list[str] = []
+
+    async def work() -> int:
+        try:
+            os.kill(os.getpid(), number)
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            cleaned.append("transaction")
+        return 0
+
+    before = signal.getsignal(signal.SIGTERM)
+    assert left_with(work()) == 130
+    assert cleaned == ["transaction"]
+    assert "pgs: interrupted" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_an_error_of_the_clean_up_is_an_interruption() -> None:
+    async def work() -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            raise errors.DatabaseUnavailableError("gone") from None
+        return 0
+
+    assert left_with(work()) == 130
+
+
+def test_a_second_signal_bounds_the_wait(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class LeftError(Exception):
+        """Stands in for the end of the process."""
+
+    gone: list[int] = []
+    monkeypatch.setattr(funnel, "IMPATIENT_S", 0.05)
+    monkeypatch.setattr(funnel.os, "_exit", gone.append)
+
+    async def work() -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+            while not gone:
+                await asyncio.sleep(0.01)
+        return 0
+
+    assert left_with(work()) == 130
+    assert gone == [130]
+    shown = capsys.readouterr().err
+    assert "still cleaning up" in shown
+    assert "did not end in time" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "goes_on"), [("y\n", True), ("YES\n", True), ("\n", False), ("no\n", False)]
+)
+def test_a_terminal_is_asked(
+    typed: str,
+    goes_on: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    monkeypatch.setattr(connection.output, "is_terminal", lambda stream: True)
+    if goes_on:
+        connection.confirm("all goes", yes=False)
+    else:
+        with pytest.raises(errors.UsageError, match="nothing was changed"):
+            connection.confirm("all goes", yes=False)
+    assert capsys.readouterr().err == "all goes. Go on? [y/N] "
+
+
+def test_yes_asks_nobody_and_without_a_terminal_it_is_needed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("y\n"))
+    connection.confirm("all goes", yes=True)
+    with pytest.raises(errors.UsageError, match="--yes"):
+        connection.confirm("all goes", yes=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    script = (
+        "from pgs_neo4j.cli import output\n"
+        "from pgs_neo4j.cli.run import run\n"
+        "import typer\n"
+        "async def work():\n"
+        "    for _ in range(100_000): output.write('line\\n')\n"
+        "try: run(work())\n"
+        "except typer.Exit as left: raise SystemExit(left.exit_code)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"line\n"
+        process.stdout.close()
+        said = process.stderr.read()
+        assert process.wait(timeout=60) == 141
+    assert said == b""

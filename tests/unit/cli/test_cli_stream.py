@@ -1,0 +1,102 @@
+"""The answer reaches stdout as it arrives, and stops the run when nobody reads."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Callable
+
+import pytest
+
+from pgs_neo4j.cli import listen, output
+from pgs_neo4j.cli.listen import AnswerStream, Silent, answer_stream
+from pgs_neo4j.cli.text import Wrapper
+from pgs_neo4j.events import Event, PhaseStarted, SearchAnswered, TextStreamed
+
+
+class Heard(Silent):
+    """Notes what it was told, in order."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def start(self) -> None:
+        self.told.append("start")
+
+    def stop(self) -> None:
+        self.told.append("stop")
+
+    def __call__(self, event: Event) -> None:
+        self.told.append(type(event).__name__)
+
+
+async def test_the_display_stops_before_the_first_text(
+    capsys: pytest.CaptureFixture[str], hostile: str
+) -> None:
+    heard = Heard()
+    stream = answer_stream(heard)
+    for event in (PhaseStarted("sweep"), TextStreamed("one "), TextStreamed(f"two {hostile}")):
+        stream(event)
+    stream.close()
+    assert heard.told == ["PhaseStarted", "stop"]
+    assert capsys.readouterr().out == "one two [bold]red[/bold] 2Jtail\n"
+
+
+async def test_a_text_that_ends_its_line_gets_no_empty_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stream = answer_stream(Heard())
+    stream(TextStreamed("end\n"))
+    stream.close()
+    assert capsys.readouterr().out == "end\n"
+
+
+async def test_the_search_is_shown_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    heard = Heard()
+    stream = answer_stream(heard)
+    for event in (SearchAnswered("near"), PhaseStarted("sweep"), TextStreamed("far")):
+        stream(event)
+    stream.close()
+    assert heard.told == ["stop", "start", "PhaseStarted", "stop"]
+    assert capsys.readouterr().out == (
+        "## From the nearest nodes\n\nnear\n\n## From the partitions\n\nfar\n"
+    )
+
+
+async def test_nothing_streamed_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    stream = answer_stream(Heard())
+    stream.close()
+    assert not stream.written
+    assert capsys.readouterr().out == ""
+
+
+async def test_a_closed_pipe_cancels_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    silenced: list[object] = []
+    monkeypatch.setattr(output, "write", _broken)
+    monkeypatch.setattr(listen.output, "silence", silenced.append)
+
+    async def work() -> None:
+        stream = AnswerStream(Silent(), asyncio.current_task(), Wrapper(None))
+        stream(TextStreamed("a"))
+        stream(TextStreamed("b"))
+        assert stream.broken
+        await asyncio.sleep(60)
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(work())
+    assert len(silenced) == 1
+
+
+def _broken(text: str) -> None:
+    raise BrokenPipeError(errno.EPIPE, text)
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_progress_is_silent_when_quiet(quiet: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    with listen.progress(quiet=quiet) as shown:
+        shown(PhaseStarted("sweep"))
+        told: Callable[[Event], None] = shown
+        told(TextStreamed("x"))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert isinstance(shown, Silent) is quiet
