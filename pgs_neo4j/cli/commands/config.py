@@ -1,0 +1,62 @@
+"""`pgs config show`: every setting, its value, and where it comes from."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption
+from pgs_neo4j.cli.run import run
+
+MASK = "***"
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+
+config_app = typer.Typer(no_args_is_help=True, help="Settings in force.")
+
+
+@config_app.callback()
+def config() -> None:
+    """Show the settings in force."""
+
+
+@config_app.command("show")
+def show(as_json: JsonOption = False) -> None:
+    """Show every setting with its value and origin: default, file, environment.
+
+    Each can be set in pgs.toml by its name, and in the environment as PGS_ and its name in
+    capitals. Secrets are masked.
+    """
+    run(_show(as_json=as_json))
+
+
+async def _show(*, as_json: bool) -> None:
+    from pgs_neo4j import config as settings
+
+    loaded = settings.load()
+    path = settings.config_file()
+    rows = []
+    for part in (loaded.settings, loaded.config):
+        for name, field in type(part).model_fields.items():
+            value = masked(getattr(part, name))
+            origin = loaded.origins[name]
+            rows.append(
+                {"name": name, "value": value, "origin": origin, "about": field.description}
+            )
+    if as_json:
+        output.write_json({"file": str(path) if path else None, "settings": rows})
+        return
+    from pgs_neo4j.cli import tables
+
+    shown = [(r["name"], "-" if r["value"] is None else r["value"], r["origin"]) for r in rows]
+    output.write_table(tables.table(("setting", "value", "origin"), shown))
+    output.write_lines(["", f"file: {path or 'none; pgs.toml here or PGS_CONFIG names one'}"])
+
+
+def masked(value: Any) -> Any:
+    """The value, a secret as ***; also what stands before the @ of an address."""
+    if hasattr(value, "get_secret_value"):
+        return MASK
+    return _CREDENTIALS.sub(f"{MASK}@", value) if isinstance(value, str) else value

@@ -1,0 +1,28 @@
+"""A graph mapping as the command line that stores it. Pure."""
+
+from __future__ import annotations
+
+import shlex
+
+from pgs_neo4j.model import GraphMapping
+
+
+def add_command(name: str, mapping: GraphMapping) -> str:
+    """``pgs graph add NAME …`` for a mapping, quoted for a POSIX shell."""
+    given = (
+        ("--label", mapping.labels),
+        ("--relationship-type", mapping.relationship_types),
+        ("--text", mapping.text),
+        ("--title", (mapping.title,)),
+        ("--key", (mapping.key,)),
+        ("--weight", (mapping.weight,)),
+        ("--relationship-weight", (mapping.relationship_weight,)),
+        ("--embedding", (mapping.embedding,)),
+    )
+    words = ["pgs", "graph", "add", name]
+    for option, values in given:
+        for value in values:
+            if value is not None:
+                # Only this form takes a name that begins with a dash.
+                words += [f"{option}={value}"] if value.startswith("-") else [option, value]
+    return shlex.join(words)

@@ -1,0 +1,124 @@
+"""The one funnel of all commands: signals cancel, errors become one line and a code.
+
+    0 done   2 usage   3 partial answer   5 database   6 model   130 interrupted
+
+A closed stdout ends a command quietly with 141, as it ends other tools.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.errors import DatabaseError, ModelError, PGSError
+
+DONE, FAULT, USAGE, PARTIAL, DATABASE, MODEL = 0, 1, 2, 3, 5, 6
+INTERRUPTED, PIPE_CLOSED = 130, 141
+GRACE_S = 60.0  # for the clean-up after the first signal
+IMPATIENT_S = 10.0  # and after the second
+
+
+def run(work: Coroutine[Any, Any, int | None]) -> None:
+    """Run a command's work to its end and leave with its exit code (None is 0).
+
+    SIGINT, SIGTERM, and SIGHUP cancel it, so that every clean-up runs, within GRACE_S.
+    """
+    stop = _Stop()
+    try:
+        with asyncio.Runner() as runner:
+            code = runner.run(_watched(work, stop)) or DONE
+    except asyncio.CancelledError:
+        if not stop.signals:
+            raise
+        code = INTERRUPTED
+    except PGSError as error:
+        _trace()
+        if not stop.signals:
+            output.complain(str(error))
+        code = INTERRUPTED if stop.signals else code_of(error)
+    except BrokenPipeError:
+        output.silence(sys.stdout)
+        code = PIPE_CLOSED
+    if code == INTERRUPTED:
+        output.complain("interrupted")
+    raise typer.Exit(code)
+
+
+def code_of(error: PGSError) -> int:
+    """The exit code that stands for an error."""
+    if isinstance(error, DatabaseError):
+        return DATABASE
+    return MODEL if isinstance(error, ModelError) else USAGE
+
+
+def report_fault(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """The last word on an error nobody expected: one line, and the traceback on request."""
+    if debugging():
+        traceback.print_exception(kind, error, trace)
+    output.complain(
+        f"this is a fault in pgs_neo4j, or of the machine: {kind.__name__}: {error}; "
+        "run it again with PGS_DEBUG=1 to see where"
+    )
+
+
+def debugging() -> bool:
+    """Whether tracebacks were asked for."""
+    return os.environ.get("PGS_DEBUG", "") not in ("", "0")
+
+
+@dataclass(slots=True)
+class _Stop:
+    """What signals have asked for so far."""
+
+    signals: int = 0
+    task: asyncio.Task[int | None] | None = None
+    deadline: asyncio.TimerHandle | None = field(default=None, repr=False)
+
+    def ask(self) -> None:
+        self.signals += 1
+        limit = GRACE_S if self.signals == 1 else IMPATIENT_S
+        if self.signals == 1 and self.task is not None:
+            output.note("interrupted; ending transactions and cleaning up")
+            self.task.cancel()
+        elif self.signals == 2:
+            output.note(f"still cleaning up; this ends in at most {limit:.0f} s")
+        if self.signals <= 2:
+            if self.deadline is not None:
+                self.deadline.cancel()
+            self.deadline = asyncio.get_running_loop().call_later(limit, self.give_up)
+
+    def give_up(self) -> None:
+        output.complain("the clean-up did not end in time, so something of the run may be left")
+        os._exit(INTERRUPTED)
+
+
+async def _watched(work: Coroutine[Any, Any, int | None], stop: _Stop) -> int | None:
+    stop.task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        ignored = number is not None and signal.getsignal(number) is signal.SIG_IGN
+        if number is None or (ignored and name == "SIGHUP"):  # nohup means: go on without me
+            continue
+        try:
+            loop.add_signal_handler(number, stop.ask)
+        except (NotImplementedError, RuntimeError):
+            break  # Windows, or not the main thread: the runner's own handling stays
+    return await work
+
+
+def _trace() -> None:
+    if debugging():
+        traceback.print_exc()

@@ -1,0 +1,103 @@
+"""Tables for people. Every cell is plain text: nothing from a graph is taken for markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.cli.page import coverage
+from pgs_neo4j.cli.text import one_line
+from pgs_neo4j.model import GraphMapping, Partition, Routing
+from pgs_neo4j.pgs.session import SessionInfo
+
+KEYWORDS = 8
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Rows under headings; a heading that ends in ``>`` sets its column right."""
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        right = column.endswith(">")
+        made.add_column(column.rstrip(">"), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(one_line(str(cell))) for cell in row))
+    return made
+
+
+def partitions(found: Sequence[Partition]) -> Table:
+    """The current partitions, largest first."""
+    rows = (
+        (
+            part.name,
+            f"{part.size:,}",
+            f"{part.tokens:,}",
+            ", ".join(part.keywords[:KEYWORDS]) or "-",
+            ", ".join(f"P{near.id} ({near.edges})" for near in part.adjacent) or "-",
+            "yes" if part.pool else "",
+        )
+        for part in found
+    )
+    return table(("id", "nodes>", "tokens>", "keywords", "adjacent (edges)", "pool"), rows)
+
+
+def routes(routing: Routing, found: Mapping[int, Partition]) -> Table:
+    """The partitions a question goes to, best first."""
+    rows = (
+        (
+            f"P{route.partition}",
+            "-" if route.similarity is None else f"{route.similarity:.2f}",
+            f"{found[route.partition].size:,}" if route.partition in found else "-",
+            ", ".join(found[route.partition].keywords[:4]) if route.partition in found else "-",
+            route.reason,
+        )
+        for route in routing.routes
+    )
+    return table(("id", "similarity>", "nodes>", "keywords", "reason"), rows)
+
+
+def graphs(found: Sequence[StoredGraph]) -> Table:
+    """Stored graphs by name."""
+    rows = (
+        (
+            graph.name,
+            "-" if graph.partition_count is None else graph.partition_count,
+            "-" if graph.node_count is None else f"{graph.node_count:,}",
+            ", ".join(graph.mapping.labels) or "all labels",
+            ", ".join(graph.mapping.text) or "-",
+        )
+        for graph in found
+    )
+    return table(("graph", "partitions>", "nodes>", "labels", "text"), rows)
+
+
+def mapping(found: GraphMapping) -> Table:
+    """What takes part in a graph, and what its properties mean."""
+    rows = (
+        ("labels", ", ".join(found.labels) or "(all)"),
+        ("relationship types", ", ".join(found.relationship_types) or "(all)"),
+        ("text", ", ".join(found.text) or "(none)"),
+        ("title", found.title or "(none)"),
+        ("key", found.key or "(none)"),
+        ("weight", found.weight or "(none: by degree)"),
+        ("relationship weight", found.relationship_weight or "(none: all alike)"),
+        ("embedding", found.embedding or "(none)"),
+    )
+    return table(("mapping", ""), rows)
+
+
+def sessions(found: Sequence[SessionInfo]) -> Table:
+    """Stored sessions, the latest first."""
+    rows = (
+        (
+            info.id,
+            info.graph,
+            info.runs,
+            coverage(info.coverage) if info.coverage else "-",
+            info.updated_at[:16].replace("T", " "),
+        )
+        for info in found
+    )
+    return table(("session", "graph", "runs>", "coverage", "last used (UTC)"), rows)

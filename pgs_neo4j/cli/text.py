@@ -1,0 +1,97 @@
+"""Text from a graph or a model made safe and readable on a terminal. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# A terminal obeys escape sequences, and reorders text at bidirectional controls: neither may
+# come from a node. \n and \t are all that stays.
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_WORD = re.compile(r"\S+|\n|[^\S\n]+")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])$")
+
+
+def plain(text: str) -> str:
+    """The text without escape sequences and control characters but newline and tab."""
+    return _CONTROL.sub("", _SEQUENCE.sub("", text))
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """The text on one line, safe, and cut with an ellipsis after ``limit`` characters."""
+    line = " ".join(plain(text).split())
+    return line if limit is None or len(line) <= limit else f"{line[: max(limit - 1, 0)]}…"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: ``1 node``, ``1,200 nodes``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def percent(share: float) -> str:
+    """A share of 0 to 1 in whole percent that never rounds to none or all of something."""
+    if 0 < share < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
+
+
+def seconds(value: float) -> str:
+    """A duration for people: ``0.8 s``, ``45 s``, ``3 min 05 s``."""
+    if value < 10:
+        return f"{value:.1f} s"
+    whole = round(value)
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60:02d} s"
+
+
+def size(size_bytes: float) -> str:
+    """Bytes for people, in MB of 10^6."""
+    return f"{size_bytes / 1e6:,.1f} MB" if size_bytes < 1e8 else f"{size_bytes / 1e6:,.0f} MB"
+
+
+@dataclass(slots=True)
+class Wrapper:
+    """Wraps streamed text at word ends; the last word waits until it is known to be whole.
+
+    Lines that begin as a bullet continue under its text. ``width`` None leaves text as it is.
+    """
+
+    width: int | None
+    _held: str = ""
+    _gap: str = ""
+    _column: int = 0
+    _indent: int = 0
+    _begun: bool = False
+
+    def feed(self, text: str) -> str:
+        """What can be written now."""
+        if self.width is None:
+            return text
+        pieces = _WORD.findall(self._held + text)
+        self._held = pieces.pop() if pieces and pieces[-1] != "\n" else ""
+        return "".join(map(self._place, pieces))
+
+    def close(self) -> str:
+        """What was held back."""
+        held, self._held = self._held, ""
+        return self._place(held) if held else ""
+
+    def _place(self, piece: str) -> str:
+        if piece == "\n":
+            self._gap, self._column, self._indent, self._begun = "", 0, 0, False
+            return piece
+        if piece.isspace():
+            self._gap = piece
+            return ""
+        gap, self._gap = self._gap, ""
+        reached = self._column + len(gap) + len(piece)
+        if self._begun and self.width is not None and reached > self.width:
+            self._column = self._indent + len(piece)
+            return "\n" + " " * self._indent + piece
+        if not self._begun:
+            self._begun = True
+            self._indent = len(gap) + (len(piece) + 1 if _BULLET.match(piece) else 0)
+        self._column = reached
+        return gap + piece
