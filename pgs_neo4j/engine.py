@@ -363,14 +363,13 @@ async def _database(
     uri, user = settings.neo4j_uri, settings.neo4j_user
     secret = settings.neo4j_password
     password = secret.get_secret_value() if secret is not None else None
+    name = settings.neo4j_database
     if uri is None:
         # Imported here: only the managed local server needs the extra [local].
         from pgs_neo4j.local.options import options_from_environment
         from pgs_neo4j.local.server import ensure_running
 
         running = await ensure_running(options_from_environment(), on_event)
-        uri, user, password = running.uri, running.user, running.password
-    async with db.connect(
-        uri, user, password, settings.neo4j_database, knobs.query_timeout_s
-    ) as database:
+        uri, user, password, name = running.uri, running.user, running.password, None
+    async with db.connect(uri, user, password, name, knobs.query_timeout_s) as database:
         yield database
