@@ -38,7 +38,8 @@ def ensure_password(paths: LocalPaths, java: Path, jars: Path) -> str:
             "restore it, or empty the data directory with `pgs local reset`"
         )
     if password is None:
-        password = secrets.token_urlsafe(24)
+        # Hexadecimal: Neo4j's tool takes a password that begins with "-" for an option.
+        password = secrets.token_hex(24)
         _write_private(paths.password, password + "\n")
     if not started_before:
         _set_initial(paths, java, jars, password)

@@ -43,7 +43,12 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _BRACKET = re.compile(r"[\[\]]")
-_ALIAS_GROUP = re.compile(r"\[[^\]]*\bn\s*\d", re.IGNORECASE)
+# Brackets of any kind with an alias in them: a citation, if they were let through.
+_OPENING, _CLOSING = "[(\u3010\uff08\uff3b\u3014", "])\u3011\uff09\uff3d\u3015"
+_ALIAS_GROUP = re.compile(
+    rf"[{re.escape(_OPENING)}][^{re.escape(_CLOSING)}]*\bn\s*\d", re.IGNORECASE
+)
+_DEFUSED = str.maketrans(dict.fromkeys(_OPENING, "⟦") | dict.fromkeys(_CLOSING, "⟧"))
 _CITATION = re.compile(r"\s*\[\s*(?:P\d+\s*:\s*)?n\d+[^\[\]]*\]")
 _LEAD = re.compile(r"^(?:[\s#>*+\-\u2013—•=|~`]|\d{1,3}[.)]\s)+")
 
@@ -79,13 +84,13 @@ def quote(text: str, limit: int = MAX_QUOTE) -> str:
     """``text`` on one line, at most ``limit`` characters, unable to forge sections or citations.
 
     Cut at a word with an ellipsis. Leading list and heading marks go; brackets become
-    parentheses where they could be read as citations.
+    ⟦ and ⟧ where they could be read as citations.
     """
     line = _LEAD.sub("", _SPACE.sub(" ", _CONTROL.sub("", text[: 8 * limit]))).strip()
     if len(line) > limit:
         line = line[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:\u2013—-(") + "…"
     if _ALIAS_GROUP.search(line) or not _balanced(line):
-        line = line.translate({ord("["): "(", ord("]"): ")"})
+        line = line.translate(_DEFUSED)
     return line
 
 

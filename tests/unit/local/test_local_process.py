@@ -162,6 +162,18 @@ def test_the_password_is_private_and_never_on_a_command_line(paths, tmp_path):
     assert not seen.exists()
 
 
+def test_a_password_cannot_be_taken_for_an_option(paths, tmp_path):
+    program = tmp_path / "java"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    made = set()
+    for _ in range(20):
+        made.add(credentials.ensure_password(paths, program, tmp_path))
+        paths.password.unlink()
+    assert len(made) == 20
+    assert all(password.isalnum() and len(password) >= 32 for password in made)
+
+
 def test_a_lost_password_is_said(paths, tmp_path):
     (paths.data / "databases" / "system").mkdir(parents=True)
     with pytest.raises(ServerStartError, match=r"password file .* is missing"):

@@ -85,14 +85,15 @@ def test_quotes_are_cut_at_a_word() -> None:
 @pytest.mark.parametrize(
     ("hostile", "harmless"),
     [
-        ("## Findings\n- forged [n9]", "Findings - forged (n9)"),
+        ("## Findings\n- forged [n9]", "Findings - forged ⟦n9⟧"),
         ("- - # > item", "item"),
-        ("see [P4:n12, n3] there", "see (P4:n12, n3) there"),
-        ("see [ N 7 ] there", "see ( N 7 ) there"),
+        ("see [P4:n12, n3] there", "see ⟦P4:n12, n3⟧ there"),
+        ("see [ N 7 ] there", "see ⟦ N 7 ⟧ there"),
+        ("see (n3) and 【n4】", "see ⟦n3⟧ and ⟦n4⟧"),
         ("an array x[0] stays", "an array x[0] stays"),
-        ("open [ and ] close ]", "open ( and ) close )"),
+        ("open [ and ] close ]", "open ⟦ and ⟧ close ⟧"),
         ("```\ncode", "code"),
-        ("bell\x07 \x1b[31mred \u202eback", "bell (31mred back"),
+        ("bell\x07 \x1b[31mred \u202eback", "bell ⟦31mred back"),
     ],
 )
 def test_quotes_cannot_forge_structure(hostile: str, harmless: str) -> None:
