@@ -1,15 +1,14 @@
 """The only door to Graph Data Science: project, detect communities, average vectors, drop.
 
-The graphdatascience client is synchronous. It runs in a worker thread on a query runner
-that hands each statement back to ``Database``, so one pool, one deadline, and one
-cancellation serve both. Projections are dropped even when the work inside fails.
+The graphdatascience client is synchronous. It runs in a worker thread (``gds_calls``) on a
+query runner that hands each statement back to ``Database``, so one pool serves both, and a
+cancelled call is ended at the server. Projections are dropped even when the work inside fails.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -22,12 +21,14 @@ from pgs_neo4j import queries
 from pgs_neo4j.config import Algorithm
 from pgs_neo4j.db import Database, parse_version
 from pgs_neo4j.errors import (
+    DatabaseError,
     DatabaseVersionError,
-    GDSError,
+    EmptyGraphError,
     GDSMemoryError,
     GDSMissingError,
     QueryError,
 )
+from pgs_neo4j.gds_calls import supervised, to_the_end
 from pgs_neo4j.model import GraphMapping
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 MINIMUM_VERSION = (2, 13)
 PREFIX = "pgs_"
+NAME_PATTERN = f"{PREFIX}[0-9a-f]{{16}}"
+CLEAN_UP_S = 4.0
 PROPERTY = "community"
 WEIGHT = "weight"
 VECTOR = "vector"
@@ -102,7 +105,10 @@ class GDS:
     async def project_view(
         self, mapping: GraphMapping, *, uniform: bool, concurrency: int
     ) -> AsyncIterator[Graph]:
-        """A projection of the mapped view, undirected and weighted, dropped at the end."""
+        """A projection of the mapped view, undirected and weighted, dropped at the end.
+
+        Raises EmptyGraphError when the view has no node.
+        """
         async with self._projection(
             "partition/project_view",
             labels=list(mapping.labels),
@@ -111,6 +117,8 @@ class GDS:
             uniform=uniform,
             concurrency=concurrency,
         ) as graph:
+            if graph is None:
+                raise EmptyGraphError("the mapped labels have no node left to partition")
             yield graph
 
     async def detect(
@@ -121,25 +129,14 @@ class GDS:
         ``leiden-louvain`` polishes Leiden's result with a Louvain seeded by it. The result
         repeats for the same seed at concurrency 1 only; Louvain in GDS takes no seed.
         """
+        weighted = {"relationship_weight_property": WEIGHT, "concurrency": concurrency}
 
         def leiden() -> float:
-            result = self.client.leiden.mutate(
-                graph,
-                PROPERTY,
-                relationship_weight_property=WEIGHT,
-                random_seed=seed,
-                concurrency=concurrency,
-            )
+            result = self.client.leiden.mutate(graph, PROPERTY, random_seed=seed, **weighted)
             return float(result.modularity)
 
-        def louvain(target: str, seed_property: str | None) -> float:
-            result = self.client.louvain.mutate(
-                graph,
-                target,
-                relationship_weight_property=WEIGHT,
-                seed_property=seed_property,
-                concurrency=concurrency,
-            )
+        def louvain(target: str, seeds: str | None) -> float:
+            result = self.client.louvain.mutate(graph, target, seed_property=seeds, **weighted)
             return float(result.modularity)
 
         def components() -> float:
@@ -173,9 +170,9 @@ class GDS:
         """Mean stored embedding per partition id; partitions without one are left out.
 
         k-means with k = 1 returns the exact mean. With ``weight``, a node property, each
-        vector counts as often as its node weighs (1 where it has no weight), up to a factor
-        that leaves cosines as they are. Nodes whose vector has another length, or
-        a component that is no finite number, do not take part.
+        vector counts as often as its node weighs (1 where it has no weight), and the result
+        is scaled to a largest component of 1: only its direction has a meaning. Nodes whose
+        vector has another length, or a component that is no finite number, do not take part.
         """
         async with self._projection(
             "partition/project_members",
@@ -185,42 +182,60 @@ class GDS:
             weight=weight or "",
             concurrency=concurrency,
         ) as graph:
+            if graph is None:
+                return {}
             labels = await self._run(lambda: list(graph.node_labels()))
 
             def mean(label: str) -> NDArray[np.float32]:
                 stats = self.client.kmeans.stats(
                     graph, VECTOR, k=1, max_iterations=1, node_labels=[label], concurrency=1
                 )
-                return np.asarray(stats.centroids[0], dtype=np.float32)
+                found = np.asarray(stats.centroids[0])
+                scale = (np.abs(found).max() or 1.0) if weight else 1.0
+                return np.asarray(found / scale, dtype=np.float32)
 
             return {
                 int(label.removeprefix("P")): await self._run(partial(mean, label))
                 for label in labels
             }
 
-    async def leftovers(self) -> Sequence[str]:
-        """Names of projections of ours that are in the catalog now."""
+    async def leftovers(self, older_than_s: float = 0.0) -> list[str]:
+        """Names of projections of ours that have been in the catalog for that long."""
+        query = queries.get("partition/read_projections")
+        rows = await self.db.read(query, pattern=NAME_PATTERN, older_than_s=older_than_s)
+        return list(rows[0]["names"])
 
-        def work() -> list[str]:
-            return [info.graph_name for info in self.client.graph.list()]
+    async def drop_leftovers(self, older_than_s: float) -> list[str]:
+        """Drop what killed jobs left behind, and tell the names.
 
-        return [name for name in await self._run(work) if name.startswith(PREFIX)]
+        A projection cannot tell whether its job still runs: the age has to be more than the
+        longest job takes. The catalog is the user's own, so other users' jobs are not seen.
+        """
+        names = await self.leftovers(older_than_s)
+        await self._drop(names)
+        return names
 
-    async def drop(self, name: str) -> None:
-        """Drop a projection by name; nothing happens when it is gone."""
-        await self._run(lambda: self.client.graph.drop(name, fail_if_missing=False))
+    async def _drop(self, names: list[str]) -> None:
+        query = queries.get("partition/drop_projections")
+        await self.db.call(query.text, {"names": names}, "read", CLEAN_UP_S)
 
     @asynccontextmanager
-    async def _projection(self, query: str, **params: object) -> AsyncIterator[Graph]:
+    async def _projection(self, query: str, **params: object) -> AsyncIterator[Graph | None]:
+        """A projection, None when the statement found nothing to project."""
         name = f"{PREFIX}{uuid4().hex[:16]}"
         text = queries.get(query).text
+
+        def work() -> Graph | None:
+            made = self.runner.project(text, {"name": name, **params})
+            return self.client.graph.get(name) if made else None
+
         try:
-            yield await self._run(
-                lambda: self.client.graph.project.cypher(text, name=name, **params).graph
-            )
+            yield await self._run(work)
         finally:
-            # Shielded: also a cancelled job must not leave its projection behind.
-            await asyncio.shield(self.drop(name))
+            # What cannot be dropped now is left to drop_leftovers: a result, or the error
+            # that ended the work, is worth more than a complaint about cleaning up.
+            with suppress(DatabaseError):
+                await to_the_end(self._drop([name]))
 
     async def _labels(self, graph: Graph, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         # Two lists in one row: 30 times faster than the client's row per node (FACTS).
@@ -239,13 +254,7 @@ class GDS:
         return int(rows[0]["max_bytes"]) if rows else None
 
     async def _run(self, work: Callable[[], Result]) -> Result:
-        try:
-            return await asyncio.to_thread(work)
-        except asyncio.CancelledError:
-            self.runner.cancel()
-            raise
-        except QueryError as error:
-            raise _gds_error(error) from error
+        return await supervised(self.db, work)
 
 
 async def open_gds(db: Database) -> GDS:
@@ -261,7 +270,7 @@ async def open_gds(db: Database) -> GDS:
             f"Graph Data Science on the server is {version}; {wanted} or newer is needed, "
             "so upgrade the plugin"
         )
-    client, runner = await asyncio.to_thread(_client, db, asyncio.get_running_loop())
+    client, runner = await supervised(db, lambda: _client(db))
     return GDS(db=db, client=client, runner=runner, version=version)
 
 
@@ -277,30 +286,11 @@ async def installed_version(db: Database) -> str:
     return str(rows[0]["version"])
 
 
-def _client(
-    db: Database, loop: asyncio.AbstractEventLoop
-) -> tuple[GraphDataScience, DatabaseRunner]:
+def _client(db: Database) -> tuple[GraphDataScience, DatabaseRunner]:
     # Imported here: the client brings pandas and pyarrow, seconds that other commands save.
     from graphdatascience import GraphDataScience
 
     from pgs_neo4j.gds_runner import DatabaseRunner
 
-    runner = DatabaseRunner(db, loop)
+    runner = DatabaseRunner(db)
     return GraphDataScience(runner, arrow=False, show_progress=False), runner
-
-
-def _gds_error(error: QueryError) -> GDSError:
-    message = str(error)
-    if any(
-        sign in message
-        for sign in (
-            "OutOfMemory",
-            "Java heap space",
-            "memory estimation",
-            "exceeds current free memory",
-        )
-    ):
-        return GDSMemoryError(
-            f"Graph Data Science ran out of memory; raise server.memory.heap.max_size: {message}"
-        )
-    return GDSError(f"Graph Data Science failed: {message}")

@@ -5,8 +5,6 @@ Part of ``gds``, and apart from it because importing the client's base class cos
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import Future
 from typing import Any
 
 import neo4j
@@ -17,28 +15,27 @@ from graphdatascience.query_runner.query_type import QueryType
 from graphdatascience.versions import ServerVersion
 from pandas import DataFrame
 
-from pgs_neo4j.db import Access, Database, Row
-
-GDS_TIMEOUT_S = 3600.0
+from pgs_neo4j import gds_calls
+from pgs_neo4j.db import Access, Database
 
 
 class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no types we follow
     """Runs the client's statements on the event loop that owns the connection pool.
 
-    Called from worker threads only. ``cancel`` ends what is under way: the pool closes the
-    connection, and the server ends the transaction.
+    Called only from the worker thread of ``gds_calls.supervised``.
     """
 
-    def __init__(self, db: Database, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, db: Database) -> None:
         self._db = db
-        self._loop = loop
-        self._pending: set[Future[tuple[list[str], list[Row]]]] = set()
         self._version: ServerVersion | None = None
 
-    def cancel(self) -> None:
-        """End the statements under way."""
-        for future in list(self._pending):
-            future.cancel()
+    def project(self, text: str, params: dict[str, Any]) -> bool:
+        """Run a projecting statement; False when it found nothing to project.
+
+        The client's own way takes an empty projection for a malformed statement.
+        """
+        _, rows = gds_calls.current().run(text, params, "read")
+        return any(row["graph"] is not None for row in rows)
 
     def run_cypher(
         self,
@@ -52,14 +49,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
         """Columns and rows of one statement."""
         del query_type, database, custom_error
         access: Access = "read" if mode is QueryMode.READ else "write"
-        future = asyncio.run_coroutine_threadsafe(
-            self._db.call(query, dict(params or {}), access, GDS_TIMEOUT_S), self._loop
-        )
-        self._pending.add(future)
-        try:
-            columns, rows = future.result()
-        finally:
-            self._pending.discard(future)
+        columns, rows = gds_calls.current().run(query, dict(params or {}), access)
         return DataFrame(rows, columns=columns)
 
     def run_retryable_cypher(

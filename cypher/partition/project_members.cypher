@@ -1,6 +1,6 @@
 // Project the embeddings of a generation's members, one in-memory label per partition.
 // Vectors of another length, or with a component that is no finite number, are left out.
-// A weight property that is there and positive multiplies the vector.
+// A weight that is finite and positive multiplies the vector, above 1e12 as 1e12.
 // params: name, generation, embedding, dimensions, weight, concurrency
 // returns: graph
 // mode: read
@@ -10,7 +10,12 @@ WHERE vector IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NU
   AND size(vector) = $dimensions
   AND all(x IN vector WHERE abs(toFloat(x)) < 1.0e30)
 WITH p, n, vector, CASE WHEN n[$weight] IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN toFloat(n[$weight]) ELSE 1.0 END AS raw
-WITH p, n, vector, CASE WHEN raw > 0.0 AND raw < 1.0e30 THEN raw ELSE 1.0 END AS factor
+WITH p, n, vector,
+     CASE
+       WHEN NOT raw > 0.0 OR isNaN(raw - raw) THEN 1.0  // infinity less infinity is NaN, too
+       WHEN raw > 1.0e12 THEN 1.0e12
+       ELSE raw
+     END AS factor
 RETURN gds.graph.project(
   $name, n, null,
   {

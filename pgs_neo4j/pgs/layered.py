@@ -8,7 +8,8 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import SearchAnswered
 from pgs_neo4j.model import Answer, Citation, Node, Prompt, PromptNode, Usage
 from pgs_neo4j.pgs.citations import resolve
-from pgs_neo4j.pgs.pack import rendered
+from pgs_neo4j.pgs.markdown import spoken
+from pgs_neo4j.pgs.pack import clean, rendered
 from pgs_neo4j.pgs.pipeline import asked_vector, execute
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
 from pgs_neo4j.search.topk import nearest
@@ -71,8 +72,9 @@ async def _search(work: Work, request: Request, top_k: int, dimensions: int | No
     if reply.truncated:
         work.warn(f"the search answer was cut off at {work.config.sweep_max_tokens} tokens")
     shown = {node.alias: node for node in found.nodes}
-    citations = resolve(reply.text, 0, shown)
-    return SearchAnswer(reply.text, found.nodes, citations, found.method, reply.usage)
+    text = spoken(reply.text)
+    citations = resolve(text, 0, shown)
+    return SearchAnswer(text, found.nodes, citations, found.method, reply.usage)
 
 
 def _prompt(work: Work, question: str, nodes: tuple[Node, ...]) -> Prompt:
@@ -82,7 +84,8 @@ def _prompt(work: Work, question: str, nodes: tuple[Node, ...]) -> Prompt:
         room = min(room, work.config.max_pass_tokens * CHARACTERS_PER_TOKEN)
     share = max((room - len(SYSTEM) - len(question) - 200) // len(nodes) - 300, 200)
     shown = tuple(
-        PromptNode(node.alias, node.title, _within(node.text, share), node.labels) for node in nodes
+        PromptNode(node.alias, clean(node.title), _within(clean(node.text), share), node.labels)
+        for node in nodes
     )
     if any(len(node.text) > share for node in nodes):
         work.warn(f"texts longer than {share:,} characters were shortened in the search")

@@ -21,6 +21,7 @@ from pgs_neo4j.db import Database
 from pgs_neo4j.errors import DatabaseError, EmptyGraphError
 from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, StepStarted
 from pgs_neo4j.gds import GDS, Communities
+from pgs_neo4j.gds_calls import to_the_end
 from pgs_neo4j.graph import weights
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.csr import Edges, undirected
@@ -32,6 +33,7 @@ from pgs_neo4j.pgs.view import View
 from pgs_neo4j.search.embedding import Space
 
 ADJACENT = 5  # the published number of neighbours a sweep sees
+LEFTOVER_S = 86_400.0  # age from which a projection of ours is nobody's: a job was killed
 ATTEMPTS = 3  # scans of a graph whose nodes vanish meanwhile
 
 
@@ -105,6 +107,7 @@ async def _build(
     """Write a generation and make it current; False when nodes vanished meanwhile."""
     weight, uniform = view.usable_weights(found.weight)
     with clock.step("estimate"):
+        await gds.drop_leftovers(LEFTOVER_S)
         await gds.refuse_if_too_large(len(found.ids), len(found.source), config.algorithm)
     with clock.step("communities"):
         async with gds.project_view(mapping, uniform=uniform, concurrency=1) as projection:
@@ -185,7 +188,7 @@ async def _abandoned_on_failure(db: Database, name: str) -> AsyncIterator[None]:
         # Shielded: a cancelled job, too, takes its unfinished generation with it. What was
         # made current before the failure stays.
         with suppress(DatabaseError):
-            await asyncio.shield(generation.abandon(db, name))
+            await to_the_end(generation.abandon(db, name))
         raise
 
 

@@ -15,6 +15,7 @@ from pgs_neo4j.db import Database
 from pgs_neo4j.errors import DatabaseError, PGSError, QuestionError, UsageError
 from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import GDS
+from pgs_neo4j.gds_calls import to_the_end
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.pgs import partition, session
@@ -129,7 +130,7 @@ async def recorded(work: Work, request: Request) -> AsyncIterator[Run]:
         yield Run(run, await _begin(work, request, run))
     except BaseException as error:
         # Shielded: a cancelled run, too, is closed before its caller goes on.
-        await asyncio.shield(_close(work, run, error))
+        await to_the_end(_close(work, run, error))
         raise
 
 

@@ -113,6 +113,7 @@ def _passes(
         max_characters=reader.config.max_pass_characters,
         max_tokens=reader.config.max_pass_tokens,
         reserved=frame_size(frame) + FRAME_SLACK,
+        reserved_tokens=estimate(frame.system + frame.user) + FRAME_SLACK // 2,
     )
 
 

@@ -22,7 +22,8 @@ from pgs_neo4j.node_text import joined_text, number
 
 RELATIONSHIP_GROUP = 20_000
 REPORT_EVERY = 20_000
-MAX_WEIGHT = 1e12  # of a relationship; the projection's limit, too: GDS fails far above it
+# Of a relationship that binds; the projection's limits, too. GDS fails far above and below.
+MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e12
 
 # Constants of the splitmix64 finalizer (Steele, Lea, Flood 2014), to mix endpoints.
 MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -165,11 +166,12 @@ async def _scan_relationships(db: Database, mapping: GraphMapping) -> _Edges:
 def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
     """Relationship weights as the projection uses them, and whether all count alike.
 
-    No finite number counts 1, a negative one 0, and none more than ``MAX_WEIGHT``. When
+    No finite number counts 1, a negative one 0, others lie within the limits. When
     nothing positive is left, every relationship counts 1: a graph whose weights are all zero
     still has a structure.
     """
-    cleaned = np.where(np.isfinite(weight), np.clip(weight, 0.0, MAX_WEIGHT), 1.0)
+    bounded = np.where(weight > 0, np.clip(weight, MIN_WEIGHT, MAX_WEIGHT), 0.0)
+    cleaned = np.where(np.isfinite(weight), bounded, 1.0)
     if len(cleaned) and not (cleaned > 0).any():
         return np.ones_like(cleaned), True
     return cleaned, False

@@ -1,17 +1,11 @@
 """Graph Data Science through our door: projections, communities, exact means, and cleaning up."""
 
-import asyncio
-import gc
-import threading
-import time
-
 import numpy as np
 import pytest
 
 from pgs_neo4j import gds as gds_module
 from pgs_neo4j import gds_calls
 from pgs_neo4j.errors import (
-    DatabaseTimeoutError,
     EmptyGraphError,
     GDSError,
     GDSMemoryError,
@@ -20,10 +14,6 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.model import GraphMapping
 
-RING = """
-MATCH (n:Thing) WITH collect(n) AS all UNWIND range(0, 59999) AS i UNWIND [1, 3, 7, 11, 13] AS step
-WITH all[i] AS a, all[(i + step) % 60000] AS b CREATE (a)-[:TIES]->(b)
-"""
 TRIANGLES = """
 UNWIND range(0, 5) AS i CREATE (:Thing {i: i})
 WITH count(*) AS _
@@ -32,24 +22,6 @@ MATCH (a:Thing {i: pair[0]}), (b:Thing {i: pair[1]})
 CREATE (a)-[:TIES {weight: CASE WHEN pair = [2,3] THEN 0.1 ELSE 1.0 END}]->(b)
 """
 MAPPING = GraphMapping(labels=("Thing",), relationship_weight="weight")
-
-
-async def ring(db):
-    """60,000 nodes and 300,000 relationships, which take most of a second to project."""
-    await db.call("UNWIND range(1, 60000) AS i CREATE (:Thing)", {}, "write")
-    await db.call(RING, {}, "write")
-
-
-async def project(gds):
-    async with gds.project_view(MAPPING, uniform=False, concurrency=1) as graph:
-        return graph.name()
-
-
-async def some_projections(gds, wanted):
-    async with asyncio.timeout(60):
-        while len(found := await gds.leftovers()) < wanted:
-            await asyncio.sleep(0.02)
-    return found
 
 
 async def communities(gds, algorithm="leiden-louvain", mapping=MAPPING):
@@ -182,102 +154,6 @@ async def test_a_projection_is_dropped_when_the_work_in_it_fails(db, gds):
             assert len(await gds.leftovers()) == 1
             raise RuntimeError("midway")
     assert await gds.leftovers() == []
-
-
-async def test_cancelling_ends_the_work_and_drops_the_projection(db, gds):
-    await ring(db)
-    task = asyncio.create_task(communities(gds, "louvain"))
-    await some_projections(gds, 1)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await gds.leftovers() == []
-
-
-async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkeypatch):
-    await ring(db)
-    unheard = []
-    loop = asyncio.get_running_loop()
-    monkeypatch.setattr(loop, "call_exception_handler", unheard.append)
-    begin = time.perf_counter()
-    await project(gds)
-    whole = time.perf_counter() - begin
-    cancelled = 0
-    async with asyncio.timeout(120):
-        for i in range(20):
-            task = asyncio.create_task(project(gds))
-            await asyncio.sleep(whole * i / 20)
-            task.cancel()
-            if i % 2:  # whoever cancels may be impatient
-                await asyncio.sleep(0.01)
-                task.cancel()
-            await asyncio.wait({task})
-            cancelled += task.cancelled()
-            assert await gds.leftovers() == [], f"cancelled after {i} of 20 parts"
-    assert cancelled >= 10
-    gc.collect()
-    await asyncio.sleep(0)
-    assert unheard == []
-
-
-@pytest.mark.parametrize("timeout_s", [0.05, 0.2, 0.35, 0.5])
-async def test_a_projection_that_takes_too_long_is_not_left_behind(db, gds, monkeypatch, timeout_s):
-    await ring(db)
-    monkeypatch.setattr(gds_calls, "TIMEOUT_S", timeout_s)
-    with pytest.raises(DatabaseTimeoutError):
-        await communities(gds, "louvain")
-    assert await gds.leftovers() == []
-
-
-async def test_cancelling_one_job_leaves_the_other_alone(db, gds):
-    await ring(db)
-    jobs = [asyncio.create_task(communities(gds, "louvain")) for _ in range(2)]
-    await some_projections(gds, 2)
-    jobs[0].cancel()
-    ended = await asyncio.gather(*jobs, return_exceptions=True)
-    assert isinstance(ended[0], asyncio.CancelledError)
-    assert len(ended[1].ids) == 60_000
-    assert await gds.leftovers() == []
-
-
-async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds):
-    between, go, left = threading.Event(), threading.Event(), threading.Event()
-
-    def work():
-        try:
-            gds_calls.current().run("CREATE (:First)", {}, "write")
-            between.set()
-            go.wait(30)
-            gds_calls.current().run("CREATE (:Second)", {}, "write")
-        finally:
-            left.set()
-
-    task = asyncio.create_task(gds_calls.supervised(db, work))
-    assert await asyncio.to_thread(between.wait, 30)
-    task.cancel()
-    asyncio.get_running_loop().call_later(0.1, go.set)
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert left.is_set()
-    _, rows = await db.call("MATCH (n) RETURN labels(n) AS labels", {}, "read")
-    assert rows == [{"labels": ["First"]}]
-
-
-async def test_cleaning_up_goes_to_its_end_before_a_cancellation_does():
-    steps = []
-
-    async def clean():
-        for step in range(3):
-            await asyncio.sleep(0.01)
-            steps.append(step)
-
-    task = asyncio.create_task(gds_calls.to_the_end(clean()))
-    for _ in range(2):
-        await asyncio.sleep(0)
-        task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert steps == [0, 1, 2]
 
 
 @pytest.mark.parametrize("fault", [ValueError, KeyError, IndexError, TypeError])

@@ -1,0 +1,8 @@
+// Names of projections of ours that are at least so many seconds old, by the server's clock.
+// params: pattern, older_than_s
+// returns: names
+// mode: read
+CALL gds.graph.list() YIELD graphName, creationTime
+WITH graphName, creationTime
+WHERE graphName =~ $pattern AND creationTime <= datetime() - duration({seconds: $older_than_s})
+RETURN collect(graphName) AS names

@@ -1,0 +1,157 @@
+"""One call of GDS: the client's work in a worker thread, supervised from the event loop.
+
+The client is synchronous and sends several statements for one call. All statements of a call
+carry its tag to the server, so that a call that is cancelled, and no other, can be ended there:
+closing the connection is not enough, because the server notices it late, and a projection that
+is nearly done registers itself after it was dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Access, Database, Row
+from pgs_neo4j.errors import (
+    DatabaseError,
+    DatabaseTimeoutError,
+    DatabaseUnavailableError,
+    GDSError,
+    GDSMemoryError,
+    QueryError,
+)
+
+TIMEOUT_S = 3600.0
+END_S = 6.0
+LEAVE_S = 2.0
+POLL_S = 0.05
+MEMORY_SIGNS = (
+    "OutOfMemory",
+    "Java heap space",
+    "memory estimation",
+    "exceeds current free memory",
+)
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Call:
+    """The statements of one call; its state is touched on the event loop only."""
+
+    db: Database
+    loop: asyncio.AbstractEventLoop
+    tag: str = field(default_factory=lambda: uuid4().hex)
+    ended: bool = False
+    statement: asyncio.Task[Any] | None = None
+
+    def run(self, text: str, params: Row, access: Access) -> tuple[list[str], list[Row]]:
+        """Columns and rows of one statement, for the worker thread."""
+        answer = self._answer(text, params, access)
+        return asyncio.run_coroutine_threadsafe(answer, self.loop).result()
+
+    async def end(self, worker: asyncio.Future[Any]) -> None:
+        """Send nothing more, end what is under way at the server, and wait for the thread.
+
+        Bounded by ``END_S`` while the server reacts, then by ``LEAVE_S`` with the connection
+        closed.
+        """
+        self.ended = True
+        with suppress(DatabaseError, TimeoutError):
+            async with asyncio.timeout(END_S):
+                # Asked again: a statement that was only just sent has no transaction yet.
+                while True:
+                    running = await self._terminate()
+                    if worker.done() and not running:
+                        break
+                    await asyncio.sleep(POLL_S)
+        if self.statement is not None:
+            self.statement.cancel()
+        await asyncio.wait({worker}, timeout=LEAVE_S)
+
+    async def _answer(self, text: str, params: Row, access: Access) -> tuple[list[str], list[Row]]:
+        if self.ended:
+            raise asyncio.CancelledError
+        self.statement = asyncio.current_task()
+        try:
+            tag = {"pgs_call": self.tag}
+            return await self.db.call(text, params, access, TIMEOUT_S, metadata=tag)
+        finally:
+            self.statement = None
+
+    async def _terminate(self) -> bool:
+        query = queries.get("partition/terminate_statements")
+        _, rows = await self.db.call(query.text, {"tag": self.tag}, "read", END_S)
+        return bool(rows[0]["running"])
+
+
+_current: contextvars.ContextVar[Call] = contextvars.ContextVar("pgs_gds_call")
+
+
+def current() -> Call:
+    """The call that this worker thread works for."""
+    return _current.get()
+
+
+async def supervised(db: Database, work: Callable[[], Result]) -> Result:
+    """Result of work with the client, done in a worker thread.
+
+    A cancellation, or a connection that is lost or too slow, ends the work at the server
+    before it is raised here. Raises GDSError for what GDS or its client refuses, GDSMemoryError,
+    DatabaseError.
+    """
+    loop = asyncio.get_running_loop()
+    call = Call(db, loop)
+    context = contextvars.copy_context()
+    context.run(_current.set, call)
+    # A future and no task: when the loop is closing, it tells whether the thread has left.
+    worker = loop.run_in_executor(None, context.run, work)
+    worker.add_done_callback(_retrieved)
+    try:
+        await asyncio.wait({worker})
+        return worker.result()
+    except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
+        await to_the_end(call.end(worker))
+        raise
+    except QueryError as error:
+        raise _refused(error) from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise GDSError(
+            "the graphdatascience client cannot use what Graph Data Science answered "
+            f"({type(error).__name__}); install releases of the two that fit each other"
+        ) from error
+
+
+async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Result of cleaning up that is bounded in time; a cancellation is raised when it is done."""
+    task = asyncio.create_task(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        _retrieved(task)
+        raise asyncio.CancelledError
+    return task.result()
+
+
+def _retrieved(done: asyncio.Future[Any]) -> None:
+    # Nobody may be left to ask for it, and asyncio warns of what was never asked for.
+    if not done.cancelled():
+        done.exception()
+
+
+def _refused(error: QueryError) -> GDSError:
+    message = str(error)
+    if any(sign in message for sign in MEMORY_SIGNS):
+        return GDSMemoryError(
+            f"Graph Data Science ran out of memory; raise server.memory.heap.max_size: {message}"
+        )
+    return GDSError(f"Graph Data Science failed: {message}")

@@ -1,0 +1,197 @@
+"""A GDS call that is cancelled or too slow ends at the server too, alone, and leaves nothing."""
+
+import asyncio
+import gc
+import threading
+import time
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlparse
+
+import pytest
+
+from pgs_neo4j import db as db_module
+from pgs_neo4j import gds as gds_module
+from pgs_neo4j import gds_calls
+from pgs_neo4j.errors import DatabaseTimeoutError
+from pgs_neo4j.model import GraphMapping
+
+RING = """
+MATCH (n:Thing) WITH collect(n) AS all UNWIND range(0, 59999) AS i UNWIND [1, 3, 7, 11, 13] AS step
+WITH all[i] AS a, all[(i + step) % 60000] AS b CREATE (a)-[:TIES]->(b)
+"""
+MAPPING = GraphMapping(labels=("Thing",))
+
+
+async def ring(db):
+    """60,000 nodes and 300,000 relationships, which take most of a second to project."""
+    await db.call("UNWIND range(1, 60000) AS i CREATE (:Thing)", {}, "write")
+    await db.call(RING, {}, "write")
+
+
+async def project(gds):
+    async with gds.project_view(MAPPING, uniform=False, concurrency=1) as graph:
+        return graph.name()
+
+
+async def louvain(gds):
+    async with gds.project_view(MAPPING, uniform=False, concurrency=1) as graph:
+        return await gds.detect(graph, "louvain", seed=1, concurrency=1)
+
+
+async def transactions(db):
+    query = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_call IS NOT NULL RETURN metaData"
+    _, rows = await db.call(query, {}, "read")
+    return len(rows)
+
+
+@asynccontextmanager
+async def late_news(endpoint):
+    """GDS behind a proxy that tells the server five seconds late of a closed connection."""
+    address = urlparse(endpoint.uri)
+    ends = []
+
+    async def pump(reader, writer, delay_s):
+        with suppress(OSError, asyncio.CancelledError):
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+            await asyncio.sleep(delay_s)
+        writer.close()
+
+    async def serve(reader, writer):
+        far_reader, far_writer = await asyncio.open_connection(address.hostname, address.port)
+        ends.append(asyncio.create_task(pump(reader, far_writer, 5)))
+        ends.append(asyncio.create_task(pump(far_reader, writer, 0)))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    uri = f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        async with db_module.connect(uri, endpoint.user, endpoint.password) as opened:
+            yield await gds_module.open_gds(opened)
+    finally:
+        server.close()
+        for end in ends:
+            end.cancel()
+        await asyncio.gather(*ends)
+
+
+async def some_projections(gds, wanted):
+    async with asyncio.timeout(60):
+        while len(found := await gds.leftovers()) < wanted:
+            await asyncio.sleep(0.02)
+    return found
+
+
+async def test_cancelling_ends_the_work_and_drops_the_projection(db, gds):
+    await ring(db)
+    task = asyncio.create_task(louvain(gds))
+    await some_projections(gds, 1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await gds.leftovers() == []
+
+
+async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkeypatch):
+    await ring(db)
+    unheard = []
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr(loop, "call_exception_handler", unheard.append)
+    await project(gds)  # the first one takes longer
+    begin = time.perf_counter()
+    await project(gds)
+    whole = time.perf_counter() - begin
+    cancelled = 0
+    async with asyncio.timeout(120):
+        for i in range(20):
+            task = asyncio.create_task(project(gds))
+            await asyncio.sleep(whole * i / 20)
+            task.cancel()
+            if i % 2:  # whoever cancels may be impatient
+                await asyncio.sleep(0.01)
+                task.cancel()
+            await asyncio.wait({task})
+            cancelled += task.cancelled()
+            # A transaction that still runs could register its projection later.
+            assert await transactions(db) == 0, f"cancelled after {i} of 20 parts"
+            assert await gds.leftovers() == [], f"cancelled after {i} of 20 parts"
+    assert cancelled >= 10
+    gc.collect()
+    await asyncio.sleep(0)
+    assert unheard == []
+
+
+async def test_a_server_that_hears_late_of_a_cancellation_keeps_nothing(endpoint, db, gds):
+    await ring(db)
+    async with late_news(endpoint) as far:
+        task = asyncio.create_task(project(far))
+        async with asyncio.timeout(60):
+            while not await transactions(db):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task})
+            while await transactions(db):
+                await asyncio.sleep(0.02)
+        assert task.cancelled()
+        assert await gds.leftovers() == []
+
+
+@pytest.mark.parametrize("timeout_s", [0.05, 0.15, 0.3])
+async def test_a_projection_that_takes_too_long_is_not_left_behind(db, gds, monkeypatch, timeout_s):
+    await ring(db)
+    monkeypatch.setattr(gds_calls, "TIMEOUT_S", timeout_s)
+    with pytest.raises(DatabaseTimeoutError):
+        await louvain(gds)
+    assert await transactions(db) == 0
+    assert await gds.leftovers() == []
+
+
+async def test_cancelling_one_job_leaves_the_other_alone(db, gds):
+    await ring(db)
+    jobs = [asyncio.create_task(louvain(gds)) for _ in range(2)]
+    await some_projections(gds, 2)
+    jobs[0].cancel()
+    ended = await asyncio.gather(*jobs, return_exceptions=True)
+    assert isinstance(ended[0], asyncio.CancelledError)
+    assert len(ended[1].ids) == 60_000
+    assert await gds.leftovers() == []
+
+
+async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds):
+    between, go, left = threading.Event(), threading.Event(), threading.Event()
+
+    def work():
+        try:
+            gds_calls.current().run("CREATE (:First)", {}, "write")
+            between.set()
+            go.wait(30)
+            gds_calls.current().run("CREATE (:Second)", {}, "write")
+        finally:
+            left.set()
+
+    task = asyncio.create_task(gds_calls.supervised(db, work))
+    assert await asyncio.to_thread(between.wait, 30)
+    task.cancel()
+    asyncio.get_running_loop().call_later(0.1, go.set)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert left.is_set()
+    _, rows = await db.call("MATCH (n) RETURN labels(n) AS labels", {}, "read")
+    assert rows == [{"labels": ["First"]}]
+
+
+async def test_cleaning_up_goes_to_its_end_before_a_cancellation_does():
+    steps = []
+
+    async def clean():
+        for step in range(3):
+            await asyncio.sleep(0.01)
+            steps.append(step)
+
+    task = asyncio.create_task(gds_calls.to_the_end(clean()))
+    for _ in range(2):
+        await asyncio.sleep(0)
+        task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert steps == [0, 1, 2]
