@@ -116,7 +116,11 @@ class PGSConfig(BaseSettings):
         float, Field(ge=-1.0, le=1.0, description="cosine from which a partition is relevant")
     ] = 0.25
     sweep_max_tokens: Annotated[
-        int, Field(ge=64, description="tokens one sweep report may have")
+        int,
+        Field(
+            ge=64,
+            description="tokens of a sweep report; one cut off is asked again with up to 4 times that",
+        ),
     ] = 6000
     synthesis_max_tokens: Annotated[
         int, Field(ge=64, description="tokens the synthesis may have")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from pgs_neo4j import db as db_module
 from pgs_neo4j.db import Database
@@ -21,6 +22,10 @@ from pgs_neo4j.gds import GDS, open_gds
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 IMAGE = "neo4j:5.26-community"
+
+# No file is left behind, and a busy machine fails no example.
+settings.register_profile("pgs", database=None, deadline=None)
+settings.load_profile("pgs")
 
 
 @dataclass(frozen=True, slots=True)
