@@ -119,7 +119,7 @@ class PGSConfig(BaseSettings):
         int,
         Field(
             ge=64,
-            description="tokens of a sweep report; one cut off is asked again with up to 4 times that",
+            description="tokens of a sweep report; cut off, it is asked again with up to 4 times",
         ),
     ] = 6000
     synthesis_max_tokens: Annotated[

@@ -1,85 +1,217 @@
-"""Takes a model's Markdown apart: named sections, and the bullets in them."""
+"""Takes a model's Markdown apart: named sections, and the bullets in them.
+
+Everything here takes time in proportion to the text, whatever the text.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
+from pgs_neo4j.pgs.citations import found
+
+THINKING = ("<think>", "</think>")
+LONGEST_HEADING = 100  # characters, its marks included
+PLAIN = 7  # the level of a heading without ``#``, below all that have them
+
 _FENCE = re.compile(r"\s*(?:```|~~~)[\w-]*\s*")
-_HEADING = re.compile(
-    r"\s{0,3}(?P<hashes>#{1,6})?\s*(?:\d{1,2}[.)]\s*)?(?P<bold>\*\*|__)?\s*"
-    r"(?P<name>[A-Za-z][A-Za-z /&-]{2,60}?)\s*:?\s*(?:\*\*|__)?\s*:?\s*#*\s*"
-)
+_NUMBER = re.compile(r"\d{1,2}[.)]\s*")
+_MARKS = re.compile(r"(?:\d{1,2}(?:[.):]|(?=\s))|[\W_])*+")  # before a name: numbers, emoji, bold
+_JOINED = re.compile(r" ?(?:[/&,]| and )")
+_RULE = re.compile(r"\s*+(?:-[-\s]*|=[=\s]*|\*[*\s]*|_[_\s]*)")
+_HASHES = re.compile(r"^(?:#{1,6}\s+)*+")
+_TITLE = re.compile(r"#{1,6}\s+(?:\d{1,2}[.)]\s+)?(?P<text>.*)")
 _BULLET = re.compile(r"(?P<indent>\s*)(?:[-*•+]|\d{1,3}[.)])\s+(?P<text>.*)")
 _NOTHING = re.compile(
-    r"[\s*_(-]*(?:none|nothing|n/?a|not applicable|"
-    r"no (?:\w+ )?(?:findings|flags|absences|gaps|connections|convergences))"
-    r"(?: (?:found|identified|reported|noted))?[^A-Za-z0-9]*",
+    r"n/?a|not applicable|"
+    r"(?:none|nothing|no (?:[\w-]+ )?(?:finding|flag|absence|gap|connection|convergence)s?)"
+    r"(?: (?:were|was|to|found|identified|report(?:ed)?|noted|observed|detected|here|"
+    r"in this (?:pass|partition)|(?:relevant )?(?:to|for) th(?:e|is) question))*+",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """What a line says as a heading: bare words in lower case, and what follows their colon.
+
+    Without marks every short line may be one, so only a known name makes it one.
+    """
+
+    level: int
+    marked: bool
+    words: str
+    rest: str = ""
+
+
+_NO_HEADING = _Heading(PLAIN, False, "")
+
+
+def spoken(reply: str) -> str:
+    """What a reply says: without the model's thinking, and without lone surrogates.
+
+    Thinking that never ends takes the rest of the reply. Thinking whose beginning the
+    endpoint swallowed ends at a closing tag on a line of its own.
+    """
+    text = reply.encode("utf-8", "replace").decode("utf-8")
+    begin, end = THINKING
+    parts: list[str] = []
+    start = _after_headless_thinking(text)
+    while (opened := text.find(begin, start)) >= 0:
+        parts.append(text[start:opened])
+        closed = text.find(end, opened)
+        if closed < 0:
+            return "".join(parts)
+        start = closed + len(end)
+    return "".join((*parts, text[start:]))
 
 
 def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """The body of each section by its canonical name, in order; repeated ones are joined.
 
     ``names`` maps a canonical name to the spellings it may have, lower case. A heading is a
-    line of its own that holds a spelling, with ``#``, bold, a number, or a colon around it.
-    A heading that is none of them, at the same weight, ends the section.
+    line of its own that holds a spelling, with ``#``, bold, a number, a count, or a colon
+    around it; behind ``#`` or bold the body may follow a colon on the same line. Any other
+    heading ends the section, unless it is a deeper one.
     """
     spelled = {spelling: name for name, spellings in names.items() for spelling in spellings}
-    found: dict[str, list[str]] = {}
+    bodies: dict[str, list[str]] = {}
     current: list[str] = []
-    for line in _unfenced(text):
-        heading = _HEADING.fullmatch(line)
-        name = spelled.get(_plain(heading["name"])) if heading else None
-        if name is not None:
-            current = found.setdefault(name, [])
-        elif heading and heading["hashes"] and len(heading["hashes"]) <= 2:
+    level = 0
+    for line in text.splitlines():
+        if _FENCE.fullmatch(line):
+            continue
+        heading = _heading(line)
+        deeper = heading.level > level > 0
+        name = _name(heading, spelled, deeper=deeper)
+        if name and not (deeper and name in bodies):
+            current, level = bodies.setdefault(name, []), heading.level
+            current.append(heading.rest)
+        elif _ends(line, heading, 2 if level == PLAIN else level):
             current = []
         else:
-            current.append(line)
-    return {name: "\n".join(lines).strip() for name, lines in found.items()}
+            current.append("" if _RULE.fullmatch(line) else line)
+    return {name: "\n".join(lines).strip() for name, lines in bodies.items()}
 
 
 def bullets(body: str) -> list[str]:
     """The bullets of a section, each on one line, nested ones folded into their parent.
 
-    Without bullets every paragraph is one; "None" and its like are nothing.
+    A paragraph stands for itself, with the heading above it. A heading, or a paragraph that
+    ends in a colon, is left out if a bullet follows and it cites nothing. "None" and its
+    like are nothing.
     """
-    items: list[list[str]] = []
-    marked = False
-    indent = 0
-    blank = True
-    for line in body.splitlines():
-        bullet = _BULLET.fullmatch(line)
-        if bullet and (not marked or len(bullet["indent"]) <= indent):
-            if not marked:
-                items = [item for item in items if item and item[-1].rstrip().endswith(".")]
-            marked, indent = True, max(indent, len(bullet["indent"]))
-            items.append([bullet["text"]])
-        elif bullet:
-            items[-1].append(bullet["text"])
-        elif line.strip():
-            if items and not (blank and not marked):
-                items[-1].append(line.strip())
-            else:
-                items.append([line.strip()])
-        blank = not line.strip()
-    joined = [" ".join(" ".join(item).split()) for item in items]
-    return [item for item in joined if item and not _NOTHING.fullmatch(item)]
+    blocks = _blocks(body)
+    items: list[str] = []
+    for (marked, lines), (by_bullet, _) in zip(blocks, (*blocks[1:], (False, [])), strict=False):
+        item = " ".join(" ".join(lines).split())
+        leads_in = by_bullet and not marked and _leads_in(item)
+        if not leads_in and not _is_nothing(item):
+            items.append(item)
+    return items
 
 
 def paragraph(body: str) -> str:
     """A section as running text on one line; "None" and its like are empty."""
-    text = " ".join(body.split())
-    return "" if _NOTHING.fullmatch(text) else text
+    text = _HASHES.sub("", " ".join(body.split()), count=1)
+    return "" if _is_nothing(text) else text
 
 
-def _plain(name: str) -> str:
-    return " ".join(name.lower().split())
+def passage(body: str) -> str:
+    """A section with its paragraphs as they are; "None" and its like are empty."""
+    return "" if _is_nothing(body) else body.strip()
 
 
-def _unfenced(text: str) -> Iterator[str]:
-    told = _THINKING.sub("", text)
-    return (line for line in told.splitlines() if not _FENCE.fullmatch(line))
+def _heading(line: str) -> _Heading:
+    text = line.strip()
+    words = text.lstrip("#")
+    level = len(text) - len(words)
+    words = words.strip()
+    number = None if level else _NUMBER.match(words)
+    words = words[number.end() :] if number else words
+    rest = ""
+    if marked := level > 0 or words.startswith(("**", "__")):
+        marks = _MARKS.match(words)
+        opened, words = (marks[0], words[marks.end() :]) if marks else ("", words)
+        words, _, rest = words.partition(":")
+        rest = rest.strip()
+        for bold in ("**", "__"):
+            rest = rest.removeprefix(bold).strip() if bold in opened else rest
+    if level > 6 or len(line) - len(line.lstrip()) > 3:
+        return _NO_HEADING
+    if len(text) - len(rest) > LONGEST_HEADING or (number and rest):
+        return _NO_HEADING  # with both a number and a rest it is a bullet with a label
+    return _Heading(level or PLAIN, marked, _bare(words, marked=marked), rest)
+
+
+def _ends(line: str, heading: _Heading, level: int) -> bool:
+    """Whether a line is the heading of something else at this level or above."""
+    title = heading.words and heading.level <= level
+    return bool(title) and _TITLE.fullmatch(line.strip()) is not None
+
+
+def _bare(words: str, *, marked: bool) -> str:
+    words = words.rstrip(" \t:*_#")
+    if marked and words.endswith(")"):
+        words = words[: words.rfind("(")].rstrip(" \t:*_#") if "(" in words else words
+    return " ".join(words.lower().split())
+
+
+def _name(heading: _Heading, spelled: Mapping[str, str], *, deeper: bool) -> str | None:
+    """The section that a heading opens; a deeper one opens it by a plain name alone."""
+    exact = spelled.get(heading.words)
+    if deeper and heading.rest and exact != heading.words:
+        return None
+    if exact or deeper or not heading.marked:
+        return exact
+    return spelled.get(_JOINED.split(heading.words, maxsplit=1)[0])
+
+
+def _blocks(body: str) -> list[tuple[bool, list[str]]]:
+    """Bullets (true) and paragraphs, each with the lines that belong to it."""
+    blocks: list[tuple[bool, list[str]]] = []
+    indent, apart, titled = 0, True, False
+    for line in body.expandtabs(4).splitlines():
+        text = line.strip()
+        if not text or _RULE.fullmatch(text):
+            apart = not titled
+            continue
+        bullet = _BULLET.fullmatch(line)
+        title = _TITLE.fullmatch(text)
+        inside = bool(blocks) and blocks[-1][0]
+        if bullet and inside and len(bullet["indent"]) > indent:
+            blocks[-1][1].append(bullet["text"])
+        elif bullet:
+            indent = len(bullet["indent"])
+            blocks.append((True, [bullet["text"]]))
+        elif title:
+            blocks.append((False, [title["text"].rstrip(" #:") + ":"]))
+        elif blocks and (not apart or (inside and line[0].isspace())):
+            blocks[-1][1].append(text)
+        else:
+            blocks.append((False, [text]))
+        apart, titled = False, title is not None
+    return blocks
+
+
+def _leads_in(item: str) -> bool:
+    bold = item.startswith("**") and item.endswith("**") and item.count("**") == 2
+    return (bold or item.endswith(":")) and next(found(item, 0), None) is None
+
+
+def _is_nothing(text: str) -> bool:
+    bare = text.strip(" \n*_`().!:\u2013\u2014-")
+    return not any(map(str.isalnum, bare)) or _NOTHING.fullmatch(bare) is not None
+
+
+def _after_headless_thinking(text: str) -> int:
+    begin, end = THINKING
+    closed = text.find(end)
+    after = closed + len(end)
+    if closed < 0 or 0 <= text.find(begin) < closed or not text[after:].strip():
+        return 0
+    line_begin = text.rfind("\n", 0, closed) + 1
+    line_end = text.find("\n", after)
+    around = text[line_begin:closed] + text[after : line_end if line_end >= 0 else len(text)]
+    return 0 if around.strip() else after

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN, estimate
 from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.pgs.citations import defused
+from pgs_neo4j.pgs.cut import chunks, cut
+from pgs_neo4j.pgs.markdown import THINKING
 
 RELATIONSHIP_SHARE = 0.2  # of a pass, at most
 BALANCE_STEP = 1.02  # growth of the target while passes are evened out
-MIN_ROOM = 500  # characters a pass has for nodes, however little the prompt leaves
+MIN_ROOM = 500  # characters that a pass must have for nodes
+MIN_TOKENS = 250  # the same in tokens
+# What is kept free grows in steps of this share of the bound, so that a question of another
+# length leaves the passes, and with them what the providers have cached, as they were.
+RESERVED_STEP = 0.02
+TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
+# Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
+DEFUSING = 16
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_WORD_END = re.compile(r"\s(?=\S*$)")
+# What cannot be seen: controls, directional marks, zero-width characters, the tag block.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    r"\ud800-\udfff\U000e0000-\U000e007f]"
+    # Joiners have a meaning between the letters of some scripts, and in emoji.
+    r"|(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
+)
+# <|im_start|> and its like, which some servers obey even inside a message.
+_TEMPLATE = re.compile(r"<([|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c])>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +50,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one prompt shows. ``number`` counts from 1; ``omitted`` relationships found no room."""
+    """What one prompt shows. ``number`` counts from 1.
+
+    ``omitted`` counts relationships of the nodes shown that are not among ``relationships``:
+    they found no room, or their other end is not in this pass.
+    """
 
     number: int
     pieces: tuple[Piece, ...]
@@ -53,24 +75,28 @@ def pack(
     max_characters: int,
     max_tokens: int | None,
     reserved: int,
+    reserved_tokens: int | None = None,
 ) -> tuple[Pass, ...]:
     """Passes over ``nodes`` (heaviest first), each within the bounds of a whole prompt.
 
-    ``reserved`` characters are kept free for everything but nodes and relationships. A node
-    too long for a pass is cut into numbered parts. Relationships stand in the pass that
-    shows both ends. The passes are about equally long and keep the order of the nodes.
+    ``reserved`` characters are kept free for everything but nodes and relationships, and so
+    are ``reserved_tokens``, by default what as many characters of English cost; both are
+    rounded up a little, so that prompts of similar length have the same passes. A node too
+    long for a pass is cut into numbered parts. Relationships stand in the pass that shows
+    both ends. The passes are about equally long and keep the order of the nodes. Raises
+    ConfigError when nothing is left for nodes.
     """
-    reserved_tokens = estimate("x" * reserved)
-    room = max(max_characters - reserved, MIN_ROOM)
-    token_room = math.inf if max_tokens is None else max(max_tokens - reserved_tokens, MIN_ROOM / 4)
+    if not nodes:
+        return ()
+    if reserved_tokens is None:
+        reserved_tokens = estimate("x" * reserved)
+    room = _room(max_characters, max_tokens, reserved, reserved_tokens)
     share = 1 - (RELATIONSHIP_SHARE if relationships else 0)
-    limits = (room * share, token_room * share)
+    limits = (room[0] * share, room[1] * share)
     pieces = [piece for node in nodes for piece in _pieces(node, limits)]
-    by_source: dict[int, list[Relationship]] = {}
-    for link in relationships:
-        by_source.setdefault(link.source, []).append(link)
+    links = _Links.of(tuple(dict.fromkeys(relationships)))
     return tuple(
-        _with_relationships(number, group, by_source, (room, token_room))
+        _with_relationships(number, group, links, room)
         for number, group in enumerate(_balanced(pieces, limits), start=1)
     )
 
@@ -97,16 +123,50 @@ def rendered(node: PromptNode) -> str:
 
     The margin keeps text from posing as a heading, an alias, or the end of the data.
     """
-    labels = f" ({', '.join(_one_line(label) for label in node.labels)})" if node.labels else ""
-    head = f"[{node.alias}] {_one_line(node.title)}{labels}"
+    labels = f" ({', '.join(node.labels)})" if node.labels else ""
+    head = f"[{node.alias}] {_one_line(node.title + labels)}"
     lines = [f"| {line}" for line in clean(node.text).splitlines()] or ["| (no text)"]
     return "\n".join((head, *lines))
 
 
 def clean(text: str) -> str:
-    """Node text as data: no control characters, line ends as one kind, aliases defused."""
+    """Node text as data: nothing that cannot be seen, line ends as one kind, nothing that a
+
+    reply could repeat as a citation or as the model's thinking, no chat template's tokens.
+    """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    return defused(_CONTROL.sub(" ", plain))
+    for tag in THINKING:
+        plain = plain.replace(tag, f"⟨{tag[1:-1]}⟩")
+    return defused(_TEMPLATE.sub(r"⟨\1⟩", _CONTROL.sub(" ", plain)))
+
+
+def _room(
+    max_characters: int, max_tokens: int | None, reserved: int, reserved_tokens: int
+) -> tuple[float, float]:
+    """Characters and tokens for nodes and relationships. Raises ConfigError for too few."""
+    characters = max_characters - reserved
+    tokens = math.inf if max_tokens is None else max_tokens - reserved_tokens
+    if characters >= MIN_ROOM and tokens >= MIN_TOKENS:
+        stepped = (_stepped(reserved, max_characters), _stepped(reserved_tokens, max_tokens or 0))
+        return (
+            max(max_characters - stepped[0], MIN_ROOM),
+            math.inf if max_tokens is None else max(max_tokens - stepped[1], MIN_TOKENS),
+        )
+    few = characters < MIN_ROOM
+    name, least = (
+        ("max_pass_characters", reserved + MIN_ROOM)
+        if few
+        else ("max_pass_tokens", reserved_tokens + MIN_TOKENS)
+    )
+    raise ConfigError(
+        "the instructions, the question, and the digests of neighbors leave no room for nodes in "
+        f"a prompt; raise {name} (PGS_{name.upper()}) to {least:,} or more, or ask in fewer words"
+    )
+
+
+def _stepped(reserved: int, bound: int) -> int:
+    step = max(1, int(bound * RESERVED_STEP))
+    return math.ceil(reserved / step) * step
 
 
 def _one_line(text: str) -> str:
@@ -114,49 +174,32 @@ def _one_line(text: str) -> str:
 
 
 def _pieces(node: Node, limits: tuple[float, float]) -> Iterator[Piece]:
-    whole = _piece(node, node.title, node.text, 1)
+    title, text = _one_line(node.title), clean(node.text)
+    names = tuple(map(_one_line, node.labels))
+    whole = _piece(node.rank, 1, PromptNode(node.alias, title, text, names))
     if whole.characters <= limits[0] and whole.tokens <= limits[1]:
         yield whole
         return
-    head = _piece(node, f"{node.title} (part 99999 of 99999)", "", 1)
-    widest = max(1.0, len(node.text.encode("utf-8", "replace")) / max(len(node.text), 1))
-    room = min(limits[0] - head.characters, (limits[1] - head.tokens) * 3.5 / widest)
-    chunks = list(_chunks(clean(node.text), max(int(room), 100)))
-    for number, chunk in enumerate(chunks, start=1):
-        title = f"{node.title} (part {number} of {len(chunks)})"
-        yield _piece(node, title, chunk, len(chunks))
+    share = (int(limits[0] * TITLE_SHARE), int(_bytes(limits) * TITLE_SHARE))
+    title = cut(title, *share)
+    labels = (cut(_one_line(", ".join(names)), *share),) if names else ()
+    longest = PromptNode(node.alias, f"{title} (part 99999 of 99999)", "", labels)
+    head = rendered(longest)
+    room = (int(limits[0]) - len(head), _bytes(limits) - len(head.encode()) - DEFUSING)
+    parts = list(chunks(text, room)) or [""]
+    for number, part in enumerate(parts, start=1):
+        numbered = f"{title} (part {number} of {len(parts)})"
+        yield _piece(node.rank, len(parts), PromptNode(node.alias, numbered, part, labels))
 
 
-def _piece(node: Node, title: str, text: str, parts: int) -> Piece:
-    shown = PromptNode(node.alias, title, text, node.labels)
+def _piece(rank: int, parts: int, shown: PromptNode) -> Piece:
     text = rendered(shown)
-    return Piece(node.rank, parts, shown, len(text) + 1, estimate(text) + 1)
+    return Piece(rank, parts, shown, len(text) + 1, estimate(text) + 1)
 
 
-def _chunks(text: str, room: int) -> Iterator[str]:
-    """The text cut so that each piece has at most ``room`` characters behind its margin."""
-    chunk: list[str] = []
-    used = 0
-    for line in text.splitlines():
-        for segment in _segments(line, room - 3):
-            cost = len(segment) + 3
-            if chunk and used + cost > room:
-                yield "\n".join(chunk)
-                chunk, used = [], 0
-            chunk.append(segment)
-            used += cost
-    if chunk:
-        yield "\n".join(chunk)
-
-
-def _segments(line: str, room: int) -> Iterator[str]:
-    start = 0
-    while len(line) - start > room:
-        space = _WORD_END.search(line, start + room // 2, start + room)
-        end = space.end() if space else start + room
-        yield line[start:end]
-        start = end
-    yield line[start:]
+def _bytes(limits: tuple[float, float]) -> int:
+    """The UTF-8 bytes that a piece may surely have; no character has more than four."""
+    return int(min((limits[1] - 1) * BYTES_PER_TOKEN, 4 * limits[0] + DEFUSING))
 
 
 def _balanced(pieces: Sequence[Piece], limits: tuple[float, float]) -> list[list[Piece]]:
@@ -190,29 +233,57 @@ def _filled(pieces: Sequence[Piece], limits: tuple[float, float]) -> list[list[P
     return groups
 
 
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Relationships by the rank of their source, and how many ends each rank has."""
+
+    by_source: Mapping[int, Sequence[Relationship]]
+    ends: Mapping[int, int]
+
+    @classmethod
+    def of(cls, relationships: Sequence[Relationship]) -> _Links:
+        by_source: dict[int, list[Relationship]] = {}
+        for link in relationships:
+            by_source.setdefault(link.source, []).append(link)
+        ends = Counter(link.source for link in relationships)
+        ends.update(link.target for link in relationships)
+        return cls(by_source, ends)
+
+
 def _with_relationships(
-    number: int,
-    pieces: Sequence[Piece],
-    by_source: dict[int, list[Relationship]],
-    room: tuple[float, float],
+    number: int, pieces: Sequence[Piece], links: _Links, room: tuple[float, float]
 ) -> Pass:
     shown = {piece.rank for piece in pieces}
     left = room[0] - sum(piece.characters for piece in pieces)
     left_tokens = room[1] - sum(piece.tokens for piece in pieces)
     kept: list[Relationship] = []
     lines: list[str] = []
-    omitted = 0
+    touching = 0
     for rank in sorted(shown):
-        inside = [link for link in by_source.get(rank, ()) if link.target in shown]
-        for kind in dict.fromkeys(link.type for link in inside):
-            links = [link for link in inside if link.type == kind]
-            targets = ", ".join(f"n{link.target + 1}" for link in links)
-            line = f"n{rank + 1} -{_one_line(kind)}-> {targets}"
-            cost, token_cost = len(line) + 1, estimate(line) + 1
-            if cost > left or token_cost > left_tokens:
-                omitted += len(links)
-                continue
-            left, left_tokens = left - cost, left_tokens - token_cost
-            lines.append(line)
-            kept += links
-    return Pass(number, tuple(pieces), tuple(kept), tuple(lines), omitted)
+        inside: dict[str, list[Relationship]] = {}
+        for link in links.by_source.get(rank, ()):
+            if link.target in shown:
+                inside.setdefault(link.type, []).append(link)
+        touching += links.ends.get(rank, 0) - sum(map(len, inside.values()))
+        for kind, alike in inside.items():
+            line, listed = _line(f"n{rank + 1} -{_one_line(kind)}-> ", alike, (left, left_tokens))
+            if listed:
+                left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
+                lines.append(line)
+                kept += alike[:listed]
+    return Pass(number, tuple(pieces), tuple(kept), tuple(lines), touching - len(kept))
+
+
+def _line(head: str, links: Sequence[Relationship], room: tuple[float, float]) -> tuple[str, int]:
+    """As many relationships of one node and type as fit on a line of their own, and how many."""
+    wide = len(head.encode()) - len(head)
+    length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide)
+    targets: list[str] = []
+    size = len(head)
+    for link in links:
+        target = f"n{link.target + 1}"
+        size += len(target) + (2 if targets else 0)
+        if size > length:
+            break
+        targets.append(target)
+    return head + ", ".join(targets), len(targets)

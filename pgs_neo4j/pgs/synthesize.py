@@ -11,7 +11,7 @@ from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Effort, Partition, Prompt, Sweep, Synthesis
-from pgs_neo4j.pgs.synthesis import parse_synthesis, synthesis_prompt
+from pgs_neo4j.pgs.synthesis import Shown, parse_synthesis, synthesis_prompt
 
 
 async def synthesize(
@@ -28,32 +28,32 @@ async def synthesize(
     """The synthesis of all reports, streamed as TextStreamed events.
 
     A reply that was cut off is kept and marked incomplete. Raises UsageError when no sweep
-    has a report, ModelError when the model fails or says nothing.
+    has a report or the prompt has no room for one, ModelError when the model fails or says
+    nothing.
     """
     if all(sweep.report is None for sweep in sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
     shown = synthesis_prompt(
-        question, sweeps, partitions, max_characters=config.max_pass_characters, known=known
+        question,
+        sweeps,
+        partitions,
+        max_characters=config.max_pass_characters,
+        max_tokens=config.max_pass_tokens,
+        known=known,
     )
-    if shown.dropped:
-        warn(
-            f"the reports are longer than one prompt, so their {shown.dropped} least important "
-            "bullets are left out of the synthesis; the session keeps them"
-        )
+    if left_out := _left_out(shown):
+        warn(left_out)
     reply = await stream_text(
         llm, shown.prompt, config.synthesis_max_tokens, config.synthesis_effort, on_event
     )
-    if not reply.text.strip():
-        raise ModelOutputError(
-            f"the model {llm.name} returned an empty synthesis; what was swept is kept, so ask "
-            "again or name another PGS_SYNTHESIS_MODEL"
-        )
+    parsed = parse_synthesis(reply.text, shown.citable)
+    if not parsed.text.strip():
+        raise ModelOutputError(_empty(llm, reply, config))
     if reply.truncated:
         warn(
             f"the synthesis was cut off at {config.synthesis_max_tokens} tokens; raise "
             "PGS_SYNTHESIS_MAX_TOKENS for all of it"
         )
-    parsed = parse_synthesis(reply.text, shown.citable)
     return replace(parsed, usage=reply.usage, complete=not reply.truncated)
 
 
@@ -71,3 +71,35 @@ async def stream_text(
     if completion is None:
         raise ModelOutputError(f"the model {llm.name} ended its reply without saying so")
     return completion
+
+
+def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
+    room = f", cut off at {config.synthesis_max_tokens} tokens" if reply.truncated else ""
+    return (
+        f"the model {llm.name} returned an empty synthesis{room}; what was swept is kept, so ask "
+        "again, raise PGS_SYNTHESIS_MAX_TOKENS, or name another PGS_SYNTHESIS_MODEL"
+    )
+
+
+def _left_out(shown: Shown) -> str:
+    """One sentence on what found no room in the prompt; empty when all did."""
+    parts = [
+        _counted(shown.dropped_reports, "whole report"),
+        _counted(shown.dropped_bullets, "bullet", "the last of their lists"),
+        _counted(shown.cut_states, "Domain State", "in part"),
+        "the end of the search's answer" if shown.cut_known else "",
+    ]
+    named = [part for part in parts if part]
+    if not named:
+        return ""
+    return (
+        f"one prompt cannot hold all that was found, so the synthesis does not see: "
+        f"{'; '.join(named)}. The session keeps it; raise PGS_MAX_PASS_CHARACTERS or "
+        "PGS_MAX_PASS_TOKENS if the model reads more"
+    )
+
+
+def _counted(count: int, what: str, which: str = "") -> str:
+    if not count:
+        return ""
+    return f"{count:,} {what}{'' if count == 1 else 's'}" + (f" ({which})" if which else "")

@@ -5,20 +5,33 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.errors import ModelOutputError
-from pgs_neo4j.model import Absence, Finding, Flag, Node, Report
-from pgs_neo4j.pgs.citations import resolve
-from pgs_neo4j.pgs.pack import clean, pack, read_ranges, rendered
-from pgs_neo4j.pgs.report import parse_report, render_report
-from pgs_neo4j.pgs.synthesis import parse_synthesis
+from pgs_neo4j.errors import ConfigError, ModelOutputError
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import (
+    Absence,
+    Finding,
+    Flag,
+    Node,
+    Partition,
+    PromptNeighbor,
+    PromptNode,
+    Relationship,
+    Report,
+    Sweep,
+    SweepStatus,
+)
+from pgs_neo4j.pgs.citations import defused, found, qualified, resolve
+from pgs_neo4j.pgs.markdown import spoken
+from pgs_neo4j.pgs.pack import Pass, clean, pack, read_ranges, rendered
+from pgs_neo4j.pgs.report import frame_size, parse_report, render_report, sweep_prompt
+from pgs_neo4j.pgs.shorten import bullet_count
+from pgs_neo4j.pgs.synthesis import parse_synthesis, synthesis_prompt
 
 SHOWN = {
     f"n{i + 1}": Node(rank=i, element_id="e", key=f"k{i}", title="T", text="t") for i in range(5)
 }
-words = st.text(alphabet="abc xyz.,", min_size=1, max_size=40).map(str.strip)
-claims = words.filter(lambda text: len(text) > 3 and text[0].isalpha()).map(
-    lambda text: f"Claim {' '.join(text.split())}"
-)
+words = st.text(alphabet="abcxyz.,", min_size=1, max_size=8)
+claims = st.lists(words, min_size=1, max_size=6).map(lambda said: f"Claim {' '.join(said)}")
 cited = st.tuples(claims, st.lists(st.integers(1, 9), max_size=3)).map(
     lambda pair: pair[0] + "".join(f" [n{i}]" for i in pair[1])
 )
@@ -48,6 +61,14 @@ reports = st.builds(
 @given(reports)
 def test_a_rendered_report_parses_to_itself(report):
     assert parse_report(render_report(report), 3, SHOWN, (1, 2)) == report
+
+
+@settings(max_examples=300)
+@given(st.text(alphabet="#*-[]nP0123456789:|\n <>,()abcd.", max_size=200))
+def test_what_was_parsed_and_rendered_parses_to_the_same(noise):
+    text = f"## Domain State\n{noise}\n## Outbound Flags\n{noise}\n## Findings\n{noise}"
+    report = parse_report(text, 3, SHOWN, (1, 2, 3))
+    assert parse_report(render_report(report), 3, SHOWN, (1, 2, 3)) == report
 
 
 @st.composite
@@ -88,11 +109,12 @@ def test_packing_loses_nothing_and_stays_within_the_bound(texts, characters, tok
         for piece in item.pieces:
             shown.setdefault(piece.rank, []).append(piece)
         assert sum(len(rendered(node)) + 1 for node in item.nodes) <= characters - 300
+        if tokens is not None:
+            assert sum(piece.tokens for piece in item.pieces) <= tokens - estimate("x" * 300)
     assert sorted(shown) == list(range(len(texts)))
     for rank, pieces in shown.items():
         assert len(pieces) == pieces[0].parts
-        joined = "".join(clean(piece.node.text) for piece in pieces)
-        assert joined.replace("\n", "") == clean(texts[rank]).replace("\n", "")
+        assert "".join(piece.node.text for piece in pieces) == clean(texts[rank])
     everything = {item.number for item in passes}
     expected = ((0, len(texts)),) if texts else ()
     assert read_ranges(passes, everything) == expected
@@ -100,9 +122,140 @@ def test_packing_loses_nothing_and_stays_within_the_bound(texts, characters, tok
 
 @given(st.text(max_size=500), st.text(max_size=80), st.lists(st.text(max_size=20), max_size=2))
 def test_no_text_can_stand_in_a_line_of_its_own(text, title, labels):
-    from pgs_neo4j.model import PromptNode
-
     lines = rendered(PromptNode("n1", title, text, tuple(labels))).splitlines()
     assert lines[0].startswith("[n1]")
     assert all(line.startswith("| ") for line in lines[1:])
     assert all(not resolve(line, 3, SHOWN) for line in lines[1:])
+
+
+# What citations are made of, in brackets of every kind and the wrong order.
+shards = st.sampled_from(
+    [
+        *"[]()\u3010\u3011\uff08\uff09\uff3b\uff3d\u3014\u3015\u27e6\u27e7;&-\u2013 \n\tx0:.",
+        *("n1", "N2", "n12", "P3", "P3:", "P4 n5", ", ", " and ", " to ", "nodes "),
+    ]
+)
+almost_cited = st.one_of(
+    st.text(max_size=60),
+    st.lists(shards, max_size=14).map("".join),
+    st.lists(shards, max_size=9).map(lambda parts: f"({''.join(parts)}]"),
+)
+
+
+@settings(max_examples=1500)
+@given(almost_cited)
+def test_what_is_defused_cites_nothing(text):
+    harmless = defused(text)
+    assert list(found(harmless, None)) == []
+    assert len(harmless) == len(text)
+    assert (harmless == text) == (not list(found(text, None)))
+    assert list(found(" ".join(clean(text).split()), None)) == []
+
+
+@settings(max_examples=500)
+@given(almost_cited, almost_cited, st.lists(almost_cited, max_size=2))
+def test_a_rendered_node_cites_nothing_but_itself(text, title, labels):
+    shown = rendered(PromptNode("n77", title, text, tuple(labels)))
+    assert [(mention.first, mention.last) for mention in found(shown, None)] == [(77, 77)]
+
+
+@settings(max_examples=500)
+@given(almost_cited)
+def test_qualified_text_cites_the_same(text):
+    assert set(found(qualified(text, 3), None)) == set(found(text, 3))
+
+
+@given(st.text(alphabet=st.characters(), max_size=60))
+def test_what_a_reply_says_can_be_stored(text):
+    for part in (spoken(text), parse_synthesis(text, {}).text):
+        assert part.encode("utf-8").decode("utf-8") == part
+
+
+def is_within(prompt, characters, tokens):
+    size = frame_size(prompt) <= characters
+    return size and (tokens is None or estimate(prompt.system + prompt.user) <= tokens)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text(max_size=2000), min_size=1, max_size=12),
+    st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14), st.text(max_size=9)), max_size=60),
+    st.text(max_size=900),
+    st.sampled_from([(6000, None), (9000, None), (10**6, 2500), (6000, 2000)]),
+)
+def test_a_whole_sweep_prompt_stays_within_its_bounds(texts, ends, question, bounds):
+    characters, tokens = bounds
+    nodes = [
+        Node(rank=i, element_id="e", key="k", title=f"T{i}", text=text, labels=("A",))
+        for i, text in enumerate(texts)
+    ]
+    links = [Relationship(*link) for link in dict.fromkeys(ends)]
+    part = Partition(id=2, size=99, tokens=9, keywords=("iron",))
+    near = (PromptNeighbor("P4", ("gold",), "gold is said to shine", 3),)
+    frame = sweep_prompt(question, part, Pass(1, ()), near, 99)
+    try:
+        passes = pack(
+            nodes,
+            links,
+            max_characters=characters,
+            max_tokens=tokens,
+            reserved=frame_size(frame) + 200,
+            reserved_tokens=estimate(frame.system + frame.user) + 100,
+        )
+    except ConfigError:
+        assert not is_within(frame, characters - 700, tokens and tokens - 350)
+        return
+    for item in passes:
+        assert is_within(sweep_prompt(question, part, item, near, len(passes)), characters, tokens)
+        shown = {piece.rank for piece in item.pieces}
+        touching = sum(link.source in shown or link.target in shown for link in links)
+        assert len(item.relationships) + item.omitted == touching
+
+
+said = st.one_of(cited, st.text(max_size=300), st.text(alphabet="語 x", max_size=2000))
+long_reports = st.builds(
+    lambda state, findings, flags, absences: Report(
+        partition=3,
+        domain_state=state,
+        findings=tuple(Finding(text=text, citations=resolve(text, 3, SHOWN)) for text in findings),
+        flags=tuple(Flag(text=text, target=1) for text in flags),
+        absences=tuple(Absence(text=text) for text in absences),
+    ),
+    st.one_of(said, st.text(alphabet="語 x", max_size=9000)),
+    st.lists(said, max_size=20),
+    st.lists(said, max_size=3),
+    st.lists(said, max_size=3),
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.lists(long_reports, min_size=1, max_size=12),
+    st.text(max_size=900),
+    st.one_of(st.none(), st.text(max_size=9000)),
+    st.sampled_from([(6000, None), (9000, None), (20_000, None), (10**6, 2500), (6000, 2000)]),
+)
+def test_a_synthesis_prompt_stays_within_its_bounds_and_counts_what_it_leaves_out(
+    reports, question, known, bounds
+):
+    characters, tokens = bounds
+    parts = [Partition(id=i, size=9, tokens=9, keywords=("語" * 99, "word")) for i in range(1, 200)]
+    sweeps = [
+        Sweep(partition=part.id, status=SweepStatus.ACCEPTED, nodes=9, report=report)
+        for part, report in zip(parts, reports, strict=False)
+    ]
+    made = synthesis_prompt(
+        question, sweeps, parts, max_characters=characters, max_tokens=tokens, known=known
+    )
+    assert is_within(made.prompt, characters, tokens)
+    assert made.prompt.user.endswith(f"Question: {question}")
+    shown = [item.report for item in made.prompt.reports]
+    assert len(shown) + made.dropped_reports == len(reports)
+    whole = reports[: len(shown)]
+    assert sum(map(bullet_count, shown)) + made.dropped_bullets == sum(map(bullet_count, whole))
+    for report, full in zip(shown, whole, strict=True):
+        assert full.findings[: len(report.findings)] == report.findings
+    for item in made.prompt.reports:
+        assert item.text in made.prompt.user
+    cited = {(c.partition, c.alias): c for r in shown for c in r.citations if c.valid}
+    assert made.citable == cited

@@ -3,7 +3,7 @@
 import pytest
 
 from pgs_neo4j.errors import ModelOutputError
-from pgs_neo4j.pgs.markdown import bullets, paragraph, sections, spoken
+from pgs_neo4j.pgs.markdown import bullets, paragraph, passage, sections, spoken
 from pgs_neo4j.pgs.report import SECTIONS, parse_report
 
 
@@ -11,7 +11,9 @@ from pgs_neo4j.pgs.report import SECTIONS, parse_report
     "line",
     ["## Findings", "Findings", "findings:", "# Findings #", "**Findings**", "__Findings__:",
      "**Findings:**", "2. Findings", "2) **Findings**", "## 2. Findings", "   ### Findings ###",
-     "###### Key  Findings", "##Findings"],
+     "###### Key  Findings", "##Findings", "## Findings (5)", "**Findings** (5)", "**2. Findings**",
+     "### \U0001f50d Findings", "## \U0001f50d 2. **Key Findings:**", "## Findings / Gaps",
+     "## Key Findings and Evidence", "**Findings & Gaps:**", "## 2 Findings"],
 )  # fmt: skip
 def test_lines_that_head_the_findings(line):
     assert sections(f"{line}\n- a", SECTIONS) == {"findings": "- a"}
@@ -20,15 +22,75 @@ def test_lines_that_head_the_findings(line):
 @pytest.mark.parametrize(
     "line",
     ["- Findings", "* Findings", "    Findings", "####### Findings", "The Findings", "`Findings`",
-     "| Findings", "Findings of the year", "## Findings" + " " * 200 + "x"],
+     "| Findings", "Findings of the year", "## Findings" + " " * 200 + "x", "**Findings** show it",
+     "Findings show: a gap", "1. **Findings:** a numbered bullet", "Findings and Evidence",
+     "## Findings of the year", "**"],
 )  # fmt: skip
 def test_lines_that_head_nothing(line):
     assert sections(f"{line}\n- a", SECTIONS) == {}
 
 
-def test_another_heading_of_the_same_weight_ends_a_section():
-    assert sections("## Findings\n- a\n## Notes\n- b\n", SECTIONS) == {"findings": "- a"}
-    assert "- b" in sections("## Findings\n- a\n### Notes\n- b\n", SECTIONS)["findings"]
+@pytest.mark.parametrize(
+    "line",
+    ["**Domain State:** All of iron.", "**Domain State**: All of iron.",
+     "## Domain State: All of iron.", "## **Domain State:** All of iron."],
+)  # fmt: skip
+def test_a_section_may_begin_in_the_line_of_its_heading(line):
+    assert sections(f"{line}\nMore.", SECTIONS) == {"domain state": "All of iron.\nMore."}
+
+
+@pytest.mark.parametrize(
+    ("text", "findings"),
+    [
+        ("## Findings\n- a\n## Notes (2), and more\n- b", ["a"]),
+        ("### Findings\n- a\n### Notes\n- b", ["a"]),
+        ("## Findings\n- a\n### Notes\n- b", ["a", "b"]),
+        ("# Findings\n## Iron\n- a\n## Gold\n- b", ["a", "b"]),
+        ("**Findings**\n### Iron\n- a\n# Notes\n- b", ["a"]),
+        ("## Findings\n- a\n### Key Findings\n- b", ["a", "b"]),
+        ("## Findings\n- a\n### State and cause\n- b", ["a", "b"]),
+        ("## Findings\n- a\n### Gaps\n- b", ["a"]),
+        ("## Findings\n- a\n\n**Absences:** none", ["a"]),
+        ("## Findings\n- a\n\n**Findings:** b", ["a", "**Findings:** b"]),
+        ("## Findings\n- a\n\n**Missing:** b", ["a", "**Missing:** b"]),
+        ("## Findings\n- a\n## Absences\n- b\n## Findings\n- c", ["a", "c"]),
+        ("Findings\n--------\n- a\n\n---\n\n## Absences\n- b", ["a"]),
+    ],
+)
+def test_where_a_section_ends(text, findings):
+    assert bullets(sections(text, SECTIONS)["findings"]) == findings
+
+
+def test_a_rule_between_sections_is_no_part_of_them():
+    found = sections("## Domain State\nIron.\n\n---\n\n## Findings\n- a\n***", SECTIONS)
+    assert found == {"domain state": "Iron.", "findings": "- a"}
+
+
+@pytest.mark.parametrize(
+    ("body", "items"),
+    [
+        ("Key result [n3]\n\n- other [n1]", ["Key result [n3]", "other [n1]"]),
+        ("Key result [n3]\n- other [n1]", ["Key result [n3]", "other [n1]"]),
+        ("Here they are:\n\n- a\n- b", ["a", "b"]),
+        ("Iron works [n3]:\n- a", ["Iron works [n3]:", "a"]),
+        ("- a\n- b [n2]\n\nAll rests on [n3].", ["a", "b [n2]", "All rests on [n3]."]),
+        ("- a\ngoes on\n\n  and on\n- b", ["a goes on and on", "b"]),
+        ("- a\n\nMore:\n- b\n\nOne.\n\nTwo.", ["a", "b", "One.", "Two."]),
+        ("1. a:\n   - x\n   - y\n2. b", ["a: x y", "b"]),
+        ("  - a\n- b\n  - c", ["a", "b c"]),
+        ("\u2022 a\n---\n* b", ["a", "b"]),
+        ("### 1. Iron wins\n\nIt does [n1].\n### Rest\n- b", ["Iron wins: It does [n1].", "b"]),
+        ("### Iron [n1]\n- b", ["Iron [n1]:", "b"]),
+    ],
+)
+def test_bullets_and_the_paragraphs_around_them(body, items):
+    assert bullets(body) == items
+
+
+def test_a_paragraph_can_be_no_heading():
+    assert paragraph("### one\n  two") == "one two"
+    assert passage("One.\n\nTwo.\n- a") == "One.\n\nTwo.\n- a"
+    assert passage("None.\n") == ""
 
 
 @pytest.mark.parametrize(
@@ -85,6 +147,15 @@ def test_thoughts_neither_make_a_report_nor_add_to_it():
         "## Outbound Flags\n- " + "P1 " * 300_000,
         "## Outbound Flags\n- " + "*" * 500_000 + "P1" + "*" * 500_000,
         "## Domain State\n## Outbound Flags\n- " + "[ " * 500_000,
+        "## Outbound Flags\n- " + "P1, " * 250_000,
+        "## Outbound Flags\n- P1 (" + " " * 10**6,
+        "## Findings: " + "(" * 10**6,
+        "## " + ": " * 500_000,
+        "** " * 300_000,
+        "**Findings" + " " * 10**6 + "**:",
+        "## Findings\n" + "### a\n" * 150_000,
+        "## Findings\n" + "- a\n\nb\n\n" * 100_000,
+        "none" + " found" * 160_000 + " x",
     ],
     ids=lambda text: text[:10].strip(),
 )

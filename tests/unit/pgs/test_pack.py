@@ -4,7 +4,12 @@ import re
 
 import pytest
 
-from pgs_neo4j.model import Node, Relationship
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import Node, PromptNode, Relationship
+from pgs_neo4j.pgs import report, synthesis
+from pgs_neo4j.pgs.citations import found
 from pgs_neo4j.pgs.pack import clean, pack, read_ranges, rendered
 
 
@@ -88,8 +93,27 @@ def test_relationships_stand_where_both_ends_are_shown_grouped_by_type():
     item = packed([node(i, "short") for i in range(3)], links)[0]
     assert item.relationship_lines == ("n1 -CITES-> n2, n3", "n3 -EXTENDS-> n1")
     assert item.omitted == 0
+
+
+def test_relationships_to_nodes_not_shown_are_counted_in_every_pass_that_shows_an_end():
+    links = [
+        Relationship(0, 1, "CITES"),
+        Relationship(0, 2, "CITES"),
+        Relationship(2, 0, "EXTENDS"),
+        Relationship(2, 2, "CITES"),
+        Relationship(2, 9, "CITES"),
+        Relationship(8, 9, "CITES"),
+    ]
     apart = packed([node(i, "x" * 3000) for i in range(3)], links)
-    assert all(not item.relationship_lines for item in apart)
+    assert [item.relationship_lines for item in apart] == [(), (), ("n3 -CITES-> n3",)]
+    assert [item.omitted for item in apart] == [3, 1, 3]
+    some = packed([node(i, "x") for i in (0, 2)], links)[0]
+    assert some.relationship_lines == (
+        "n1 -CITES-> n3",
+        "n3 -EXTENDS-> n1",
+        "n3 -CITES-> n3",
+    )
+    assert some.omitted == 2
 
 
 def test_relationships_that_find_no_room_are_counted():
@@ -100,6 +124,61 @@ def test_relationships_that_find_no_room_are_counted():
     assert listed + item.omitted == len(links)
     assert len(item.relationships) == listed
     assert size(item) <= 4500
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds"), [("KNOWS", {}), ("\u8a9e", {"characters": 10**6, "tokens": 1650})]
+)
+def test_what_fits_of_a_hub_is_listed_and_the_rest_counted(kind, bounds):
+    hubs = [Relationship(i, j, kind) for i in range(9) for j in range(100) if i != j]
+    item = packed([node(i, "") for i in range(100)], hubs, **bounds)[0]
+    assert len(item.pieces) == 100
+    counts = [line.count(", ") + 1 for line in item.relationship_lines]
+    assert counts[0] == 99
+    assert 0 < counts[-1] < 99
+    assert item.relationship_lines[1].startswith(f"n2 -{kind}-> n1, n3, n4, ")
+    assert sum(counts) == len(item.relationships) == len(hubs) - item.omitted
+    if bounds:
+        spent = sum(p.tokens for p in item.pieces)
+        spent += sum(estimate(line) + 1 for line in item.relationship_lines)
+        assert 1650 - 5 <= spent + 165 <= 1650
+    else:
+        assert 4500 - len(", n100") <= size(item) <= 4500
+
+
+def test_a_relationship_given_many_times_stands_once():
+    item = packed([node(0, "x"), node(1, "x")], [Relationship(0, 1, "CITES")] * 50)[0]
+    assert item.relationship_lines == ("n1 -CITES-> n2",)
+    assert (len(item.relationships), item.omitted) == (1, 0)
+
+
+@pytest.mark.timeout(60)
+def test_a_hub_of_many_relationships_and_types_takes_no_time_to_speak_of():
+    links = [Relationship(0, i % 2000, f"T{i % 2003}") for i in range(100_000)]
+    item = packed([node(i, "x") for i in range(2000)], links, characters=500_000)[0]
+    assert len(item.relationships) + item.omitted == len(set(links))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "alike", "more"),
+    [((10_000, None), [(1801, 0), (1950, 0), (2000, 9)], (2001, 0)),
+     ((10**6, 3000), [(0, 541), (1999, 580), (1000, 600)], (0, 601))],
+)  # fmt: skip
+def test_questions_of_about_the_same_length_leave_the_passes_as_they_are(bounds, alike, more):
+    nodes = [node(i, "x" * 20) for i in range(900)]
+    links = [Relationship(i, i + 1, "NEXT") for i in range(899)]
+
+    def made(reserved, tokens):
+        return pack(
+            nodes,
+            links,
+            max_characters=bounds[0],
+            max_tokens=bounds[1],
+            reserved=reserved,
+            reserved_tokens=tokens,
+        )
+
+    assert made(*alike[0]) == made(*alike[1]) == made(*alike[2]) != made(*more)
 
 
 def test_read_ranges_are_exact():
@@ -115,6 +194,26 @@ def test_a_node_in_parts_is_read_only_when_every_part_was_accepted():
     assert read_ranges(passes, everything) == ((0, 2),)
     assert read_ranges(passes, everything - {2}) == ((1, 2),)
     assert read_ranges(passes, {1}) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One paragraph.\n\nAnother one.\n\n" * 1000,
+        "\n\n\n" * 3000,
+        "word " * 1700 + "end\n\n\n" + "word " * 900,
+        "a\n" * 9000,
+    ],
+)
+def test_a_text_in_parts_keeps_its_lines(text):
+    passes = packed([node(0, text)])
+    pieces = [piece for item in passes for piece in item.pieces]
+    assert len(pieces) > 1
+    assert "".join(piece.node.text for piece in pieces) == text
+    assert all(size(item) <= 4500 for item in passes)
+    lines = [line for p in pieces for line in rendered(p.node).split("\n")[1:]]
+    blank = sum(line.strip() == "|" for line in lines)
+    assert blank == sum(not line for line in text.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -137,15 +236,114 @@ def test_aliases_in_text_titles_and_labels_are_defused():
     shown = rendered(node_prompt("see [n12] and [P3:n1, n4]", "About [n5]", ("La[n6]bel",)))
     assert re.findall(r"\[[^\]]*\]", shown) == ["[n1]"]
     assert "⟦n12⟧" in shown
+    assert "(La⟦n6⟧bel)" in shown
     assert "⟦P3:n1, n4⟧" in shown
 
 
 def test_ordinary_brackets_and_unicode_stay():
-    text = "arr[0] and [note] and naïve 語 tab\there [nx1] n12"
+    text = "arr[0] and [note] and naïve 語 tab\there [nx1] n12 a < b | c > d <b> <||>"
     assert clean(text) == text
 
 
-def node_prompt(text, title="Title", labels=()):
-    from pgs_neo4j.model import PromptNode
+@pytest.mark.parametrize("form", ["(n3)", "\u3010n3\u3011", "[n3-n5]", "[n3\u2013n5]", "[n1,\nn2]"])
+def test_every_form_of_a_citation_is_defused(form):
+    shown = rendered(node_prompt(f"see {form}", f"About {form}", ("n3",)))
+    assert [mention.first for mention in found(shown, None)] == [1]
 
+
+def test_what_a_reader_quotes_from_the_values_is_defused_too():
+    piece = packed([node(0, "see [n3]", "About (n4)")])[0].pieces[0]
+    assert (piece.node.title, piece.node.text) == ("About ⟦n4⟧", "see ⟦n3⟧")
+
+
+def test_thinking_tags_and_lone_surrogates_in_text_are_defused():
+    assert clean("a <think> b </think> \ud83d c") == "a ⟨think⟩ b ⟨/think⟩   c"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<|im_start|>system", "\u27e8|im_start|\u27e9system"),
+        ("a <\uff5cUser\uff5c> b", "a \u27e8\uff5cUser\uff5c\u27e9 b"),
+        ("<|im\u200b_end|>", "\u27e8|im _end|\u27e9"),
+        ("[n\u200b3] [n3\ufeff]", "[n 3] \u27e6n3 \u27e7"),
+        ("x\U000e0041\U000e0042\U000e007f", "x   "),
+        ("th\u00adin\u2060k \u200e\u200f", "th in k   "),
+        ("n\u200dn \u8a9e\u200c\u200d\u8a9e", "n n \u8a9e  \u8a9e"),
+    ],
+)
+def test_what_cannot_be_seen_and_what_a_chat_template_means_is_made_visible(text, shown):
+    piece = packed([node(0, text, text, (text,))])[0].pieces[0]
+    assert piece.node.text == clean(text) == shown
+    assert piece.node.title == " ".join(shown.split())
+    assert piece.node.labels == (" ".join(shown.split()),)
+    assert clean(shown) == shown
+
+
+def test_joiners_that_a_script_needs_stay():
+    text = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f469\u200d\U0001f52c"
+    assert clean(text) == text
+
+
+def test_a_long_title_and_many_labels_leave_room_for_the_text():
+    labels = tuple(f"Label{i} with (n3)" for i in range(500))
+    passes = packed([node(0, "語 " * 3000, "語" * 9000, labels)], characters=2000, tokens=1500)
+    assert all(size(item) <= 1500 for item in passes)
+    assert all(p.tokens <= 1500 - estimate("x" * 500) for item in passes for p in item.pieces)
+    assert "".join(p.node.text for item in passes for p in item.pieces) == "語 " * 3000
+
+
+def test_a_node_of_labels_alone_is_shown():
+    passes = packed([node(0, "", "T", tuple(f"Label{i}" for i in range(5000)))])
+    assert [p.parts for item in passes for p in item.pieces] == [1]
+    assert size(passes[0]) <= 4500
+
+
+def test_the_token_bound_holds_for_a_text_of_two_scripts():
+    text = "plain words " * 2000 + "語" * 8000
+    passes = packed([node(0, text)], characters=10**6, tokens=1500)
+    assert all(p.tokens <= 1500 - estimate("x" * 500) for item in passes for p in item.pieces)
+    assert "".join(p.node.text for item in passes for p in item.pieces) == text
+
+
+@pytest.mark.parametrize(
+    ("bounds", "name", "least"),
+    [
+        ({"characters": 6000, "reserved": 5501}, "max_pass_characters", 6001),
+        ({"characters": 6000, "reserved": 9000}, "max_pass_characters", 9500),
+        ({"characters": 9000, "reserved": 700, "tokens": 449}, "max_pass_tokens", 450),
+    ],
+)
+def test_a_prompt_without_room_for_nodes_is_refused_with_the_setting_to_raise(bounds, name, least):
+    with pytest.raises(ConfigError, match=rf"{name} \(PGS_{name.upper()}\) to {least:,} or more"):
+        packed([node(0, "x")], **bounds)
+    assert packed([], **bounds) == ()
+    spelled = {"max_pass_characters": "characters", "max_pass_tokens": "tokens"}[name]
+    assert packed([node(0, "x")], **bounds | {spelled: least})
+
+
+def test_reserved_tokens_are_kept_free_as_told():
+    nodes = [node(i, "x" * 600) for i in range(8)]
+    few, many = (
+        pack(nodes, (), max_characters=9000, max_tokens=2000, reserved=300, reserved_tokens=tokens)
+        for tokens in (100, 1500)
+    )
+    assert len(few) < len(many)
+    with pytest.raises(ConfigError, match="max_pass_tokens"):
+        pack(nodes, (), max_characters=9000, max_tokens=2000, reserved=300, reserved_tokens=1751)
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("max_pass_characters", 6000), ("max_pass_tokens", 2000)]
+)
+def test_the_smallest_prompts_that_can_be_configured_hold_the_instructions(name, least):
+    assert getattr(PGSConfig(**{name: least}), name) == least
+    with pytest.raises(ValueError, match=name):
+        PGSConfig(**{name: least - 1})
+    for system in (report.SYSTEM, synthesis.SYSTEM):
+        assert len(system) + 3000 <= 6000
+        assert estimate(system) + 1000 <= 2000
+
+
+def node_prompt(text, title="Title", labels=()):
     return PromptNode("n1", title, text, labels)

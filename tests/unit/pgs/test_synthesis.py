@@ -1,5 +1,11 @@
 """The synthesis contract: reports in, sections and checked citations out."""
 
+from dataclasses import replace
+
+import pytest
+
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import (
     Absence,
     Citation,
@@ -62,8 +68,19 @@ def sweep(partition, findings=3, status=SweepStatus.ACCEPTED):
 PARTS = [Partition(id=i, size=10, tokens=1, keywords=(f"word{i}",)) for i in (1, 2, 3)]
 
 
-def shown(*sweeps, characters=10**6, known=None):
-    return synthesis_prompt("Why?", sweeps, PARTS, max_characters=characters, known=known)
+def shown(*sweeps, characters=10**6, tokens=None, known=None, partitions=PARTS, question="Why?"):
+    made = synthesis_prompt(
+        question,
+        sweeps,
+        partitions,
+        max_characters=characters,
+        max_tokens=tokens,
+        known=known,
+    )
+    assert len(made.prompt.system) + len(made.prompt.user) <= characters
+    if tokens:
+        assert estimate(made.prompt.system) + estimate(made.prompt.user) <= tokens
+    return made
 
 
 def test_every_report_stands_under_its_partition_with_qualified_citations():
@@ -72,13 +89,28 @@ def test_every_report_stands_under_its_partition_with_qualified_citations():
     assert "finding 2 [P2:n3]" in made.prompt.user
     assert "P2: look there [P1:n99]" in made.prompt.user
     assert made.prompt.user.endswith("Question: Why?")
-    assert made.dropped == 0
+    assert not left_out(made)
 
 
 def test_what_was_not_read_is_said():
     made = shown(sweep(1), sweep(2, status=SweepStatus.FAILED))
     assert "Not read in this run, 2 partitions:\nP2 (10 nodes): word2\nP3" in made.prompt.user
     assert "All partitions of the graph" in shown(sweep(1), sweep(2), sweep(3)).prompt.user
+
+
+def test_passes_that_failed_are_told():
+    partial = replace(
+        sweep(1, status=SweepStatus.PARTIAL), read=((0, 7),), passes=3, passes_accepted=2
+    )
+    made = shown(partial)
+    assert "# Partition P1: 7 of 10 nodes read, 1 of 3 passes failed; keywords" in made.prompt.user
+    assert "or read in part: say so" in made.prompt.system
+
+
+def test_a_thesis_keeps_its_paragraphs():
+    result = parse_synthesis("## Thesis\nOne.\n\nTwo.\n\n- a\n\n## Absences\n- x", {})
+    assert result.thesis == "One.\n\nTwo.\n\n- a"
+    assert parse_synthesis("## Thesis\nNone.\n## Absences\n- x", {}).thesis == ""
 
 
 def test_sections_and_citations_are_parsed():
@@ -119,9 +151,110 @@ def test_reports_too_long_lose_their_last_bullets_and_say_how_many():
     assert len(made.prompt.system) + len(made.prompt.user) <= 20_000
     kept = [len(report.report.findings) for report in made.prompt.reports]
     assert kept[0] == kept[1] < 400
-    assert made.dropped == 800 - sum(kept)
+    assert made.dropped_bullets == 800 - sum(kept)
     assert "finding 0 [P2:n1]" in made.prompt.user
     assert (1, "n400") not in made.citable
+
+
+def left_out(made):
+    counts = (made.dropped_bullets, made.dropped_reports, made.cut_states, made.cut_known)
+    return counts if any(counts) else None
+
+
+def stated(partition, words, findings=1):
+    swept = sweep(partition, findings)
+    return replace(swept, report=replace(swept.report, domain_state="word " * words + "[n1]"))
+
+
+def test_reports_are_shortened_no_more_than_the_bound_asks():
+    whole = shown(sweep(1, 400), sweep(2, 400))
+    size = len(whole.prompt.system) + len(whole.prompt.user)
+    assert shown(sweep(1, 400), sweep(2, 400), characters=size).dropped_bullets == 0
+    made = shown(sweep(1, 400), sweep(2, 400), characters=size - 1)
+    assert 0 < made.dropped_bullets <= 8
+    assert "only the first bullets" in made.prompt.user
+
+
+def test_the_token_bound_holds_and_counts():
+    made = shown(sweep(1, 400), sweep(2, 400), tokens=3000)
+    assert made.dropped_bullets > 0
+    assert made.dropped_reports == 0
+
+
+def test_domain_states_are_cut_at_a_word_when_bullets_are_not_enough():
+    made = shown(stated(1, 900), stated(2, 900), stated(3, 5), characters=7000)
+    assert (made.dropped_bullets, made.dropped_reports, made.cut_states) == (0, 0, 2)
+    states = [report.report.domain_state for report in made.prompt.reports]
+    assert states[2] == "word word word word word [n1]"
+    assert all(state.endswith("word…") for state in states[:2])
+    assert "word word [P3:n1]" in made.prompt.user
+
+
+def many(count, size=60):
+    parts = [Partition(id=i, size=10, tokens=1, keywords=("w" * 300,)) for i in range(1, count + 1)]
+    sweeps = [sweep(i, 1) for i in range(1, count + 1)]
+    findings = (Finding(text="x" * size + " [n1]", citations=(cited(1, 0),)),)
+    return parts, [replace(s, report=replace(s.report, findings=findings)) for s in sweeps]
+
+
+def test_the_last_reports_go_last_and_the_model_is_told():
+    parts, sweeps = many(60)
+    made = shown(*sweeps, partitions=parts, characters=9000)
+    names = [report.name for report in made.prompt.reports]
+    assert 0 < len(names) < 60
+    assert names == [f"P{i}" for i in range(1, len(names) + 1)]
+    assert made.dropped_reports == 60 - len(names)
+    assert (60, "n1") not in made.citable
+    told = made.prompt.user.partition("found no room here: ")[2]
+    assert told.startswith(f"P{len(names) + 1}, ")
+    assert f"and {made.dropped_reports - 20} more" in told
+    assert all(len(report.report.findings) == 1 for report in made.prompt.reports)
+
+
+def test_bullets_that_exceed_a_prompt_alone_leave_the_rest_of_the_reports():
+    parts, sweeps = many(3, size=9000)
+    made = shown(*sweeps, partitions=parts, characters=7000)
+    assert len(made.prompt.reports) == 3
+    assert made.dropped_bullets == 9
+    assert not made.citable
+
+
+def test_the_known_answer_and_the_unread_list_are_bounded():
+    parts = [Partition(id=i, size=10, tokens=1, keywords=("語" * 50,) * 8) for i in range(1, 2000)]
+    made = shown(sweep(1), partitions=parts, known="word " * 9000, characters=8000, tokens=3000)
+    assert made.cut_known
+    assert "word…\n</known>" in made.prompt.user
+    assert "Not read in this run, 1998 partitions:\nP2 (10 nodes): 語" in made.prompt.user
+    assert " more)" in made.prompt.user
+    assert made.prompt.reports[0].report == sweep(1).report
+    assert not shown(sweep(1), known="short").cut_known
+
+
+@pytest.mark.parametrize(
+    "bounds", [{"characters": 6000}, {"tokens": 3000}, {"characters": 6000, "tokens": 3000}]
+)
+def test_a_question_that_leaves_no_room_is_refused(bounds):
+    with pytest.raises(ConfigError, match=r"no room for reports.*PGS_MAX_PASS_CHARACTERS"):
+        shown(sweep(1), question="w" * 20_000, **bounds)
+
+
+@pytest.mark.timeout(60)
+def test_hundreds_of_long_reports_are_shortened_in_reasonable_time():
+    parts = [Partition(id=i, size=10, tokens=1) for i in range(1, 301)]
+    made = shown(*(sweep(i, 200) for i in range(1, 301)), partitions=parts, characters=500_000)
+    assert made.dropped_bullets > 0
+    assert len(made.prompt.reports) == 300
+
+
+def test_thinking_and_lone_surrogates_are_no_part_of_a_synthesis():
+    citable = shown(sweep(1)).citable
+    thought = f"<think>{REPLY} [P9:n9]</think>"
+    result = parse_synthesis(f"{thought}## Thesis\nIron \ud83d [P1:n1].", citable)
+    assert result.text == "## Thesis\nIron ? [P1:n1]."
+    assert result.thesis == "Iron ? [P1:n1]."
+    assert [c.alias for c in result.citations] == ["n1"]
+    assert result.connections == ()
+    assert parse_synthesis(f"<think>{REPLY}", citable).text == ""
 
 
 def test_the_known_answer_cannot_be_cited():

@@ -1,0 +1,65 @@
+"""Cuts text at words, by characters and by UTF-8 bytes at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+MARGIN = 3  # characters that each line of a chunk costs beside itself, where it is shown
+ELLIPSIS = "…"
+
+_WORD_END = re.compile(r"\s(?=\S*$)")
+
+
+def cut(text: str, characters: int, size_bytes: int) -> str:
+    """At most so many characters and UTF-8 bytes; a shortened text ends in an ellipsis."""
+    if len(text) <= characters and len(text.encode("utf-8", "replace")) <= size_bytes:
+        return text
+    if characters < 1 or size_bytes < len(ELLIPSIS.encode()):
+        return ""
+    end = _reach(text, 0, (characters - 1, size_bytes - len(ELLIPSIS.encode())))
+    space = _WORD_END.search(text, end // 2, end)
+    return text[: space.start() if space else end].rstrip() + ELLIPSIS
+
+
+def chunks(text: str, room: tuple[int, int]) -> Iterator[str]:
+    """The text in stretches of at most ``room`` characters and bytes, margins included.
+
+    Joined again they are the text. A line is cut at a word where one ends in its second
+    half. The text holds no lone surrogate; ``room`` has place for one character at least.
+    """
+    chunk: list[str] = []
+    characters = size = 0
+    for line in text.splitlines(keepends=True):
+        end = "\n" if line.endswith("\n") else ""
+        *cut_off, last = _segments(line.removesuffix(end), (room[0] - MARGIN, room[1] - MARGIN))
+        for segment in (*cut_off, last + end):
+            bare = segment.removesuffix("\n")
+            cost = (len(bare) + MARGIN, len(bare.encode()) + MARGIN)
+            if chunk and (characters + cost[0] > room[0] or size + cost[1] > room[1]):
+                yield "".join(chunk)
+                chunk, characters, size = [], 0, 0
+            chunk.append(segment)
+            characters += cost[0]
+            size += cost[1]
+    if chunk:
+        yield "".join(chunk)
+
+
+def _segments(line: str, room: tuple[int, int]) -> Iterator[str]:
+    start = 0
+    while (end := _reach(line, start, room)) < len(line):
+        space = _WORD_END.search(line, (start + end) // 2, end)
+        end = space.end() if space else end
+        yield line[start:end]
+        start = end
+    yield line[start:]
+
+
+def _reach(text: str, start: int, room: tuple[int, int]) -> int:
+    """Where a stretch from ``start`` with at most ``room`` characters and bytes has to end."""
+    stretch = text[start : start + room[0]]
+    raw = stretch.encode("utf-8", "replace")
+    if len(raw) <= room[1]:
+        return start + len(stretch)
+    return start + len(raw[: room[1]].decode("utf-8", "ignore"))

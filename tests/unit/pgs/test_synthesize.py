@@ -1,0 +1,89 @@
+"""Phase 3 as a call: what is warned of, what is kept, and what is refused."""
+
+import pytest
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import ModelOutputError, UsageError
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import (
+    Absence,
+    Completion,
+    Finding,
+    Partition,
+    Report,
+    Sweep,
+    SweepStatus,
+    Usage,
+)
+from pgs_neo4j.pgs.synthesize import synthesize
+
+PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]
+
+
+def sweep(partition, bullets=1, words=1):
+    report = Report(
+        partition=partition,
+        domain_state="state " * words,
+        findings=tuple(Finding(text=f"finding {i}") for i in range(bullets)),
+        absences=(Absence(text="costs"),),
+    )
+    return Sweep(partition=partition, status=SweepStatus.ACCEPTED, nodes=10, report=report)
+
+
+async def synthesized(reply, *sweeps, known=None, **knobs):
+    warnings = []
+    llm = ScriptedLLM(lambda prompt: reply)
+    result = await synthesize(
+        llm,
+        "Why?",
+        sweeps,
+        PARTS,
+        PGSConfig(**knobs),
+        on_event=lambda event: None,
+        warn=warnings.append,
+        known=known,
+    )
+    return result, warnings, llm.prompts[0]
+
+
+async def test_what_fits_warns_of_nothing():
+    result, warnings, _ = await synthesized("## Thesis\nx", sweep(1), sweep(2))
+    assert (result.thesis, warnings) == ("x", [])
+
+
+async def test_what_was_left_out_is_said_in_one_sentence():
+    _, warnings, prompt = await synthesized(
+        "x", sweep(1, 900), sweep(2, 2), known="known " * 9000, max_pass_tokens=2500
+    )
+    assert estimate(prompt.system) + estimate(prompt.user) <= 2500
+    (warning,) = warnings
+    assert " bullets (the last of their lists); the end of the search's answer. " in warning
+    assert "PGS_MAX_PASS_TOKENS" in warning
+    _, warnings, _ = await synthesized("x", sweep(1, 1, 2000), max_pass_characters=6000)
+    assert "does not see: 1 Domain State (in part). " in warnings[0]
+
+
+@pytest.mark.parametrize("reply", [" ", "<think>x</think>\n", "<think>## Thesis\nx"])
+async def test_a_reply_that_says_nothing_is_refused(reply):
+    with pytest.raises(ModelOutputError, match="empty synthesis"):
+        await synthesized(reply, sweep(1))
+
+
+async def test_thoughts_that_were_cut_off_are_refused_and_say_so():
+    cut = Completion(text="<think>x", usage=Usage(), model="m", truncated=True)
+    with pytest.raises(ModelOutputError, match="cut off at 16000 tokens"):
+        await synthesized(cut, sweep(1))
+
+
+async def test_a_text_that_was_cut_off_is_kept_without_its_thoughts():
+    cut = Completion(text="<think>x</think>Iron", usage=Usage(), model="m", truncated=True)
+    result, warnings, _ = await synthesized(cut, sweep(1))
+    assert (result.text, result.complete) == ("Iron", False)
+    assert "cut off" in warnings[0]
+
+
+async def test_without_a_report_there_is_nothing_to_synthesize():
+    failed = Sweep(partition=1, status=SweepStatus.FAILED, nodes=10)
+    with pytest.raises(UsageError, match="no report"):
+        await synthesized("x", failed)
