@@ -11,6 +11,7 @@ from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Effort, Partition, Prompt, Sweep, Synthesis
+from pgs_neo4j.pgs.markdown import THINKING
 from pgs_neo4j.pgs.synthesis import Shown, parse_synthesis, synthesis_prompt
 
 
@@ -57,17 +58,49 @@ async def synthesize(
     return replace(parsed, usage=reply.usage, complete=not reply.truncated)
 
 
+class Aloud:
+    """Lets a streamed reply pass, but for a block of thinking at its beginning."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._speaking = False
+
+    def said(self, piece: str) -> str:
+        """What may be shown now that ``piece`` has come."""
+        if self._speaking:
+            return piece
+        self._held += piece
+        begin, end = THINKING
+        start = self._held.lstrip()
+        if start.startswith(begin):
+            start = start.partition(end)[2].lstrip()
+            return self._spoken(start) if start else ""
+        return "" if begin.startswith(start) else self._spoken(self._held)
+
+    def rest(self) -> str:
+        """What was held back and is no thinking, at the end of the reply."""
+        thought = self._held.lstrip().startswith(THINKING[0])
+        return self._spoken("" if thought else self._held)
+
+    def _spoken(self, text: str) -> str:
+        self._held, self._speaking = "", True
+        return text
+
+
 async def stream_text(
     llm: LLM, prompt: Prompt, max_tokens: int, effort: Effort | None, on_event: OnEvent
 ) -> Completion:
-    """Stream a reply as events and return it whole. Raises ModelError."""
+    """Stream what a reply says as events and return it whole. Raises ModelError."""
     completion: Completion | None = None
+    aloud = Aloud()
     async with aclosing(llm.stream(prompt, max_tokens=max_tokens, effort=effort)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Completion):
                 completion = piece
-            else:
-                on_event(TextStreamed(piece))
+            elif said := aloud.said(piece):
+                on_event(TextStreamed(said))
+    if rest := aloud.rest():
+        on_event(TextStreamed(rest))
     if completion is None:
         raise ModelOutputError(f"the model {llm.name} ended its reply without saying so")
     return completion

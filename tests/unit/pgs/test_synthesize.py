@@ -16,7 +16,7 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.pgs.synthesize import synthesize
+from pgs_neo4j.pgs.synthesize import Aloud, synthesize
 
 PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]
 
@@ -87,3 +87,25 @@ async def test_without_a_report_there_is_nothing_to_synthesize():
     failed = Sweep(partition=1, status=SweepStatus.FAILED, nodes=10)
     with pytest.raises(UsageError, match="no report"):
         await synthesized("x", failed)
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ("## Thesis\nIron.", "## Thesis\nIron."),
+        ("<think>hm, [P1:n1]</think>\n\n## Thesis\nIron.", "## Thesis\nIron."),
+        (" \n<think>hm</think>Iron <think> stays", "Iron <think> stays"),
+        ("<thin", "<thin"),
+        ("<think>never ends", ""),
+        ("", ""),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_thinking_at_the_beginning_is_not_streamed(reply, shown, size):
+    aloud = Aloud()
+    pieces = [aloud.said(reply[i : i + size]) for i in range(0, len(reply), size)]
+    assert "".join([*pieces, aloud.rest()]) == shown
+
+
+def test_what_is_said_is_streamed_at_once():
+    assert Aloud().said("#") == "#"
