@@ -11,37 +11,10 @@ from pgs_neo4j import queries
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import MappingError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.names import LABELS, TYPES
 from pgs_neo4j.pgs import generation, session
 from pgs_neo4j.search.topk import drop_indexes
 
-# Every label and relationship type we write. purge deletes these and no other.
-LABELS = (
-    "PgsGraph",
-    "PgsGeneration",
-    "PgsPartition",
-    "PgsSession",
-    "PgsRun",
-    "PgsSweep",
-    "PgsFinding",
-    "PgsFlag",
-    "PgsAbsence",
-    "PgsLoad",
-    "PgsStaged",
-    "PgsMeta",
-)
-TYPES = (
-    "PGS_OF",
-    "PGS_CURRENT",
-    "PGS_PART_OF",
-    "PGS_IN",
-    "PGS_ADJACENT",
-    "PGS_RAN_IN",
-    "PGS_ON",
-    "PGS_SWEPT",
-    "PGS_READ",
-    "PGS_FROM",
-    "PGS_CITES",
-)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 

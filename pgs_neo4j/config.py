@@ -28,6 +28,7 @@ from pydantic_settings import (
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Effort
+from pgs_neo4j.schedule_entry import Schedule
 
 Algorithm = Literal["leiden-louvain", "leiden", "louvain"]
 Provider = Literal["openai", "extractive"]
@@ -152,9 +153,22 @@ class PGSConfig(BaseSettings):
     gds_concurrency: Annotated[
         int, Field(ge=1, le=64, description="GDS threads; more than 1 is not reproducible")
     ] = 1
+    seed_drift: Annotated[
+        float,
+        Field(
+            ge=0.0,
+            le=1.0,
+            description="share of a graph that may have changed for its partitions to grow "
+            "from those before; 0: always from nothing",
+        ),
+    ] = 0.2
     centroid: Annotated[
         Literal["mean", "weighted"], Field(description="plain or node-weighted centroids")
     ] = "mean"
+    lease_s: Annotated[
+        float,
+        Field(ge=1, le=3600, description="seconds without a sign of life that end a job's lease"),
+    ] = 30.0
     keep_generations: Annotated[
         int, Field(ge=1, description="generations kept per graph, those of sessions aside")
     ] = 3
@@ -225,6 +239,9 @@ class Settings(BaseSettings):
     embedding_dimensions: Annotated[
         int | None, Field(ge=1, description="vector length to ask the openai embedder for")
     ] = None
+    schedule: Annotated[
+        Schedule, Field(description="what 'pgs schedule' repartitions, one [[schedule]] table each")
+    ] = ()
 
     @classmethod
     def settings_customise_sources(

@@ -9,35 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
-from neo4j import exceptions as driver_errors
 
-from pgs_neo4j import queries
-from pgs_neo4j.errors import (
-    ConfigError,
-    DatabaseAuthError,
-    DatabaseError,
-    DatabaseMemoryError,
-    DatabaseTimeoutError,
-    DatabaseUnavailableError,
-    DatabaseVersionError,
-    QueryError,
-)
-from pgs_neo4j.queries import Query
+from pgs_neo4j import bookmarks, names, queries
+from pgs_neo4j.db_errors import translated
+from pgs_neo4j.errors import ConfigError, DatabaseVersionError
+from pgs_neo4j.queries import Query, QueryMode
 
 Row = dict[str, Any]
 Access = Literal["read", "write"]
 
 MINIMUM_VERSION = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+TOKEN_ATTEMPTS = 5
 
 
 @dataclass(slots=True)
@@ -64,7 +56,7 @@ class Database:
         every write statement must be harmless to repeat.
         """
         _check(query, params, ("write", "schema"))
-        return await self._managed("write", query.text, params)
+        return await self._managed(query.mode, query.text, params)
 
     async def rehearse(self, query: Query, **params: Any) -> list[Row]:
         """All rows of a write statement whose transaction is rolled back."""
@@ -133,29 +125,67 @@ class Database:
                 return str(summary.query_type), columns
 
     async def ensure_schema(self) -> None:
-        """Create our constraints where they are missing; one quick read when they are there."""
+        """Create our constraints and names where they are missing, and bring what an older
+        release wrote up to date; one quick read when all is there."""
         rows = await self.read(queries.get("schema/read_version"))
         if rows and rows[0]["version"] == SCHEMA_VERSION:
             return
         for name in queries.names():
-            if name.startswith("schema/constraint_"):
+            if name.startswith(("schema/constraint_", "schema/index_")):
                 await self.write(queries.get(name))
+        await self.write(
+            queries.get("schema/create_names"),
+            labels=list(names.LABELS),
+            types=list(names.TYPES),
+            properties=list(names.PROPERTIES),
+        )
+        if rows and rows[0]["version"] < 2:
+            await self.write(queries.get("schema/migrate_1_to_2"))
         await self.write(queries.get("schema/merge_meta"), version=SCHEMA_VERSION)
+
+    async def change_token(self) -> str | None:
+        """What stays the same until somebody else than ourselves commits; O(1).
+
+        The number of the last transaction less those that ``write`` counted as ours. None when
+        it cannot be told: other transactions end all the time, or the server's bookmarks are
+        of a form we do not know.
+        """
+        for _ in range(TOKEN_ATTEMPTS):
+            before = await self._position()
+            rows = await self.read(queries.get("schema/read_commits"))
+            if before is None or not rows:
+                return None
+            # Only between two equal positions the count belongs to them.
+            if await self._position() == before:
+                return f"{before.store}:{before.transaction - rows[0]['commits']}"
+        return None
 
     async def close(self) -> None:
         """Close all connections."""
         await self.driver.close()
 
-    async def _managed(self, access: Access, text: str, params: Row) -> list[Row]:
+    async def _managed(self, mode: QueryMode, text: str, params: Row) -> list[Row]:
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
             result = await transaction.run(text, params)
-            return [dict(record) async for record in result]
+            rows = [dict(record) async for record in result]
+            if mode == "write":
+                counted = await transaction.run(queries.get("schema/count_commit").text)
+                await counted.consume()
+            return rows
 
+        access: Access = "read" if mode == "read" else "write"
         with self._translated():
             async with asyncio.timeout(self.timeout_s), self._session(access) as session:
                 if access == "read":
                     return await session.execute_read(work)
                 return await session.execute_write(work)
+
+    async def _position(self) -> bookmarks.Position | None:
+        with self._translated():
+            async with asyncio.timeout(self.timeout_s), self._session("read") as session:
+                await session.execute_read(_nothing)
+                found = (await session.last_bookmarks()).raw_values
+        return bookmarks.position(next(iter(found))) if len(found) == 1 else None
 
     @asynccontextmanager
     async def _session(self, access: Access, fetch: int = 1000) -> AsyncIterator[AsyncSession]:
@@ -168,10 +198,8 @@ class Database:
         ) as session:
             yield session
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        with translated(self.uri, self.timeout_s):
-            yield
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(self.uri, self.timeout_s)
 
 
 @asynccontextmanager
@@ -262,49 +290,5 @@ def _check(query: Query, params: Row, modes: Sequence[str]) -> None:
         raise ValueError(f"{query.name} was run with the wrong parameters: {wrong}")
 
 
-@contextmanager
-def translated(uri: str, timeout_s: float) -> Iterator[None]:
-    """Turn driver errors into ours."""
-    try:
-        yield
-    except TimeoutError as error:
-        raise DatabaseTimeoutError(
-            f"Neo4j at {uri} did not answer within {timeout_s:.0f} s; "
-            "raise PGS_QUERY_TIMEOUT_S or look at the server"
-        ) from error
-    except UnicodeEncodeError as error:
-        raise QueryError(
-            "a value holds half a character (a lone surrogate) and cannot be stored; remove it"
-        ) from error
-    except driver_errors.Neo4jError as error:
-        raise _server_error(uri, error) from error
-    except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired, OSError) as error:
-        raise DatabaseUnavailableError(
-            f"Neo4j at {uri} cannot be reached; check the address and that it is running"
-        ) from error
-    except driver_errors.ConfigurationError as error:
-        raise ConfigError(f"the Neo4j address or its options are wrong: {error}") from error
-    except driver_errors.DriverError as error:
-        raise DatabaseError(f"the Neo4j driver failed at {uri}: {type(error).__name__}") from error
-
-
-def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
-    code = error.code or ""
-    message = (error.message or type(error).__name__).splitlines()[0][:500]
-    if isinstance(error, driver_errors.AuthError) or ".Security." in code:
-        return DatabaseAuthError(
-            f"Neo4j at {uri} refused access ({code.rsplit('.', 1)[-1]}); check PGS_NEO4J_USER, "
-            "PGS_NEO4J_PASSWORD, and that user's rights"
-        )
-    if "TransactionTimedOut" in code or "Terminated" in code:
-        return DatabaseTimeoutError(f"Neo4j at {uri} ended the transaction: {message}")
-    if "OutOfMemory" in code or "OutOfMemory" in message or "MemoryPool" in code:
-        return DatabaseMemoryError(
-            f"Neo4j at {uri} ran out of memory for this statement; raise "
-            f"server.memory.heap.max_size (PGS_LOCAL_HEAP_MB for the local server): {message}"
-        )
-    if "DatabaseNotFound" in code:
-        return DatabaseError(f"{message} Set PGS_NEO4J_DATABASE to one that exists.")
-    if "DatabaseUnavailable" in code or "NotALeader" in code:
-        return DatabaseUnavailableError(f"Neo4j at {uri} is not ready: {message}")
-    return QueryError(f"Neo4j refused a statement ({code}): {message}")
+async def _nothing(transaction: AsyncManagedTransaction) -> None:
+    await (await transaction.run("RETURN 1")).consume()

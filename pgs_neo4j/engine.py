@@ -27,16 +27,20 @@ from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.model import (
     Answer,
     Coverage,
+    Drift,
+    Generation,
     GraphMapping,
     Mode,
+    Origin,
     Partition,
     Routing,
     Sweep,
     Synthesis,
+    Unit,
 )
-from pgs_neo4j.pgs import layered, partition, pipeline, session
+from pgs_neo4j.pgs import generation, layered, partition, pipeline, session
 from pgs_neo4j.pgs.layered import LayeredAnswer
-from pgs_neo4j.pgs.partition import Partitioning
+from pgs_neo4j.pgs.partition import Partitioning, Target
 from pgs_neo4j.pgs.run import Request, Work, check, check_question
 from pgs_neo4j.pgs.session import SessionInfo
 from pgs_neo4j.pgs.sweep import Reader, sweep
@@ -149,20 +153,51 @@ class PGS:
         on_event: OnEvent | None = None,
         **knobs: Any,
     ) -> Partitioning:
-        """Partition a graph, or reuse its generation while the fingerprint holds."""
+        """Partition a graph, or reuse its generation while the fingerprint holds.
+
+        ``force`` begins from nothing even when little changed, or nothing. Raises BusyError
+        while somebody else is at it.
+        """
         stored = await self._graph(graph)
-        work = await self._work(stored.mapping, on_event, knobs)
         await self.db.ensure_schema()
         return await partition.ensure(
-            self.db,
-            work.gds,
-            stored.name,
-            stored.mapping,
-            work.config,
-            work.space,
-            work.on_event,
-            force=force,
+            self._target(stored, knobs), self._open_gds, on_event or self.on_event, force=force
         )
+
+    async def check(
+        self,
+        graph: str | None = None,
+        *,
+        scan: bool = True,
+        on_event: OnEvent | None = None,
+        **knobs: Any,
+    ) -> Drift | None:
+        """How far a graph has moved from its current partitions; None before the first.
+
+        Whether anybody else has committed since is told at once; only then, and with ``scan``,
+        the graph is scanned and compared. Nothing is repartitioned.
+        """
+        stored = await self._graph(graph)
+        await self.db.ensure_schema()
+        target = self._target(stored, knobs)
+        return await partition.check(target, on_event or self.on_event, scan=scan)
+
+    def outlook(self, drift: Drift, **knobs: Any) -> Origin | None:
+        """How the next partitioning after such a drift would come about; None: not at all."""
+        return partition.outlook(drift, config.with_overrides(self.config, knobs))
+
+    async def clean_up(self, graph: str | None = None) -> None:
+        """Remove what a job on this graph that died left behind. Raises BusyError."""
+        await partition.clean_up(self._target(await self._graph(graph), {}), self._open_gds)
+
+    async def generation(self, graph: str | None = None) -> Generation:
+        """The current generation with all its figures. Raises UsageError before the first."""
+        return (await self._current(await self._graph(graph))).generation
+
+    async def units(self, graph: str | None = None) -> list[Unit]:
+        """The hierarchy above the current partitions, level by level."""
+        current = await self._current(await self._graph(graph))
+        return await generation.read_units(self.db, current.generation.id)
 
     async def partitions(self, graph: str | None = None) -> tuple[Partition, ...]:
         """The current partitions, largest first. Raises UsageError before the first ones."""
@@ -179,7 +214,7 @@ class PGS:
         """Which of the current partitions a question would be routed to, and why."""
         check_question(question)
         stored = await self._graph(graph)
-        work = await self._work(stored.mapping, None, knobs)
+        work = self._work(stored.mapping, None, knobs)
         current = await self._current(stored)
         request = Request(
             question=question, graph=stored.name, mapping=stored.mapping, full_sweep=full_sweep
@@ -313,7 +348,7 @@ class PGS:
             full_sweep=full_sweep,
         )
         check(request)
-        return await self._work(stored.mapping, on_event, knobs), request
+        return self._work(stored.mapping, on_event, knobs), request
 
     async def _graph(self, name: str | None) -> StoredGraph:
         return await catalog.get(self.db, name or self.settings.graph)
@@ -327,21 +362,32 @@ class PGS:
             )
         return current
 
-    async def _work(
-        self, mapping: GraphMapping, on_event: OnEvent | None, knobs: dict[str, Any]
-    ) -> Work:
-        async with self._opening:
-            if self._gds is None:
-                self._gds = await gds.open_gds(self.db)
+    def _work(self, mapping: GraphMapping, on_event: OnEvent | None, knobs: dict[str, Any]) -> Work:
         return Work(
             db=self.db,
-            gds=self._gds,
+            open_gds=self._open_gds,
             space=self._space(mapping),
             sweep_llm=self.sweep_llm,
             synthesis_llm=self.synthesis_llm,
             config=config.with_overrides(self.config, knobs),
             on_event=on_event or self.on_event,
         )
+
+    def _target(self, stored: StoredGraph, knobs: dict[str, Any]) -> Target:
+        return Target(
+            db=self.db,
+            graph=stored.name,
+            mapping=stored.mapping,
+            config=config.with_overrides(self.config, knobs),
+            space=self._space(stored.mapping),
+        )
+
+    async def _open_gds(self) -> GDS:
+        """The GDS client, opened when something is first to be computed: that takes seconds."""
+        async with self._opening:
+            if self._gds is None:
+                self._gds = await gds.open_gds(self.db)
+        return self._gds
 
     def _space(self, mapping: GraphMapping) -> Space:
         name = self.settings.embedder

@@ -23,6 +23,8 @@
     │       ├── ArtifactError       a jar could not be fetched or has the wrong checksum
     │       ├── JavaMissingError
     │       └── ServerStartError
+    ├── BusyError                   somebody else is repartitioning this graph
+    │   └── LeaseLostError          somebody else took over while this job stood still
     └── ModelError                  a language or embedding model
         ├── ModelUnavailableError
         ├── ModelAuthError
@@ -127,6 +129,14 @@ class JavaMissingError(LocalServerError):
 
 class ServerStartError(LocalServerError):
     """The server process did not come up; the message quotes its log."""
+
+
+class BusyError(PGSError):
+    """Somebody else is repartitioning this graph; the message says who, and until when."""
+
+
+class LeaseLostError(BusyError):
+    """The lease ran out while this job stood still, and what it was building is given up."""
 
 
 class ModelError(PGSError):

@@ -7,11 +7,12 @@ cancelled call is ended at the server. Projections are dropped even when the wor
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -24,11 +25,12 @@ from pgs_neo4j.errors import (
     DatabaseError,
     DatabaseVersionError,
     EmptyGraphError,
+    GDSError,
     GDSMemoryError,
     GDSMissingError,
     QueryError,
 )
-from pgs_neo4j.gds_calls import supervised, to_the_end
+from pgs_neo4j.gds_calls import Owner, supervised, to_the_end
 from pgs_neo4j.model import GraphMapping
 
 if TYPE_CHECKING:
@@ -39,11 +41,13 @@ if TYPE_CHECKING:
 
 MINIMUM_VERSION = (2, 13)
 PREFIX = "pgs_"
-NAME_PATTERN = f"{PREFIX}[0-9a-f]{{16}}"
+NAME_PATTERN = f"{PREFIX}[0-9a-f]{{8}}_[0-9]+_[0-9a-f]{{8}}"
 CLEAN_UP_S = 4.0
 PROPERTY = "community"
 WEIGHT = "weight"
 VECTOR = "vector"
+SEED = "seed"
+MEMBERSHIP = "PGS_IN"
 Result = TypeVar("Result")
 
 
@@ -59,14 +63,44 @@ class Communities:
     modularity: float
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Partitions to begin with: the label they are marked with, and how many there are."""
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A projected view: which relationship types take part, and their weight if they have one.
+
+    ``seeded``: the partitions of a generation and who belongs to them are in it, too, as nodes
+    that no other type of relationship touches.
+    """
+
+    graph: Graph
+    types: tuple[str, ...] = ("*",)
+    weight: str | None = WEIGHT
+    seeded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class GDS:
-    """A Graph Data Science client on a database's own pool. Made by ``open_gds``."""
+    """A Graph Data Science client on a database's own pool. Made by ``open_gds``.
+
+    What an ``owner`` projects and runs carries its name, so that who takes over can end it.
+    """
 
     db: Database
     client: GraphDataScience
     runner: DatabaseRunner
     version: str
+    owner: Owner | None = None
+
+    def owned_by(self, owner: Owner) -> GDS:
+        """The same client, working for a job."""
+        return replace(self, owner=owner)
 
     async def estimate(self, nodes: int, relationships: int, algorithm: Algorithm) -> int:
         """Bytes that projection and community detection need at most, before either runs."""
@@ -103,14 +137,31 @@ class GDS:
 
     @asynccontextmanager
     async def project_view(
-        self, mapping: GraphMapping, *, uniform: bool, concurrency: int
-    ) -> AsyncIterator[Graph]:
+        self,
+        mapping: GraphMapping,
+        ids: NDArray[np.int64],
+        *,
+        uniform: bool = False,
+        direct: bool = False,
+        seeds: Seeds | None = None,
+        concurrency: int = 1,
+    ) -> AsyncIterator[Projection]:
         """A projection of the mapped view, undirected and weighted, dropped at the end.
 
+        ``ids`` (n,) ascending are the view's nodes; in this order GDS numbers them, whichever
+        way they are read. With ``direct`` GDS reads the store itself, three times as fast:
+        for a view in which every relationship has a usable weight and none is a loop.
+        ``seeds`` are projected along with who belongs to them; only the direct way can.
         Raises EmptyGraphError when the view has no node.
         """
+        if direct:
+            async with self._direct(mapping, len(ids), uniform, seeds, concurrency) as found:
+                if found is not None:
+                    yield found
+                    return
         async with self._projection(
             "partition/project_view",
+            ids=ids.tolist(),
             labels=list(mapping.labels),
             types=list(mapping.relationship_types),
             weight=mapping.relationship_weight or "",
@@ -119,17 +170,77 @@ class GDS:
         ) as graph:
             if graph is None:
                 raise EmptyGraphError("the mapped labels have no node left to partition")
-            yield graph
+            yield Projection(graph)
+
+    @asynccontextmanager
+    async def _direct(
+        self,
+        mapping: GraphMapping,
+        nodes: int,
+        uniform: bool,
+        seeds: Seeds | None,
+        concurrency: int,
+    ) -> AsyncIterator[Projection | None]:
+        """A native projection; None when the view has nodes that it does not reach."""
+        rows = await self.db.read(queries.get("partition/read_view_names"))
+        labels = [name for name in mapping.labels or rows[0]["labels"] if name in rows[0]["labels"]]
+        types = [
+            name
+            for name in mapping.relationship_types or rows[0]["types"]
+            if name in rows[0]["types"]
+        ]
+        weight = None if uniform else mapping.relationship_weight
+        if not labels or not types:
+            yield None
+            return
+        given: dict[str, Any] = {"orientation": "UNDIRECTED"}
+        if weight is not None:
+            given["properties"] = {WEIGHT: {"property": weight, "defaultValue": 1.0}}
+        relationships = dict.fromkeys(types, given)
+        if seeds is not None:
+            relationships[MEMBERSHIP] = {"orientation": "NATURAL"}
+        name = self._name()
+
+        def work() -> tuple[Graph, int]:
+            graph, _ = self.client.graph.project.native(
+                name,
+                [*labels, *([seeds.label] if seeds else [])],
+                relationships,
+                read_concurrency=concurrency,
+                log_progress=False,
+            )
+            return graph, graph.node_count()
+
+        async with self._dropped(name):
+            try:
+                graph, count = await self._run(work)
+            except GDSMemoryError:
+                raise
+            except GDSError:
+                graph, count = None, -1  # a weight that has just become a word, for instance
+            # Nodes without a label are out of reach, and nodes may have come or gone.
+            complete = count == nodes + (seeds.count if seeds else 0)
+            # All types where there are no seeds: GDS is quicker on a graph as it is.
+            only = ("*",) if seeds is None else tuple(types)
+            found = Projection(graph, only, WEIGHT if weight else None, seeds is not None)
+            yield found if complete else None
 
     async def detect(
-        self, graph: Graph, algorithm: Algorithm, *, seed: int, concurrency: int
+        self, projection: Projection, algorithm: Algorithm, *, seed: int, concurrency: int
     ) -> Communities:
         """Communities of a projection.
 
-        ``leiden-louvain`` polishes Leiden's result with a Louvain seeded by it. The result
-        repeats for the same seed at concurrency 1 only; Louvain in GDS takes no seed.
+        ``leiden-louvain`` polishes Leiden's result with a Louvain seeded by it. A seeded
+        projection begins with its partitions instead, and Louvain alone goes on from there:
+        Leiden cannot in GDS 2.13. The result repeats for the same seed at concurrency 1 only;
+        Louvain in GDS takes no seed.
         """
-        weighted = {"relationship_weight_property": WEIGHT, "concurrency": concurrency}
+        graph = projection.graph
+        weighted = {
+            "relationship_types": list(projection.types),
+            "relationship_weight_property": projection.weight,
+            "concurrency": concurrency,
+        }
 
         def leiden() -> float:
             result = self.client.leiden.mutate(graph, PROPERTY, random_seed=seed, **weighted)
@@ -139,14 +250,17 @@ class GDS:
             result = self.client.louvain.mutate(graph, target, seed_property=seeds, **weighted)
             return float(result.modularity)
 
-        def components() -> float:
-            self.client.wcc.mutate(graph, PROPERTY, concurrency=concurrency)
+        def components(target: str, **which: Any) -> float:
+            self.client.wcc.mutate(graph, target, concurrency=concurrency, **which)
             return 0.0
 
         found = PROPERTY
-        if not await self._run(graph.relationship_count):
+        if projection.seeded:
+            await self._run(lambda: components(SEED, relationship_types=[MEMBERSHIP]))
+            modularity = await self._run(lambda: louvain(PROPERTY, SEED))
+        elif not await self._run(graph.relationship_count):
             # Leiden in GDS 2.13 fails on a graph without relationships.
-            modularity = await self._run(components)
+            modularity = await self._run(lambda: components(PROPERTY))
         elif algorithm == "leiden":
             modularity = await self._run(leiden)
         elif algorithm == "louvain":
@@ -165,9 +279,12 @@ class GDS:
         dimensions: int,
         *,
         weight: str | None = None,
+        partitions: Sequence[int] = (),
         concurrency: int = 1,
     ) -> dict[int, NDArray[np.float32]]:
         """Mean stored embedding per partition id; partitions without one are left out.
+
+        ``partitions`` are the ids wanted, all of the generation when there is none.
 
         k-means with k = 1 returns the exact mean. With ``weight``, a node property, each
         vector counts as often as its node weighs (1 where it has no weight), and the result
@@ -180,6 +297,7 @@ class GDS:
             embedding=embedding,
             dimensions=dimensions,
             weight=weight or "",
+            partitions=list(partitions),
             concurrency=concurrency,
         ) as graph:
             if graph is None:
@@ -199,19 +317,32 @@ class GDS:
                 for label in labels
             }
 
-    async def leftovers(self, older_than_s: float = 0.0) -> list[str]:
-        """Names of projections of ours that have been in the catalog for that long."""
+    async def leftovers(self, older_than_s: float = 0.0, graph: str | None = None) -> list[str]:
+        """Names of projections of ours, of one graph or all, that are at least that old."""
         query = queries.get("partition/read_projections")
-        rows = await self.db.read(query, pattern=NAME_PATTERN, older_than_s=older_than_s)
+        rows = await self.db.read(
+            query,
+            prefix=PREFIX if graph is None else _prefix(graph),
+            pattern=NAME_PATTERN,
+            older_than_s=older_than_s,
+        )
         return list(rows[0]["names"])
 
-    async def drop_leftovers(self, older_than_s: float) -> list[str]:
-        """Drop what killed jobs left behind, and tell the names.
+    async def drop_leftovers(self, owner: Owner) -> list[str]:
+        """End what jobs before this one still run on its graph, drop what they left in the
+        catalog, and tell the names.
 
-        A projection cannot tell whether its job still runs: the age has to be more than the
-        longest job takes. The catalog is the user's own, so other users' jobs are not seen.
+        The catalog is the user's own, so other users' jobs are not seen.
         """
-        names = await self.leftovers(older_than_s)
+        query = queries.get("partition/terminate_owned")
+        await self.db.call(
+            query.text, {"graph": owner.graph, "fence": owner.fence}, "read", CLEAN_UP_S
+        )
+        names = [
+            name
+            for name in await self.leftovers(graph=owner.graph)
+            if int(name.split("_")[2]) < owner.fence
+        ]
         await self._drop(names)
         return names
 
@@ -222,27 +353,36 @@ class GDS:
     @asynccontextmanager
     async def _projection(self, query: str, **params: object) -> AsyncIterator[Graph | None]:
         """A projection, None when the statement found nothing to project."""
-        name = f"{PREFIX}{uuid4().hex[:16]}"
+        name = self._name()
         text = queries.get(query).text
 
         def work() -> Graph | None:
             made = self.runner.project(text, {"name": name, **params})
             return self.client.graph.get(name) if made else None
 
-        try:
+        async with self._dropped(name):
             yield await self._run(work)
+
+    @asynccontextmanager
+    async def _dropped(self, name: str) -> AsyncIterator[None]:
+        try:
+            yield
         finally:
             # What cannot be dropped now is left to drop_leftovers: a result, or the error
             # that ended the work, is worth more than a complaint about cleaning up.
             with suppress(DatabaseError):
                 await to_the_end(self._drop([name]))
 
+    def _name(self) -> str:
+        owner = self.owner or Owner("", 0)
+        return f"{_prefix(owner.graph)}{owner.fence}_{uuid4().hex[:8]}"
+
     async def _labels(self, graph: Graph, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         # Two lists in one row: 30 times faster than the client's row per node (FACTS).
         query = queries.get("partition/read_labels")
         rows = await self.db.read(query, name=graph.name(), property=name)
         ids = np.asarray(rows[0]["ids"], dtype=np.int64)
-        labels = np.asarray(rows[0]["labels"], dtype=np.int64)
+        labels = np.asarray(rows[0]["communities"], dtype=np.int64)
         order = np.argsort(ids, kind="stable")
         return ids[order], labels[order]
 
@@ -254,7 +394,17 @@ class GDS:
         return int(rows[0]["max_bytes"]) if rows else None
 
     async def _run(self, work: Callable[[], Result]) -> Result:
-        return await supervised(self.db, work)
+        return await supervised(self.db, work, self.owner)
+
+
+def _prefix(graph: str) -> str:
+    """How the names of a graph's projections begin."""
+    return f"{PREFIX}{blake2b(graph.encode(), digest_size=4).hexdigest()}_"
+
+
+def seed_label(graph: str) -> str:
+    """The label that marks a graph's seeds."""
+    return f"PgsSeed_{blake2b(graph.encode(), digest_size=4).hexdigest()}"
 
 
 async def open_gds(db: Database) -> GDS:

@@ -40,12 +40,21 @@ MEMORY_SIGNS = (
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The job that calls: the graph it works on, and the fence of its lease."""
+
+    graph: str
+    fence: int
+
+
 @dataclass(slots=True)
 class Call:
     """The statements of one call; its state is touched on the event loop only."""
 
     db: Database
     loop: asyncio.AbstractEventLoop
+    owner: Owner | None = None
     tag: str = field(default_factory=lambda: uuid4().hex)
     ended: bool = False
     statement: asyncio.Task[Any] | None = None
@@ -79,10 +88,15 @@ class Call:
             raise asyncio.CancelledError
         self.statement = asyncio.current_task()
         try:
-            tag = {"pgs_call": self.tag}
-            return await self.db.call(text, params, access, TIMEOUT_S, metadata=tag)
+            return await self.db.call(text, params, access, TIMEOUT_S, metadata=self._metadata())
         finally:
             self.statement = None
+
+    def _metadata(self) -> Row:
+        tag: Row = {"pgs_call": self.tag}
+        if self.owner is not None:
+            tag |= {"pgs_graph": self.owner.graph, "pgs_fence": self.owner.fence}
+        return tag
 
     async def _terminate(self) -> bool:
         query = queries.get("partition/terminate_statements")
@@ -98,7 +112,9 @@ def current() -> Call:
     return _current.get()
 
 
-async def supervised(db: Database, work: Callable[[], Result]) -> Result:
+async def supervised(
+    db: Database, work: Callable[[], Result], owner: Owner | None = None
+) -> Result:
     """Result of work with the client, done in a worker thread.
 
     A cancellation, or a connection that is lost or too slow, ends the work at the server
@@ -106,7 +122,7 @@ async def supervised(db: Database, work: Callable[[], Result]) -> Result:
     DatabaseError.
     """
     loop = asyncio.get_running_loop()
-    call = Call(db, loop)
+    call = Call(db, loop, owner)
     context = contextvars.copy_context()
     context.run(_current.set, call)
     # A future and no task: when the loop is closing, it tells whether the thread has left.

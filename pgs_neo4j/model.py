@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 Mode = Literal["full", "continue", "targeted"]
 Task = Literal["sweep", "synthesis", "search"]
 Effort = Literal["minimal", "low", "medium", "high"]
+Origin = Literal["cold", "seeded", "refreshed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,9 @@ class Partition:
     adjacent: tuple[Adjacent, ...] = ()
     centroid: NDArray[np.float32] | None = None
     pool: bool = False
+    uid: str = ""
+    lineage: str = ""
+    parent: int | None = None
 
     @property
     def name(self) -> str:
@@ -88,9 +92,34 @@ class Partition:
         return f"P{self.id}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Unit:
+    """A unit of the hierarchy: level 1 groups partitions, each further level the one below.
+
+    ``id`` counts from 1 within the level, ``partitions`` and ``size`` are those beneath, and
+    ``parent`` is the id of the unit above, None at the top.
+    """
+
+    id: int
+    level: int
+    size: int
+    partitions: int
+    keywords: tuple[str, ...] = ()
+    centroid: NDArray[np.float32] | None = None
+    parent: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """One complete, immutable partitioning of a graph and its figures."""
+    """One complete, immutable partitioning of a graph and its figures.
+
+    ``origin`` tells how it came about: communities detected from nothing (cold), from the
+    labels of the generation before (seeded), or the partitions before with what changed of
+    their texts (refreshed). ``raw_modularity`` is that of the communities before the limits,
+    ``conductance`` the mean over the partitions, ``split`` and ``merged`` count communities,
+    ``levels`` how many units each level of the hierarchy above has, ``seconds`` are by step.
+    ``token`` is the change token of the database at which it was last found to hold.
+    """
 
     id: str
     graph: str
@@ -106,11 +135,63 @@ class Generation:
     embedder: str | None
     dimensions: int | None
     issues: dict[str, int] = field(default_factory=dict)
+    origin: Origin = "cold"
+    raw_modularity: float = 0.0
+    conductance: float = 0.0
+    split: int = 0
+    merged: int = 0
+    pools: int = 0
+    levels: tuple[int, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    token: str | None = None
+    settings: str = ""
 
     @property
     def largest_fraction(self) -> float:
         """Share of all nodes that the largest partition holds."""
         return max(self.sizes, default=0) / self.node_count if self.node_count else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """How far a graph has moved from its current generation.
+
+    ``committed``: something was, by others than ourselves, since the generation was made; only
+    then is the graph scanned, and only then the counts mean something. ``nodes`` and
+    ``relationships`` are those of the graph now. Relationships are compared by a sketch:
+    ``relationships_changed`` (added, removed, or of another weight) is exact when it is 0, and
+    else an estimate. ``facts_changed`` counts nodes of another weight or embedding.
+    """
+
+    committed: bool
+    nodes: int = 0
+    relationships: int = 0
+    nodes_added: int = 0
+    nodes_removed: int = 0
+    texts_changed: int = 0
+    facts_changed: int = 0
+    relationships_changed: int = 0
+    settings_changed: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything that partitions depend on is another than before."""
+        return self.settings_changed or self.fraction > 0
+
+    @property
+    def structure_changed(self) -> bool:
+        """Whether nodes or relationships came, went, or bind otherwise."""
+        return bool(self.nodes_added or self.nodes_removed or self.relationships_changed)
+
+    @property
+    def fraction(self) -> float:
+        """The larger of the shares of nodes and of relationships that changed, 0 to 1."""
+        nodes = self.nodes_added + self.nodes_removed + self.texts_changed + self.facts_changed
+        shares = (
+            nodes / max(self.nodes, self.nodes_removed, 1),
+            self.relationships_changed / max(self.relationships, 1),
+        )
+        return min(max(shares), 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

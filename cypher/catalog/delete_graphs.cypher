@@ -1,7 +1,12 @@
-// Delete a stored graph once its generations and sessions are gone.
+// Delete a stored graph once its generations and sessions are gone, with its lease and the
+// records of its jobs.
 // params: name
 // returns: deleted
 // mode: write
+OPTIONAL MATCH (o:PgsLease|PgsJob)
+WHERE (o:PgsLease AND o.name = $name) OR (o:PgsJob AND o.graph = $name)
+DETACH DELETE o
+WITH count(*) AS _
 MATCH (g:PgsGraph {name: $name})
 DETACH DELETE g
 RETURN count(*) AS deleted

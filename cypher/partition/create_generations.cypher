@@ -1,9 +1,14 @@
-// Begin a generation: it is being built and nobody sees it yet.
-// params: graph, id, properties
+// Begin a generation: it is being built and nobody sees it yet. No row when the graph is gone,
+// or when the lease under which it would be built is somebody else's by now.
+// params: graph, fence, id, properties
 // returns: id
 // mode: write
+MATCH (l:PgsLease {name: $graph})
+SET l.checked_at = datetime()
+WITH l WHERE l.fence = $fence
 MATCH (g:PgsGraph {name: $graph})
 MERGE (c:PgsGeneration {id: $id})
-SET c += $properties, c.status = 'building', c.created_at = coalesce(c.created_at, datetime())
+SET c += $properties, c.fence = $fence, c.status = 'building',
+    c.created_at = coalesce(c.created_at, datetime())
 MERGE (c)-[:PGS_OF]->(g)
 RETURN c.id AS id

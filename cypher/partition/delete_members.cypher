@@ -1,7 +1,13 @@
-// Detach all nodes from the partitions of some generations, in batches.
-// params: generations
-// returns:
-// mode: batch
-MATCH (c:PgsGeneration)<-[:PGS_PART_OF]-(p:PgsPartition)<-[m:PGS_IN]-()
+// Detach up to so many nodes from the partitions that only given generations have; repeated
+// until none is left.
+// params: generations, limit
+// returns: deleted
+// mode: write
+MATCH (c:PgsGeneration)<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE c.id IN $generations
-CALL (m) { DELETE m } IN TRANSACTIONS OF 20000 ROWS
+  AND NOT EXISTS { (p)-[:PGS_PART_OF]->(o:PgsGeneration) WHERE NOT o.id IN $generations }
+WITH DISTINCT p
+MATCH (p)<-[m:PGS_IN]-()
+WITH m LIMIT $limit
+DELETE m
+RETURN count(m) AS deleted

@@ -1,7 +1,7 @@
-// Give up generations of a graph that nobody needs: unfinished ones older than a day, and
-// complete ones beyond the newest `keep` that are not current, that no sweep refers to, and
-// that no run of the last day is on. Takes the locks before it looks, so that a run that
-// begins now comes wholly before or not at all.
+// Give up generations of a graph that nobody needs: complete ones beyond the newest `keep` that
+// are not current, whose partitions no sweep refers to (one that a newer generation shares is
+// safe there), and that no run of the last day is on. Takes the locks before it looks, so that a
+// run that begins now comes wholly before or not at all. Those given up before come along.
 // params: graph, keep
 // returns: ids
 // mode: write
@@ -9,14 +9,18 @@ MATCH (g:PgsGraph {name: $graph})<-[:PGS_OF]-(c:PgsGeneration)
 SET c.checked_at = datetime()
 WITH g, c ORDER BY c.created_at DESC
 WITH g, collect(c) AS all
-WITH g, all, [c IN all WHERE c.status = 'complete'] AS complete
-WITH g,
-     [c IN all WHERE c.status <> 'complete' AND c.created_at < datetime() - duration('P1D')]
-     + [c IN all WHERE c.status = 'abandoned'] + complete[$keep..] AS candidates
+WITH g, [c IN all WHERE c.status = 'abandoned']
+        + [c IN all WHERE c.status = 'complete'][$keep..] AS candidates
 UNWIND candidates AS c
-WITH DISTINCT g, c
+WITH g, c
 WHERE NOT (g)-[:PGS_CURRENT]->(c)
-  AND NOT EXISTS { (c)<-[:PGS_PART_OF]-(:PgsPartition)<-[:PGS_READ]-(:PgsSweep) }
+  AND NOT EXISTS {
+    (c)<-[:PGS_PART_OF]-(p:PgsPartition)<-[:PGS_READ]-(:PgsSweep)
+    WHERE NOT EXISTS {
+      (p)-[:PGS_PART_OF]->(o:PgsGeneration)
+      WHERE o.status = 'complete' AND o.created_at > c.created_at
+    }
+  }
   AND NOT EXISTS {
     (c)<-[:PGS_ON]-(r:PgsRun {status: 'running'})
     WHERE r.updated_at > datetime() - duration('P1D')

@@ -1,10 +1,12 @@
 // Project the embeddings of a generation's members, one in-memory label per partition.
+// An empty list of partitions stands for all.
 // Vectors of another length, or with a component that is no finite number, are left out.
 // A weight that is finite and positive multiplies the vector, above 1e12 as 1e12.
-// params: name, generation, embedding, dimensions, weight, concurrency
+// params: name, generation, partitions, embedding, dimensions, weight, concurrency
 // returns: graph
 // mode: read
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[:PGS_IN]-(n)
+WHERE size($partitions) = 0 OR p.id IN $partitions
 WITH p, n, n[$embedding] AS vector
 WHERE vector IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
   AND size(vector) = $dimensions

@@ -3,4 +3,4 @@
 // returns: generation
 // mode: read
 MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(c:PgsGeneration)
-RETURN c {.*, created_at: toString(c.created_at)} AS generation
+RETURN c {.*, created_at: toString(c.created_at), sketch: null} AS generation

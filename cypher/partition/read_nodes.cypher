@@ -1,19 +1,19 @@
-// What partitioning needs of each node of a view: internal id, weight, text, length of the
-// vector and a few of its components. The id holds within one job and is never stored.
-// params: labels, text, weight, embedding
-// returns: id, weight, text, dimensions, probe
+// What partitioning needs of some nodes of a view, as parallel lists: text, weight, length of
+// the vector and a few of its components. Weights and components are NaN where there is none.
+// params: ids, text, weight, embedding
+// returns: ids, texts, weights, dimensions, probes
 // mode: read
-CALL () {
-  WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) RETURN n
-  UNION ALL
-  WITH $labels AS labels WHERE size(labels) = 0
-  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
-}
+MATCH (n) WHERE id(n) IN $ids
 WITH n, CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
              THEN n[$embedding] ELSE [] END AS vector
-RETURN id(n) AS id,
-       n[$weight] AS weight,
-       [property IN $text | n[property]] AS text,
-       size(vector) AS dimensions,
-       [vector[0], vector[size(vector) / 3], vector[size(vector) / 2], vector[-1]] AS probe
+WITH n, size(vector) AS dimensions,
+     CASE WHEN n[$weight] IS :: INTEGER NOT NULL | FLOAT NOT NULL
+          THEN toFloat(n[$weight]) ELSE 0.0 / 0.0 END AS weight,
+     CASE WHEN size(vector) = 0 THEN []
+          ELSE [x IN [vector[0], vector[size(vector) / 3], vector[size(vector) / 2], vector[-1]]
+                | toFloat(x)] END AS probe
+RETURN collect(id(n)) AS ids,
+       collect([property IN $text | n[property]]) AS texts,
+       collect(weight) AS weights,
+       collect(dimensions) AS dimensions,
+       collect(probe) AS probes

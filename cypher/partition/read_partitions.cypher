@@ -1,8 +1,11 @@
-// Partitions of a generation with their adjacent ones, by id.
+// Partitions of a generation by id, with their adjacent ones and the unit above.
 // params: generation
-// returns: partition, adjacent
+// returns: partition, adjacent, parent
 // mode: read
-MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
+MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
+WHERE p.level = 0
 RETURN p {.*} AS partition,
-       [(p)-[l:PGS_ADJACENT]->(q:PgsPartition) | [q.id, l.edges, l.weight]] AS adjacent
+       [(p)-[l:PGS_ADJACENT]->(q:PgsPartition) WHERE (q)-[:PGS_PART_OF]->(c)
+        | [q.id, l.edges, l.weight]] AS adjacent,
+       [(p)-[:PGS_PARENT]->(q:PgsPartition) WHERE (q)-[:PGS_PART_OF]->(c) | q.id][0] AS parent
 ORDER BY p.id

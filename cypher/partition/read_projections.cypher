@@ -1,8 +1,9 @@
 // Names of projections of ours that are at least so many seconds old, by the server's clock.
-// params: pattern, older_than_s
+// params: prefix, pattern, older_than_s
 // returns: names
 // mode: read
 CALL gds.graph.list() YIELD graphName, creationTime
 WITH graphName, creationTime
-WHERE graphName =~ $pattern AND creationTime <= datetime() - duration({seconds: $older_than_s})
+WHERE graphName STARTS WITH $prefix AND graphName =~ $pattern
+  AND creationTime <= datetime() - duration({seconds: $older_than_s})
 RETURN collect(graphName) AS names

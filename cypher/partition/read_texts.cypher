@@ -1,7 +1,6 @@
-// Text of a partition's members, streamed, heaviest first.
-// params: partition, text
-// returns: rank, text
+// Texts of some nodes, as parallel lists.
+// params: ids, text
+// returns: ids, texts
 // mode: read
-MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)
-RETURN m.rank AS rank, [property IN $text | n[property]] AS text
-ORDER BY rank
+MATCH (n) WHERE id(n) IN $ids
+RETURN collect(id(n)) AS ids, collect([property IN $text | n[property]]) AS texts

@@ -1,12 +1,19 @@
-// Attach nodes to their partitions. `rank` is the place in the partition, heaviest first;
-// `hash` tells later whether the text is still the one of this generation.
-// The lists are parallel; internal ids hold within the job.
-// params: nodes, partitions, ranks, hashes
-// returns: written
+// Attach nodes to their partitions, each partition whole or not at all. The lists of a row are
+// in the order of rank, heaviest first; `hashes` tell later whether a text is still the one of
+// this generation, `facts` the same of weight and embedding. A partition that has its members
+// is left alone, so that repeating does no harm. No row when the generation was given up.
+// params: generation, rows
+// returns: generation, attached
 // mode: write
-UNWIND range(0, size($nodes) - 1) AS i
-MATCH (p:PgsPartition {uid: $partitions[i]})
-MATCH (n) WHERE id(n) = $nodes[i] AND none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
-MERGE (n)-[m:PGS_IN]->(p)
-SET m.rank = $ranks[i], m.hash = $hashes[i]
-RETURN count(*) AS written
+MATCH (c:PgsGeneration {id: $generation}) WHERE c.status = 'building'
+UNWIND $rows AS row
+MATCH (p:PgsPartition {uid: row.uid})
+CALL (p, row) {
+  WITH p, row WHERE p.attached IS NULL
+  UNWIND range(0, size(row.nodes) - 1) AS i
+  MATCH (n) WHERE id(n) = row.nodes[i] AND none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
+  CREATE (n)-[:PGS_IN {rank: i, hash: row.hashes[i], facts: row.facts[i]}]->(p)
+  RETURN count(*) AS found
+}
+SET p.attached = coalesce(p.attached, found)
+RETURN c.id AS generation, sum(p.attached) AS attached

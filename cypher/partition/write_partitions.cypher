@@ -1,10 +1,13 @@
-// Create the partitions of a generation that is being built.
+// Create partitions of a generation that is being built, or add to what is known of them. No
+// row when the generation was given up meanwhile.
 // params: generation, rows
 // returns: written
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})
+SET c.checked_at = datetime()
+WITH c WHERE c.status = 'building'
 UNWIND $rows AS row
 MERGE (p:PgsPartition {uid: row.uid})
-SET p += row, p.generation = $generation
+SET p += row
 MERGE (p)-[:PGS_PART_OF]->(c)
 RETURN count(*) AS written

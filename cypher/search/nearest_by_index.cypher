@@ -1,12 +1,15 @@
-// The nodes nearest to a vector by a vector index, best first, within a view.
-// params: index, k, vector, labels, text, title, key
+// The nodes nearest to a vector, best first, within a view: candidates by a vector index, which
+// holds rounded vectors, and then the exact cosine, mapped to 0 to 1 as the index does.
+// params: index, candidates, k, vector, embedding, labels, text, title, key
 // returns: element_id, labels, text, title, key, score
 // mode: read
-CALL db.index.vector.queryNodes($index, $k, $vector) YIELD node, score
+CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node
 WITH * WHERE CASE size($labels)
                WHEN 0 THEN none(label IN labels(node) WHERE label STARTS WITH 'Pgs')
                ELSE any(label IN labels(node) WHERE label IN $labels)
              END
+WITH node, vector.similarity.cosine(node[$embedding], $vector) AS score
+ORDER BY score DESC, elementId(node) LIMIT $k
 RETURN elementId(node) AS element_id,
        [label IN labels(node) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
        [property IN $text | node[property]] AS text, node[$title] AS title, node[$key] AS key,

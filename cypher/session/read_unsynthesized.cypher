@@ -3,7 +3,7 @@
 // returns: id, partition, sweep, findings, flags, absences
 // mode: read
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
-      -[:PGS_READ]->(p:PgsPartition {generation: $generation})
+      -[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
 WHERE r.status IN ['failed', 'interrupted', 'abandoned'] AND w.synthesized IS NULL
   AND w.status <> 'failed'
 RETURN w.id AS id, p.id AS partition, w {.*} AS sweep,

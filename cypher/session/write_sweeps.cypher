@@ -1,10 +1,11 @@
 // Record one sweep with its findings, flags, and absences, and the nodes that they cite, in
 // one transaction the moment it ended. No row when the run or the partition is gone.
-// params: run, partition, sweep, findings, flags, absences, citations
+// params: run, generation, partition, sweep, findings, flags, absences, citations
 // returns: id
 // mode: write
 MATCH (r:PgsRun {id: $run})
-MATCH (p:PgsPartition {uid: $partition})
+MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
+WHERE p.level = 0 AND p.id = $partition
 MERGE (w:PgsSweep {id: $sweep.id})
 SET w += $sweep, r.updated_at = datetime()
 MERGE (r)-[s:PGS_SWEPT]->(w)

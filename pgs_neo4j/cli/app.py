@@ -10,10 +10,21 @@ from typer.main import get_command
 
 from pgs_neo4j import __version__
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands import ask, demo, doctor, inspect, load, partitions, purge
+from pgs_neo4j.cli.commands import (
+    ask,
+    demo,
+    doctor,
+    inspect,
+    load,
+    partitions,
+    purge,
+    repartition,
+    schedule,
+)
 from pgs_neo4j.cli.commands.config import config_app
 from pgs_neo4j.cli.commands.graphs import graph_app
 from pgs_neo4j.cli.commands.index import index_app
+from pgs_neo4j.cli.commands.jobs import jobs_app
 from pgs_neo4j.cli.commands.local import local_app
 from pgs_neo4j.cli.commands.sessions import sessions_app
 from pgs_neo4j.cli.run import report_fault
@@ -54,6 +65,9 @@ app.command("ask")(ask.ask)
 app.command("route")(partitions.route)
 app.command("partition")(partitions.partition)
 app.command("partitions")(partitions.partitions)
+app.command("repartition")(repartition.repartition)
+app.command("schedule")(schedule.schedule)
+app.add_typer(jobs_app, name="jobs")
 app.command("inspect")(inspect.inspect)
 app.add_typer(graph_app, name="graph")
 app.command("load")(load.load)

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pgs_neo4j.catalog import StoredGraph
+    from pgs_neo4j.jobs.record import Job
+    from pgs_neo4j.jobs.repartition import Failed
     from pgs_neo4j.model import (
         Answer,
         Citation,
         Coverage,
+        Drift,
         Generation,
         Partition,
         Routing,
@@ -131,17 +134,45 @@ def partitioning(found: Partitioning) -> Json:
     return {
         **generation(found.generation),
         "reused": found.reused,
+        "drift": drift(found.drift),
         "seconds": plain_data(found.seconds),
         "steps": plain_data(found.steps),
     }
 
 
+def report(found: Generation) -> Json:
+    """All figures of a generation, its sizes counted; ``steps`` are those that made it."""
+    from pgs_neo4j.cli.quality_page import histogram, quantiles
+
+    bins = histogram(found.sizes)
+    return {
+        **generation(found),
+        "size_quantiles": plain_data(quantiles(found)),
+        "histogram": [
+            {"from": each.first, "to": each.last, "partitions": each.partitions} for each in bins
+        ],
+        "seconds": plain_data(sum(found.seconds.values())),
+        "steps": plain_data(found.seconds),
+    }
+
+
+def drift(found: Drift | None) -> Json | None:
+    """How far a graph has moved; its present size is null where nobody counted it."""
+    if found is None:
+        return None
+    size = {} if found.nodes else {"nodes": None, "relationships": None}
+    derived = {"changed": found.changed, "fraction": plain_data(found.fraction)}
+    return {**plain_data(found), **size, **derived}
+
+
 def generation(found: Generation) -> Json:
-    """The figures of a generation."""
+    """The figures of a generation; null where an older release did not record them."""
+    recorded = ("raw_modularity", "conductance", "split", "merged", "pools", "levels")
     return {
         "graph": found.graph,
         "generation": found.id,
         "created_at": found.created_at,
+        "origin": found.origin,
         "algorithm": found.algorithm,
         "node_count": found.node_count,
         "relationship_count": found.relationship_count,
@@ -153,6 +184,7 @@ def generation(found: Generation) -> Json:
         "embedder": found.embedder,
         "dimensions": found.dimensions,
         "issues": plain_data(found.issues),
+        **{name: plain_data(getattr(found, name)) if found.settings else None for name in recorded},
     }
 
 
@@ -160,6 +192,9 @@ def partition(found: Partition) -> Json:
     """A described partition; its centroid stays in the database."""
     return {
         "id": found.id,
+        "uid": found.uid,
+        "lineage": found.lineage,
+        "parent": found.parent,
         "nodes": found.size,
         "tokens": found.tokens,
         "keywords": list(found.keywords),
@@ -180,6 +215,17 @@ def session(found: SessionInfo) -> Json:
         **plain_data(found),
         "coverage": coverage(found.coverage) if found.coverage else None,
     }
+
+
+def job(found: Job | Failed) -> Json:
+    """The record of a job; one that could not even be recorded has graph, outcome, and error."""
+    from pgs_neo4j.jobs.record import Job
+
+    if isinstance(found, Job):
+        return {str(key): value for key, value in plain_data(found).items()}
+    if found.job is not None:
+        return job(found.job)
+    return {"graph": found.graph, "outcome": "failed", "error": str(found.error)}
 
 
 def _number(value: object) -> Any:

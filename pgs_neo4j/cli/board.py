@@ -73,7 +73,9 @@ class Board:
                 row.detail, row.done, row.total = one_line(step), 0, 0
             case Progressed(phase, done, total, what):
                 row = self._phase(phase)
-                row.detail, row.done, row.total = progress(done, total, what), done, total
+                # What has no end to be measured by does not displace what still runs to one.
+                if total or row.done >= row.total:
+                    row.detail, row.done, row.total = progress(done, total, what), done, total
             case Routed(routing):
                 self.routed = len(routing.routes)
                 self._phase("route").detail = chosen(routing)

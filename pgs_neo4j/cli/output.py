@@ -53,6 +53,13 @@ def write_json(value: object) -> None:
     write(json_text(value, ascii_only="utf" not in (sys.stdout.encoding or "").lower()))
 
 
+def write_json_line(value: object) -> None:
+    """Write a JSON document on one line to stdout, for logs."""
+    text = json_text(value, ascii_only="utf" not in (sys.stdout.encoding or "").lower())
+    # A line end inside a string is written as an escape, so these are all of the layout.
+    write(" ".join(line.strip() for line in text.splitlines()) + "\n")
+
+
 def json_text(value: object, *, ascii_only: bool = False) -> str:
     """The document, with what a terminal might obey written as escapes."""
     text = json.dumps(value, ensure_ascii=ascii_only, indent=2, allow_nan=False)

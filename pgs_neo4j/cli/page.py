@@ -119,11 +119,11 @@ def advice(answer: Answer) -> list[str]:
     return ["", f"Try next, to read the {counted(left, 'node')} left:", f"  {' '.join(words)}"]
 
 
-def labelled(label: str, text: str, width: int) -> list[str]:
-    """A label and a text beside it, wrapped."""
-    body = textwrap.wrap(text, max(30, width - LABEL), break_on_hyphens=False) or [""]
+def labelled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
+    """A label and a text beside it from ``column`` on, wrapped."""
+    body = textwrap.wrap(text, max(30, width - column), break_on_hyphens=False) or [""]
     first, *rest = body
-    return [f"{label:<{LABEL}}{first}", *(f"{'':<{LABEL}}{line}" for line in rest)]
+    return [f"{label:<{column}}{first}", *(f"{'':<{column}}{line}" for line in rest)]
 
 
 def _title(citation: Citation, room: int) -> str:

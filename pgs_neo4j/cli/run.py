@@ -1,6 +1,7 @@
 """The one funnel of all commands: signals cancel, errors become one line and a code.
 
-    0 done   2 usage   3 partial answer   5 database   6 model   130 interrupted
+    0 done   2 usage   3 partial answer   4 somebody else's job   5 database   6 model
+    130 interrupted
 
 A closed stdout ends a command quietly with 141, as it ends other tools.
 """
@@ -12,7 +13,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -20,9 +21,10 @@ from typing import Any
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.errors import DatabaseError, ModelError, PGSError
+from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError
 
-DONE, FAULT, USAGE, PARTIAL, DATABASE, MODEL = 0, 1, 2, 3, 5, 6
+DONE, FAULT, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 1, 2, 3, 4, 5, 6
+SEVERITY = (DONE, BUSY, USAGE, MODEL, DATABASE)
 INTERRUPTED, PIPE_CLOSED = 130, 141
 GRACE_S = 60.0  # for the clean-up after the first signal
 IMPATIENT_S = 10.0  # and after the second
@@ -56,9 +58,15 @@ def run(work: Coroutine[Any, Any, int | None]) -> None:
 
 def code_of(error: PGSError) -> int:
     """The exit code that stands for an error."""
-    if isinstance(error, DatabaseError):
-        return DATABASE
-    return MODEL if isinstance(error, ModelError) else USAGE
+    for kind, code in ((DatabaseError, DATABASE), (ModelError, MODEL), (BusyError, BUSY)):
+        if isinstance(error, kind):
+            return code
+    return USAGE
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The code of several pieces of work: busy is better than usage, the database is worst."""
+    return max(codes, key=SEVERITY.index, default=DONE)
 
 
 def report_fault(

@@ -9,11 +9,13 @@ from rich.text import Text
 
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.page import coverage
-from pgs_neo4j.cli.text import one_line
+from pgs_neo4j.cli.text import one_line, percent, seconds
+from pgs_neo4j.jobs.record import Job
 from pgs_neo4j.model import GraphMapping, Partition, Routing
 from pgs_neo4j.pgs.session import SessionInfo
 
 KEYWORDS = 8
+ERROR = 120
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
@@ -101,3 +103,20 @@ def sessions(found: Sequence[SessionInfo]) -> Table:
         for info in found
     )
     return table(("session", "graph", "runs>", "coverage", "last used (UTC)"), rows)
+
+
+def jobs(found: Sequence[Job]) -> Table:
+    """Records of jobs, the latest first."""
+    rows = (
+        (
+            job.id,
+            job.graph,
+            "running (silent)" if job.silent else job.outcome,
+            "-" if job.drift is None else percent(job.drift),
+            job.started_at[:16].replace("T", " "),
+            seconds(float(job.figures["seconds"])) if "seconds" in job.figures else "-",
+            one_line(job.error or "", ERROR),
+        )
+        for job in found
+    )
+    return table(("job", "graph", "outcome", "drift>", "started (UTC)", "took>", "error"), rows)

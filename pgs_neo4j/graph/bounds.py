@@ -8,6 +8,12 @@ import numpy as np
 
 from pgs_neo4j.graph.csr import BoolArray, FloatArray, IntArray, totals
 
+SLACK = 0.1
+"""Share of the maximum of nodes by which a light community may exceed it."""
+
+LIGHT = 0.1
+"""Share of the maximum of tokens up to which a community counts as light."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -33,6 +39,21 @@ class Limits:
         if self.max_tokens is not None:
             fits &= tokens <= self.max_tokens
         return fits | (nodes <= 1)
+
+    def stands(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
+        """Whether communities that the graph itself made need no division: wider than ``fits``.
+
+        The bounds stand for the effort of reading, and that is in the text: 1,900 single words
+        are read sooner than 60 chapters. So a light community may have up to ``SLACK`` more
+        nodes than the maximum rather than be torn where it has no seam. Without a text, or
+        without a bound for it, nothing says that it is light, and the maximum holds. Nothing
+        is ever made that large on purpose: joining and pooling keep to ``fits``.
+        """
+        fits = self.fits(nodes, tokens)
+        if self.max_tokens is None:
+            return fits
+        light = (tokens > 0) & (tokens <= LIGHT * self.max_tokens)
+        return fits | (light & (nodes - self.max_nodes <= SLACK * self.max_nodes))
 
     def small(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
         """Whether parts are too small: under the minimum, and not yet half full of tokens."""

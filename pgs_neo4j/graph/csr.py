@@ -8,7 +8,7 @@ is exact in float64, so no result depends on the order in which a store returned
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -110,6 +110,24 @@ def between(edges: Edges, labels: IntArray) -> Edges:
     cross = source != target
     count = int(labels.max()) + 1 if labels.size else 0
     return Edges(count, source[cross], target[cross], edges.weight[cross])
+
+
+def contracted(edges: Edges, labels: IntArray) -> Edges:
+    """The edges between labels with parallel ones summed, each from the lower label, in order."""
+    cross = between(edges, labels)
+    count = cross.node_count
+    key = np.minimum(cross.source, cross.target) * count + np.maximum(cross.source, cross.target)
+    order = np.argsort(key, kind="stable")
+    first, weight = sum_runs(key[order], cross.weight[order])
+    source, target = np.divmod(key[order[first]], max(count, 1))
+    return Edges(count, source, target, weight)
+
+
+def counted(edges: Edges) -> Edges:
+    """The edges as they are, or with a weight of 1 each where all weights are zero."""
+    if edges.weight.any():
+        return edges
+    return replace(edges, weight=np.ones(edges.weight.size))
 
 
 def renumbered(edges: Edges, nodes: IntArray) -> Edges:

@@ -12,6 +12,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 
 from pgs_neo4j.graph.stopwords import STOP_WORDS
 
@@ -107,10 +108,15 @@ class KeywordCounter:
         counts = self._counts.get(partition, Counter())
         self._counts[partition] = Counter({word: counts[word] for word in _best(counts, KEEP)})
 
-    def keywords(self, top: int = TOP) -> dict[int, tuple[str, ...]]:
-        """The best words of each partition that was added to, ties in alphabetical order."""
+    def keywords(
+        self, top: int = TOP, others: Sequence[Sequence[str]] = ()
+    ) -> dict[int, tuple[str, ...]]:
+        """The best words of each partition that was added to, ties in alphabetical order.
+
+        ``others`` are the keywords of partitions that were not, and count for what is shared.
+        """
         ranked = {partition: _best(counts, KEEP) for partition, counts in self._counts.items()}
-        shared = _shared([best[:top] for best in ranked.values()])
+        shared = _shared([*(best[:top] for best in ranked.values()), *map(list, others)])
         return {
             partition: tuple(word for word in best if word not in shared)[:top]
             for partition, best in ranked.items()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pgs_neo4j.graph.bounds import Limits, sizes_of
-from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, dense
+from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, counted, dense
 from pgs_neo4j.graph.merge import join_siblings, merge
 from pgs_neo4j.graph.pool import pool
 from pgs_neo4j.graph.split import split
@@ -53,7 +53,8 @@ def apply_limits(
 
     ``labels`` ``(n,)`` are communities under any numbers, ``tokens`` ``(n,)`` the estimated
     tokens of each node's text. Every partition then fits the maxima; only a single node may
-    exceed ``max_tokens``. Every partition reaches the minimum of nodes or half of the tokens,
+    exceed ``max_tokens``, and a light community of the graph's own ``max_nodes`` by a little
+    (:meth:`Limits.stands`). Every partition reaches the minimum of nodes or half of the tokens,
     except pools and a graph that is altogether smaller, which becomes one partition. Edges
     whose weights are all zero count one each. ``pool_order`` ``(n,)`` ranks the nodes for
     dividing a pool that is too large. The result depends neither on the order of edges nor on
@@ -64,8 +65,7 @@ def apply_limits(
     found = dense(labels)
     if not found.size:
         return Limited(found, np.zeros(0, dtype=np.bool_), 0, 0, found)
-    if not edges.weight.any():
-        edges = replace(edges, weight=np.ones(edges.weight.size))
+    edges = counted(edges)
     whole = np.zeros_like(found)
     if found.size < limits.min_nodes and _all_fit(whole, tokens, limits):
         lone = np.array([not edges.source.size])

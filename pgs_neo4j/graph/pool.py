@@ -87,29 +87,34 @@ def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
     length = np.linalg.norm(rows, axis=1)
     known = np.flatnonzero(np.isfinite(length) & (length > 0))
     unit = rows[known] / length[known, None]
-    pending, done = [np.arange(known.size)], []
+    pending = [(np.arange(known.size), np.zeros(unit.shape[1], dtype=np.float32))]
+    done = []
     while pending:
-        block = pending.pop()
-        block = block[np.argsort(_projections(unit[block]), kind="stable")]
+        block, above = pending.pop()
+        axis = _axis(unit[block])
+        # along the way the block above was laid out, so that neighbours meet at its middle
+        along = axis if float(axis @ above) >= 0 else -axis
+        block = block[np.argsort(unit[block] @ along, kind="stable")]
         if block.size <= max(leaf, 1):
             done.append(known[block])
         else:
-            pending += [block[block.size // 2 :], block[: block.size // 2]]
+            middle = block.size // 2
+            pending += [(block[middle:], along), (block[:middle], along)]
     blank = np.setdiff1d(np.arange(length.size), known)
     rank = np.empty(length.size, dtype=np.int64)
     rank[np.concatenate((*done, blank))] = np.arange(length.size)
     return rank
 
 
-def _projections(unit: NDArray[np.float32]) -> NDArray[np.float32]:
-    """How far each row lies along the direction in which the rows spread most."""
+def _axis(unit: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The direction in which the rows spread most."""
     if len(unit) < 2:
-        return np.zeros(len(unit), dtype=np.float32)
+        return np.zeros(unit.shape[1], dtype=np.float32)
     centered = unit - unit.mean(axis=0)
     # begin with the row farthest from the mean: it cannot be orthogonal to all spread
     axis = centered[np.argmax(np.einsum("ij,ij->i", centered, centered))]
     for _ in range(SPREAD_STEPS):
         axis = centered.T @ (centered @ axis)
         axis = axis / max(float(np.linalg.norm(axis)), 1e-30)
-    projections: NDArray[np.float32] = centered @ axis
-    return projections
+    found: NDArray[np.float32] = axis
+    return found

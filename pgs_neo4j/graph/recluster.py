@@ -74,15 +74,21 @@ class Communities:
         self.of[nodes] = target
 
 
-def recluster(edges: Edges, group: IntArray) -> IntArray:
+def recluster(
+    edges: Edges,
+    group: IntArray,
+    resolution: float = RESOLUTION,
+    strength: FloatArray | None = None,
+) -> IntArray:
     """Communities ``(n,)`` inside each group, numbered by their lowest node.
 
     ``edges`` must not cross groups. No community spans two groups; a node without weight
-    stays alone. The same edges in any order give the same result.
+    stays alone. The same edges in any order give the same result. Where the nodes are
+    themselves contracted, ``strength`` ``(n,)`` is what they had with their inner weight.
     """
-    strength = strengths(edges)
+    strength = strengths(edges) if strength is None else strength
     total = totals(group, strength)[group] if group.size else strength
-    pull = np.divide(RESOLUTION * strength, total, out=np.zeros_like(strength), where=total > 0)
+    pull = np.divide(resolution * strength, total, out=np.zeros_like(strength), where=total > 0)
     levels, steps = [Level(rows(edges), strength, pull)], []
     while levels[-1].strength.size:
         community = dense(_settled(levels[-1], np.arange(levels[-1].strength.size)))

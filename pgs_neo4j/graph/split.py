@@ -14,25 +14,30 @@ STUCK = 0.75
 
 
 def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1`` that refine ``labels`` and whose parts all fit.
+    """Labels ``0 .. k-1`` that refine ``labels`` and whose parts may all stand.
 
-    A community that does not fit is re-clustered with the edges inside it; what is then still
-    nearly whole is halved; and again until all fit. A single node over the tokens on its own
-    becomes a part of its own. All communities are worked on at the same time.
+    A community that may not stand is re-clustered with the edges inside it; what is then still
+    nearly whole is halved; and again until all parts are communities that stand or halves that
+    fit. A single node over the tokens on its own becomes a part of its own. All communities
+    are worked on at the same time.
     """
     parts = dense(labels)
+    half = np.zeros(parts.size, dtype=np.bool_)
     if limits.max_tokens is not None:
         parts = _alone(parts, tokens > limits.max_tokens)
     while True:
         sizes = sizes_of(parts, tokens)
-        over = ~limits.fits(sizes.nodes, sizes.tokens)
+        over = ~limits.stands(sizes.nodes, sizes.tokens)
+        over[parts[half]] = ~limits.fits(sizes.nodes, sizes.tokens)[parts[half]]
         nodes = np.flatnonzero(over[parts])
         if not nodes.size:
             return parts
         edges = within(edges, parts, over)
         # members of one community side by side: neighbours are then near in memory too
         nodes = nodes[np.argsort(parts[nodes], kind="stable")]
-        divided = _divide(renumbered(edges, nodes), dense(parts[nodes]), tokens[nodes], limits)
+        divided, half[nodes] = _divide(
+            renumbered(edges, nodes), dense(parts[nodes]), tokens[nodes], limits
+        )
         parts[nodes] = divided + sizes.nodes.size
         parts = dense(parts)
 
@@ -44,18 +49,26 @@ def _alone(parts: IntArray, giant: BoolArray) -> IntArray:
     return dense(apart)
 
 
-def _divide(edges: Edges, group: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Every group in two parts or more, none of them both too large and nearly the group."""
+def _divide(
+    edges: Edges, group: IntArray, tokens: IntArray, limits: Limits
+) -> tuple[IntArray, BoolArray]:
+    """Every group in two parts or more, and which nodes ``(n,)`` are in a half.
+
+    No part is both one that may not stand and nearly the group.
+    """
     parts = recluster(edges, group)
     sizes, whole = sizes_of(parts, tokens), sizes_of(group, tokens)
     owner = np.empty(sizes.nodes.size, dtype=np.int64)
     owner[parts] = group
     part_load = limits.load(sizes.nodes, sizes.tokens)
     stuck = part_load > STUCK * limits.load(whole.nodes, whole.tokens)[owner]
-    stuck &= ~limits.fits(sizes.nodes, sizes.tokens)
-    nodes = np.flatnonzero(stuck[parts])
+    # a half that could stand as a community comes back to be divided, so it must be
+    undivided = sizes.nodes == whole.nodes[owner]
+    stuck &= undivided | ~limits.stands(sizes.nodes, sizes.tokens)
+    half = stuck[parts]
+    nodes = np.flatnonzero(half)
     if nodes.size:
         inner = renumbered(within(edges, parts, stuck), nodes)
         cost = limits.load(np.ones(nodes.size, dtype=np.int64), tokens[nodes])
         parts[nodes] += halve(inner, dense(parts[nodes]), cost) * sizes.nodes.size
-    return parts
+    return parts, half

@@ -15,7 +15,12 @@ RATIO_LIMITS = (0.5, 2.0)
 
 def estimate(text: str) -> int:
     """Tokens that ``text`` is likely to cost: UTF-8 bytes over 3.5, rounded up."""
-    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN)
+    return estimate_bytes(len(text.encode("utf-8", "surrogatepass")))
+
+
+def estimate_bytes(count: int) -> int:
+    """Tokens that so many UTF-8 bytes of text are likely to cost."""
+    return math.ceil(count / BYTES_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)

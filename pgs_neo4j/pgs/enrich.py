@@ -4,19 +4,19 @@ here but an embedder, where one is configured."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j import queries
-from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.db import Database
-from pgs_neo4j.gds import GDS
 from pgs_neo4j.graph.keywords import KeywordCounter
-from pgs_neo4j.model import GraphMapping, Partition
+from pgs_neo4j.model import Partition
 from pgs_neo4j.node_text import joined_text, shortened
-from pgs_neo4j.pgs.generation import uid
+from pgs_neo4j.pgs.attempt import Attempt
+from pgs_neo4j.pgs.membership import Membership
+from pgs_neo4j.pgs.portions import in_order, portions
+from pgs_neo4j.pgs.view import View
 from pgs_neo4j.search.embedding import Space
 
 SUMMARY_KEYWORDS = 5
@@ -27,36 +27,48 @@ EMBED_BATCH = 256
 
 @dataclass(slots=True)
 class _Seen:
-    """What streaming a partition's texts left behind."""
+    """What a partition's texts left behind."""
 
-    heaviest: str
-    digest: str
-    mean: NDArray[np.float64] | None
+    heaviest: str = ""
+    digest: str = ""
+    total: NDArray[np.float64] | None = None
+    count: int = 0
+
+    def show(self, text: str) -> None:
+        self.heaviest = self.heaviest or text
+        if len(self.digest) < DIGEST_TEXT:
+            self.digest += shortened(text, DIGEST_TEXT // 4) + "\n"
+
+    def add(self, vectors: NDArray[np.float64]) -> None:
+        added = vectors.sum(axis=0)
+        self.total = added if self.total is None else self.total + added
+        self.count += len(vectors)
+
+    @property
+    def mean(self) -> NDArray[np.float64] | None:
+        return None if self.total is None else self.total / self.count
 
 
 async def describe(
-    db: Database,
-    gds: GDS,
+    attempt: Attempt,
     generation: str,
-    mapping: GraphMapping,
-    config: PGSConfig,
-    space: Space,
+    found: View,
+    members: Membership,
     partitions: Sequence[Partition],
-    dimensions: int | None,
+    others: Sequence[Partition] = (),
 ) -> list[Partition]:
     """The same partitions with keywords, summary, and centroid.
 
-    Texts stream by, one partition at a time. ``dimensions`` is the length of the graph's
-    stored vectors, None when it stores none.
+    Texts come by in portions, partition by partition, heaviest node first. ``partitions`` may
+    be some of a generation only; ``others`` are the rest, which are described already.
     """
     counter = KeywordCounter()
-    seen: dict[int, _Seen] = {}
-    for partition in partitions:
-        seen[partition.id] = await _stream(db, generation, mapping, space, partition, counter)
-        counter.finish(partition.id)
-    keywords = counter.keywords()
+    seen: dict[int, _Seen] = {part.id: _Seen() for part in partitions}
+    if attempt.mapping.text:
+        await _read_texts(attempt, found, members, seen, counter)
+    keywords = counter.keywords(others=[part.keywords for part in others])
     centroids = await _centroids(
-        gds, generation, mapping, config, space, seen, keywords, dimensions
+        attempt, generation, seen, keywords, found.embedding_dimensions, partial=bool(others)
     )
     return [
         replace(
@@ -69,65 +81,88 @@ async def describe(
     ]
 
 
-async def _stream(
-    db: Database,
-    generation: str,
-    mapping: GraphMapping,
-    space: Space,
-    partition: Partition,
+async def _read_texts(
+    attempt: Attempt,
+    found: View,
+    members: Membership,
+    seen: dict[int, _Seen],
     counter: KeywordCounter,
-) -> _Seen:
-    heaviest = digest = ""
-    total: NDArray[np.float64] | None = None
-    batch: list[str] = []
-    count = 0
-    async for row in db.stream(
-        queries.get("partition/read_texts"),
-        partition=uid(generation, partition.id),
-        text=list(mapping.text),
-    ):
-        text = joined_text(row["text"])
-        if not text:
-            continue
-        counter.add(partition.id, text)
-        heaviest = heaviest or text
-        if len(digest) < DIGEST_TEXT:
-            digest += shortened(text, DIGEST_TEXT // 4) + "\n"
-        if space.kind == "texts":
-            batch.append(text)
-        if len(batch) == EMBED_BATCH:
-            total, count = await _added(space, batch, total, count)
-            batch = []
-    if batch:
-        total, count = await _added(space, batch, total, count)
-    return _Seen(heaviest, digest, None if total is None else total / count)
+) -> None:
+    """Show every text of the wanted partitions to what is seen of them, and count its words."""
+    order = np.lexsort((members.rank, members.partition))
+    order = order[np.isin(members.partition[order], list(seen))]
+    sizes = found.sizes[np.searchsorted(found.ids, members.nodes[order])]
+    wanted = (order[part] for part in portions(sizes))
+    reader = _Reader(attempt.space, seen, counter)
+
+    async def read(places: NDArray[np.int64]) -> list[tuple[int, str]]:
+        ids = members.nodes[places].tolist()
+        rows = await attempt.db.read(
+            queries.get("partition/read_texts"), ids=ids, text=list(attempt.mapping.text)
+        )
+        texts = dict(zip(rows[0]["ids"], rows[0]["texts"], strict=True))
+        parts = members.partition[places].tolist()
+        return [(p, joined_text(texts.get(i, ()))) for p, i in zip(parts, ids, strict=True)]
+
+    await in_order((read(places) for places in wanted), reader.take)
+    await reader.end()
 
 
-async def _added(
-    space: Space, batch: list[str], total: NDArray[np.float64] | None, count: int
-) -> tuple[NDArray[np.float64], int]:
-    assert space.embedder is not None
-    vectors = np.asarray(await space.embedder.embed(batch), dtype=np.float64)
-    added = vectors.sum(axis=0)
-    return (added if total is None else total + added), count + len(batch)
+@dataclass(slots=True)
+class _Reader:
+    """Takes texts in the order of partitions; a partition ends when the next one begins."""
+
+    space: Space
+    seen: dict[int, _Seen]
+    counter: KeywordCounter
+    partition: int | None = None
+    batch: list[str] = field(default_factory=list)
+
+    async def take(self, texts: list[tuple[int, str]]) -> None:
+        for partition, text in texts:
+            if partition != self.partition:
+                await self.end()
+                self.partition = partition
+            if not text:
+                continue
+            self.counter.add(partition, text)
+            self.seen[partition].show(text)
+            if self.space.kind == "texts":
+                self.batch.append(text)
+            if len(self.batch) == EMBED_BATCH:
+                await self._embed()
+
+    async def end(self) -> None:
+        """The partition has no more texts."""
+        if self.partition is not None:
+            await self._embed()
+            self.counter.finish(self.partition)
+
+    async def _embed(self) -> None:
+        if self.batch and self.partition is not None:
+            assert self.space.embedder is not None
+            vectors = np.asarray(await self.space.embedder.embed(self.batch), dtype=np.float64)
+            self.seen[self.partition].add(vectors)
+            self.batch = []
 
 
 async def _centroids(
-    gds: GDS,
+    attempt: Attempt,
     generation: str,
-    mapping: GraphMapping,
-    config: PGSConfig,
-    space: Space,
     seen: dict[int, _Seen],
     keywords: dict[int, tuple[str, ...]],
     dimensions: int | None,
+    *,
+    partial: bool,
 ) -> dict[int, NDArray[np.float32]]:
+    space, mapping = attempt.space, attempt.mapping
     if space.kind == "stored" and mapping.embedding and dimensions:
-        return await gds.centroids(
+        return await attempt.gds.centroids(
             generation,
             mapping.embedding,
             dimensions,
-            weight=(mapping.weight or "") if config.centroid == "weighted" else None,
+            weight=(mapping.weight or "") if attempt.config.centroid == "weighted" else None,
+            partitions=list(seen) if partial else (),
             concurrency=1,
         )
     if space.kind == "texts":

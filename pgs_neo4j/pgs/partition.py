@@ -1,195 +1,236 @@
 """Phase 0: divide a graph into partitions that a sweep can read, and describe them.
 
-Estimate, project, and detect communities in GDS; merge, split, and pool in Python; write a
-new generation beside the current one, describe it, and flip. A generation is reused while
-its fingerprint holds.
+A generation is reused while nobody but ourselves commits, which costs a look at a number. Else
+the graph is scanned under its lease and compared: what is unchanged is kept; what only says
+something else is refreshed; what moved a little grows from the partitions before; all else is
+partitioned anew. Each way a new generation is written beside the current one and made current
+in one transaction.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from time import perf_counter
-from uuid import uuid4
-
-import numpy as np
+from typing import Literal
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
-from pgs_neo4j.errors import DatabaseError, EmptyGraphError
-from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, StepStarted
-from pgs_neo4j.gds import GDS, Communities
-from pgs_neo4j.gds_calls import to_the_end
-from pgs_neo4j.graph import weights
-from pgs_neo4j.graph.adjacency import adjacency
-from pgs_neo4j.graph.csr import Edges, undirected
-from pgs_neo4j.graph.limits import Limited, Limits, apply_limits
-from pgs_neo4j.graph.quality import modularity
-from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Partition
-from pgs_neo4j.pgs import enrich, generation, view
+from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, LeaseLostError
+from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, Warned
+from pgs_neo4j.gds import GDS
+from pgs_neo4j.gds_calls import Owner
+from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
+from pgs_neo4j.pgs import drift, generation, lease, view
+from pgs_neo4j.pgs.attempt import Attempt
+from pgs_neo4j.pgs.build import Before, build
+from pgs_neo4j.pgs.clock import Clock
+from pgs_neo4j.pgs.lease import Lease
+from pgs_neo4j.pgs.refresh import refresh
 from pgs_neo4j.pgs.view import View
 from pgs_neo4j.search.embedding import Space
 
-ADJACENT = 5  # the published number of neighbours a sweep sees
-LEFTOVER_S = 86_400.0  # age from which a projection of ours is nobody's: a job was killed
 ATTEMPTS = 3  # scans of a graph whose nodes vanish meanwhile
+FIRST_WAIT_S = 3600.0  # for somebody else's first generation of a graph
+WAIT_S = 10.0  # for a newer one than the one there is
+
+OpenGDS = Callable[[], Awaitable[GDS]]
+WhenBusy = Literal["refuse", "reuse"]
 
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """A current generation with its partitions; ``reused`` when nothing had to be computed."""
+    """A current generation with its partitions; ``reused`` when nothing had to be computed.
+
+    ``drift`` is how far the graph had moved from the generation before, None where there was
+    none.
+    """
 
     generation: Generation
     partitions: tuple[Partition, ...]
     reused: bool
     seconds: float
     steps: dict[str, float] = field(default_factory=dict)
+    drift: Drift | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What is to be partitioned, and how."""
+
+    db: Database
+    graph: str
+    mapping: GraphMapping
+    config: PGSConfig
+    space: Space
+
+    @property
+    def settings(self) -> str:
+        """A digest of all that decides the outcome besides the graph."""
+        return drift.settings_of(self.config, self.space, self.mapping)
 
 
 async def ensure(
-    db: Database,
-    gds: GDS,
-    graph: str,
-    mapping: GraphMapping,
-    config: PGSConfig,
-    space: Space,
+    target: Target,
+    open_gds: OpenGDS,
     on_event: OnEvent,
     *,
     force: bool = False,
+    when_busy: WhenBusy = "refuse",
 ) -> Partitioning:
     """The current partitions of a graph, computed anew when it changed or ``force`` is set.
 
-    Raises EmptyGraphError when the mapping matches no node, GDSError and DatabaseError. On
-    any failure, and on cancellation, the current generation stays as it was and nothing of
-    the new one is left behind.
+    ``force`` begins from nothing, so that the result depends on the graph and the settings
+    alone. While somebody else builds, ``refuse`` raises BusyError at once; ``reuse`` waits a
+    little and then takes the partitions there are. Raises EmptyGraphError when the mapping
+    matches no node, LeaseLostError, GDSError and DatabaseError. On any failure, and on
+    cancellation, the current generation stays as it was.
     """
-    clock = _Clock(on_event)
+    clock = Clock(on_event)
     on_event(PhaseStarted("partition"))
-    current = await generation.read_current(db, graph)
-    reused = False
-    for _ in range(ATTEMPTS):
-        with clock.step("scan"):
-            found = await view.scan(db, mapping, on_event)
-        _refuse_empty(graph, found)
-        fingerprint = found.fingerprint(_parameters(config), space.signature)
-        reused = current is not None and current.fingerprint == fingerprint and not force
-        if reused:
-            break
-        built = await _build(db, gds, graph, mapping, config, space, found, fingerprint, clock)
-        if built:
-            current = await generation.read_current(db, graph)
-            break
-    else:
-        raise DatabaseError(
-            f"graph {graph} kept changing while it was partitioned, {ATTEMPTS} times in a row; "
-            "the generation before stays, so try again when fewer nodes are being deleted"
-        )
-    await generation.prune(db, graph, config.keep_generations)
-    whole = await _whole(db, graph, current)
-    seconds = clock.elapsed()
-    on_event(PhaseFinished("partition", seconds, _summary(whole.generation, reused)))
-    return replace(whole, reused=reused, seconds=seconds, steps=clock.steps)
-
-
-async def _build(
-    db: Database,
-    gds: GDS,
-    graph: str,
-    mapping: GraphMapping,
-    config: PGSConfig,
-    space: Space,
-    found: View,
-    fingerprint: str,
-    clock: _Clock,
-) -> bool:
-    """Write a generation and make it current; False when nodes vanished meanwhile."""
-    weight, uniform = view.usable_weights(found.weight)
-    with clock.step("estimate"):
-        await gds.drop_leftovers(LEFTOVER_S)
-        await gds.refuse_if_too_large(len(found.ids), len(found.source), config.algorithm)
-    with clock.step("communities"):
-        async with gds.project_view(mapping, uniform=uniform, concurrency=1) as projection:
-            communities = await gds.detect(
-                projection,
-                config.algorithm,
-                seed=config.random_seed,
-                concurrency=config.gds_concurrency,
-            )
-    with clock.step("limits"):
-        edges = undirected(len(found.ids), found.source, found.target, weight)
-        limited = await asyncio.to_thread(_limited, found, edges, communities, config)
-    drafts = _drafts(found, edges, limited)
-    rank = weights.ranks(
-        limited.labels,
-        weights.complete(
-            found.node_weight, weights.degrees(found.source, found.target, len(found.ids))
-        ),
-    )
-    members = generation.Membership(found.ids, limited.labels + 1, rank, found.text_hash)
-    name = f"g{uuid4().hex[:12]}"
-    async with _abandoned_on_failure(db, name):
-        await generation.begin(db, graph, name, {"algorithm": config.algorithm})
-        with clock.step("write"):
-            await generation.write_partitions(db, name, drafts)
-            written = await generation.write_members(db, name, members, clock.on_event)
-        if written != len(found.ids):
-            await generation.abandon(db, name)
-            return False
-        with clock.step("enrich"):
-            described = await enrich.describe(
-                db, gds, name, mapping, config, space, drafts, found.embedding_dimensions
-            )
-            await generation.write_partitions(db, name, described)
-        finished = _finished(
-            name, graph, fingerprint, config, space, found, limited, edges, described
-        )
-        stored = generation.properties(finished, clock.steps)
-        await generation.make_current(db, graph, name, stored)
-    return True
-
-
-def _finished(
-    name: str,
-    graph: str,
-    fingerprint: str,
-    config: PGSConfig,
-    space: Space,
-    found: View,
-    limited: Limited,
-    edges: Edges,
-    described: Sequence[Partition],
-) -> Generation:
-    vectors = [p.centroid for p in described if p.centroid is not None]
-    return Generation(
-        id=name,
-        graph=graph,
-        created_at="",
-        algorithm=config.algorithm,
-        fingerprint=fingerprint,
-        node_count=len(found.ids),
-        relationship_count=len(found.source),
-        partition_count=len(described),
-        modularity=modularity(edges, limited.labels),
-        sizes=tuple(partition.size for partition in described),
-        pooled_nodes=limited.pooled_nodes,
-        embedder=space.signature,
-        dimensions=len(vectors[0]) if vectors else None,
-        issues=found.issues,
-    )
-
-
-@asynccontextmanager
-async def _abandoned_on_failure(db: Database, name: str) -> AsyncIterator[None]:
+    db, graph = target.db, target.graph
+    with clock.step("check"):
+        current = await generation.read_current(db, graph)
+        known = not force and drift.holds(current, target.settings, await db.change_token())
+    if known and when_busy == "refuse":
+        await clean_up(target, open_gds)
+    if known:
+        whole = await _whole(db, graph, current)
+        return _told(replace(whole, drift=Drift(committed=False)), clock)
+    wait_s = 0.0 if when_busy == "refuse" else WAIT_S if current else FIRST_WAIT_S
     try:
-        yield
-    except BaseException:
-        # Shielded: a cancelled job, too, takes its unfinished generation with it. What was
-        # made current before the failure stays.
-        with suppress(DatabaseError):
-            await to_the_end(generation.abandon(db, name))
-        raise
+        async with lease.held(
+            db,
+            graph,
+            seconds=target.config.lease_s,
+            wait_s=wait_s,
+            on_wait=lambda who: on_event(Warned(who)),
+        ) as held:
+            return _told(await _ensure(target, await open_gds(), held, clock, force), clock)
+    except BusyError as error:
+        if isinstance(error, LeaseLostError) or when_busy == "refuse" or current is None:
+            raise
+        on_event(Warned(f"{error}; this goes on with the partitions of {current.created_at}"))
+        return _told(await _whole(db, graph, current), clock)
+
+
+async def clean_up(target: Target, open_gds: OpenGDS) -> None:
+    """Remove what a job that died left behind; nothing is asked of GDS when there is none.
+
+    Raises BusyError when that job is alive.
+    """
+    if await lease.unreleased(target.db, target.graph):
+        seconds = target.config.lease_s
+        async with lease.held(target.db, target.graph, seconds=seconds) as held:
+            await _clean(target, await open_gds(), held)
+
+
+async def _clean(target: Target, gds: GDS, held: Lease) -> None:
+    await gds.drop_leftovers(Owner(held.graph, held.fence))
+    await generation.prune(target.db, target.graph, target.config.keep_generations)
+
+
+async def _ensure(target: Target, gds: GDS, held: Lease, clock: Clock, force: bool) -> Partitioning:
+    """The current partitions, by the one holder of the graph's lease."""
+    db, graph = target.db, target.graph
+    owner = Owner(graph, held.fence)
+    with clock.step("clean up"):
+        await _clean(target, gds, held)
+    for _ in range(ATTEMPTS):
+        attempt = Attempt(
+            db=db,
+            gds=gds.owned_by(owner),
+            lease=held,
+            mapping=target.mapping,
+            config=target.config,
+            space=target.space,
+            settings=target.settings,
+            token=await db.change_token(),
+            clock=clock,
+        )
+        made = await _attempt(attempt, force)
+        if made is not None:
+            with clock.step("prune"):
+                await generation.prune(db, graph, target.config.keep_generations)
+            return made
+    raise DatabaseError(
+        f"graph {graph} kept changing while it was partitioned, {ATTEMPTS} times in a row; "
+        "the generation before stays, so try again when fewer nodes are being deleted"
+    )
+
+
+async def _attempt(attempt: Attempt, force: bool) -> Partitioning | None:
+    """One scan and what follows from it; None when nodes vanished meanwhile."""
+    db, graph = attempt.db, attempt.graph
+    current = await read_current(db, graph)
+    with attempt.clock.step("scan"):
+        found = await view.scan(db, attempt.mapping, attempt.clock.on_event)
+    _refuse_empty(graph, found)
+    fingerprint = found.fingerprint(attempt.settings)
+    before = None
+    if current is not None:
+        if current.generation.fingerprint == fingerprint and not force:
+            await generation.verify(db, current.generation.id, attempt.token)
+            return replace(current, drift=_none(found))
+        with attempt.clock.step("compare"):
+            compared = await drift.compare(db, current.generation, found, attempt.settings)
+        before = Before(current.generation, current.partitions, compared)
+    if not await _made(attempt, found, fingerprint, before, force):
+        return None
+    whole = await _whole(db, graph, await generation.read_current(db, graph))
+    return replace(whole, reused=False, drift=before.compared.drift if before else None)
+
+
+async def _made(
+    attempt: Attempt, found: View, fingerprint: str, before: Before | None, force: bool
+) -> bool:
+    """Make a generation the cheapest way that is as good as any."""
+    way = None if before is None or force else outlook(before.compared.drift, attempt.config)
+    if before is not None and way == "refreshed":
+        return await refresh(attempt, found, fingerprint, before)
+    return await build(attempt, found, fingerprint, before, seeded=way == "seeded")
+
+
+def outlook(moved: Drift, config: PGSConfig) -> Origin | None:
+    """How the next generation would come about; None when the current one still holds."""
+    if not moved.changed:
+        return None
+    if moved.settings_changed:
+        return "cold"
+    if not moved.structure_changed:
+        return "refreshed"
+    # GDS cannot begin Leiden from labels.
+    seeded = moved.fraction <= config.seed_drift and config.algorithm != "leiden"
+    return "seeded" if seeded else "cold"
+
+
+async def check(target: Target, on_event: OnEvent, *, scan: bool = True) -> Drift | None:
+    """How far a graph has moved from its current generation, None before the first.
+
+    Tier one is a look at a number. Only when somebody else has committed since, and ``scan``
+    allows it, the graph is scanned and compared; what turns out unchanged is noted, so that
+    the next check is quick again.
+    """
+    db, graph = target.db, target.graph
+    current = await generation.read_current(db, graph)
+    if current is None:
+        return None
+    token = await db.change_token()
+    changed = current.settings != target.settings
+    if token is not None and token == current.token:
+        return Drift(
+            committed=False,
+            nodes=current.node_count,
+            relationships=current.relationship_count,
+            settings_changed=changed,
+        )
+    if not scan:
+        return Drift(committed=True, settings_changed=changed)
+    found = await view.scan(db, target.mapping, on_event)
+    _refuse_empty(graph, found)
+    if current.fingerprint == found.fingerprint(target.settings):
+        await generation.verify(db, current.id, token)
+        return _none(found)
+    return (await drift.compare(db, current, found, target.settings)).drift
 
 
 async def read_current(db: Database, graph: str) -> Partitioning | None:
@@ -211,6 +252,11 @@ async def _whole(db: Database, graph: str, current: Generation | None) -> Partit
     return Partitioning(current, tuple(found), reused=True, seconds=0.0)
 
 
+def _none(found: View) -> Drift:
+    """Somebody committed, and it did not concern this graph."""
+    return Drift(committed=True, nodes=len(found.ids), relationships=len(found.source))
+
+
 def _refuse_empty(graph: str, found: View) -> None:
     if not len(found.ids):
         raise EmptyGraphError(
@@ -219,71 +265,11 @@ def _refuse_empty(graph: str, found: View) -> None:
         )
 
 
-def _limited(found: View, edges: Edges, communities: Communities, config: PGSConfig) -> Limited:
-    # A node that appeared between the scan and the projection is left to the next generation;
-    # one that vanished keeps a community of its own until the members are written.
-    labels = np.arange(len(found.ids)) + communities.labels.max(initial=0) + 1
-    place = np.searchsorted(found.ids, communities.ids)
-    place[place == len(found.ids)] = 0
-    known = found.ids[place] == communities.ids
-    labels[place[known]] = communities.labels[known]
-    limits = Limits(
-        min_nodes=min(config.min_community_size, config.target_partition_max),
-        max_nodes=config.target_partition_max,
-        max_tokens=config.max_partition_tokens,
-    )
-    return apply_limits(edges, labels, found.tokens, limits)
-
-
-def _drafts(found: View, edges: Edges, limited: Limited) -> list[Partition]:
-    sizes = np.bincount(limited.labels, minlength=limited.partition_count)
-    tokens = np.bincount(limited.labels, found.tokens, minlength=limited.partition_count)
-    links = adjacency(edges, limited.labels, ADJACENT)
-    return [
-        Partition(
-            id=part + 1,
-            size=int(sizes[part]),
-            tokens=int(tokens[part]),
-            adjacent=tuple(Adjacent(n + 1, e, w) for n, e, w in links.of(part)),
-            pool=bool(limited.pool[part]),
-        )
-        for part in range(limited.partition_count)
-    ]
-
-
-def _parameters(config: PGSConfig) -> dict[str, object]:
-    """The knobs that decide how a graph is partitioned."""
-    return {
-        "min": config.min_community_size,
-        "max": config.target_partition_max,
-        "tokens": config.max_partition_tokens,
-        "algorithm": config.algorithm,
-        "seed": config.random_seed,
-        "centroid": config.centroid,
-    }
-
-
-def _summary(current: Generation, reused: bool) -> str:
-    what = f"{current.partition_count} partitions of {current.node_count:,} nodes"
-    return f"{what}, unchanged" if reused else f"{what}, modularity {current.modularity:.3f}"
-
-
-class _Clock:
-    """Seconds per step, told as they begin."""
-
-    def __init__(self, on_event: OnEvent) -> None:
-        self.on_event = on_event
-        self.steps: dict[str, float] = {}
-        self._began = perf_counter()
-
-    def elapsed(self) -> float:
-        return perf_counter() - self._began
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        self.on_event(StepStarted("partition", name))
-        began = perf_counter()
-        try:
-            yield
-        finally:
-            self.steps[name] = self.steps.get(name, 0.0) + perf_counter() - began
+def _told(result: Partitioning, clock: Clock) -> Partitioning:
+    """The result with its times, after telling that the phase is over."""
+    seconds = clock.elapsed()
+    made = result.generation
+    what = f"{made.partition_count} partitions of {made.node_count:,} nodes"
+    how = "unchanged" if result.reused else f"modularity {made.modularity:.3f}"
+    clock.on_event(PhaseFinished("partition", seconds, f"{what}, {how}"))
+    return replace(result, seconds=seconds, steps=clock.steps)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pgs_neo4j import node_text, queries
 from pgs_neo4j.db import Database
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
-from pgs_neo4j.pgs.generation import uid
 
 CHUNK = 500  # ranks per statement: a deadline and a retry each
 
 
 async def members(
     db: Database,
-    generation: str,
     partition: Partition,
     mapping: GraphMapping,
     skip: frozenset[int] = frozenset(),
@@ -25,7 +23,7 @@ async def members(
             continue
         rows = await db.read(
             queries.get("session/read_members"),
-            partition=uid(generation, partition.id),
+            partition=partition.uid,
             first=first,
             last=last,
             text=list(mapping.text),
@@ -37,12 +35,12 @@ async def members(
 
 
 async def relationships(
-    db: Database, generation: str, partition: Partition, mapping: GraphMapping
+    db: Database, partition: Partition, mapping: GraphMapping
 ) -> list[Relationship]:
     """Relationships among a partition's members, by rank; parallel ones of a type are one."""
     rows = await db.read(
         queries.get("session/read_relationships"),
-        partition=uid(generation, partition.id),
+        partition=partition.uid,
         types=list(mapping.relationship_types),
     )
     columns = zip(rows[0]["sources"], rows[0]["targets"], rows[0]["types"], strict=True)

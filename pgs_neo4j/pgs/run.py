@@ -14,12 +14,11 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import DatabaseError, PGSError, QuestionError, UsageError
 from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
-from pgs_neo4j.gds import GDS
 from pgs_neo4j.gds_calls import to_the_end
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.pgs import partition, session
-from pgs_neo4j.pgs.partition import Partitioning
+from pgs_neo4j.pgs.partition import OpenGDS, Partitioning, Target
 from pgs_neo4j.search.embedding import QuestionVector, Space
 
 MAX_QUESTION = 20_000
@@ -45,7 +44,7 @@ class Work:
     """What a run works with, what it noticed, and what it has spent."""
 
     db: Database
-    gds: GDS
+    open_gds: OpenGDS
     space: Space
     sweep_llm: LLM
     synthesis_llm: LLM
@@ -115,8 +114,15 @@ async def prepare(work: Work, request: Request) -> Partitioning:
     await work.db.ensure_schema()
     if request.mode != "full":
         await session.check_exists(work.db, request.graph, request.session)
+    target = Target(
+        db=work.db,
+        graph=request.graph,
+        mapping=request.mapping,
+        config=work.config,
+        space=work.space,
+    )
     work.partitioning = await partition.ensure(
-        work.db, work.gds, request.graph, request.mapping, work.config, work.space, work.on_event
+        target, work.open_gds, work.on_event, when_busy="reuse"
     )
     work.seconds["partition"] = perf_counter() - began
     return work.partitioning

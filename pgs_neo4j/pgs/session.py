@@ -16,7 +16,6 @@ from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.errors import DatabaseError, UnknownGraphError, UnknownSessionError, UsageError
 from pgs_neo4j.model import Citation, Coverage, Mode, Partition, Report, Sweep
-from pgs_neo4j.pgs.generation import uid as partition_uid
 
 DEFAULT = "default"
 MAX_NAME = 200
@@ -141,7 +140,8 @@ async def record_sweep(db: Database, run: str, sweep: Sweep) -> None:
     rows = await db.write(
         queries.get("session/write_sweeps"),
         run=run,
-        partition=partition_uid(sweep.generation, sweep.partition),
+        generation=sweep.generation,
+        partition=sweep.partition,
         sweep=_sweep_row(sweep_id, sweep),
         findings=[{"id": i, "text": f.text, "place": n} for n, (i, f) in enumerate(findings)],
         flags=[

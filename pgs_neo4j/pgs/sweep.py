@@ -73,8 +73,8 @@ async def sweep(reader: Reader, partition: Partition, skip: frozenset[int] = fro
     began = perf_counter()
     wanted = partition.size - len(skip)
     try:
-        nodes = await read.members(reader.db, reader.generation, partition, reader.mapping, skip)
-        links = await read.relationships(reader.db, reader.generation, partition, reader.mapping)
+        nodes = await read.members(reader.db, partition, reader.mapping, skip)
+        links = await read.relationships(reader.db, partition, reader.mapping)
     except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
         result = _unreadable(reader, partition, wanted, str(error), perf_counter() - began)
         reader.on_event(SweepFinished(result))

@@ -20,6 +20,7 @@ from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping, Node
 from pgs_neo4j.search.embedding import lexical_matches, unit
 
+CANDIDATES = 4  # of an index for each node wanted: it compares rounded vectors
 INDEX_PREFIX = "pgs_vector_"
 BATCH = 4096
 
@@ -121,8 +122,10 @@ async def _by_index(
         rows = await db.read(
             queries.get("search/nearest_by_index"),
             index=index,
+            candidates=CANDIDATES * k,
             k=k,
             vector=vector.tolist(),
+            embedding=mapping.embedding or "",
             labels=list(mapping.labels),
             **_shown(mapping),
         )

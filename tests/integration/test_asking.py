@@ -415,10 +415,10 @@ async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, mon
 
     members = read.members
 
-    async def slow(db, generation, partition, *args):
+    async def slow(db, partition, *args):
         if partition.id == 2:
             raise DatabaseTimeoutError("no answer within 1 s")
-        return await members(db, generation, partition, *args)
+        return await members(db, partition, *args)
 
     monkeypatch.setattr(read, "members", slow)
     answer = await engine.execute("Begin", graph="papers")

@@ -6,7 +6,8 @@ import socket
 import pytest
 
 from pgs_neo4j import db as db_module
-from pgs_neo4j import queries
+from pgs_neo4j import names, queries
+from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
@@ -15,6 +16,9 @@ from pgs_neo4j.errors import (
     DatabaseUnavailableError,
     QueryError,
 )
+from pgs_neo4j.jobs.repartition import repartition
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from tests.graphs import papers
 
 
 def query(text, mode="read", returns="value", params=""):
@@ -161,3 +165,69 @@ async def test_an_unknown_database_is_named(endpoint, db):
 async def test_nothing_secret_in_the_repr(endpoint, db):
     assert "password" not in repr(db).lower()
     assert endpoint.password is None or endpoint.password not in repr(db)
+
+
+NAMES = """
+CALL () {
+  MATCH (n) WHERE any(l IN labels(n) WHERE l STARTS WITH 'Pgs')
+  RETURN labels(n) AS labels, [] AS types, keys(n) AS keys
+  UNION ALL
+  MATCH ()-[r]->() WHERE type(r) STARTS WITH 'PGS_'
+  RETURN [] AS labels, [type(r)] AS types, keys(r) AS keys
+}
+UNWIND labels + [null] AS label
+UNWIND types + [null] AS type
+UNWIND keys + [null] AS key
+RETURN collect(DISTINCT label) AS labels, collect(DISTINCT type) AS types,
+       collect(DISTINCT key) AS keys
+"""
+
+
+async def test_every_name_we_write_is_listed(endpoint, db):
+    mapping = await papers(db, topics=30, size=20)
+    async with PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        sweep_llm=ScriptedLLM(contract_reply),
+        synthesis_llm=ScriptedLLM(contract_reply),
+        min_community_size=5,
+        target_partition_max=15,
+    ) as engine:
+        await engine.add_graph("papers", mapping)
+        await repartition(engine, "papers")
+        await engine.execute("What is missing?", graph="papers", max_sweep_partitions=3)
+    _, rows = await db.call(NAMES, {}, "read")
+    assert set(rows[0]["labels"]) <= set(names.LABELS)
+    assert set(rows[0]["types"]) <= set(names.TYPES)
+    assert set(rows[0]["keys"]) <= set(names.PROPERTIES)
+    assert {"PgsJob", "PgsLease", "PgsFinding", "PgsMeta"} <= set(rows[0]["labels"])
+    assert {"PGS_PARENT", "PGS_IN", "PGS_CITES"} <= set(rows[0]["types"])
+
+
+async def test_our_own_commits_leave_the_change_token_and_others_do_not(db):
+    await db.ensure_schema()
+    first = await db.change_token()
+    assert first is not None
+    query = queries.get("schema/merge_meta")
+    await asyncio.gather(*(db.write(query, version=db_module.SCHEMA_VERSION) for _ in range(9)))
+    assert await db.change_token() == first
+    await db.call("CREATE (:Thing)", {}, "write")
+    second = await db.change_token()
+    assert second != first
+    await db.call("MATCH (t:Thing) SET t.missing = null", {}, "write")
+    assert await db.change_token() == second
+
+
+async def test_a_database_of_the_first_release_is_brought_up_to_date(db):
+    await db.ensure_schema()
+    await db.call(
+        "MATCH (m:PgsMeta) SET m.schema_version = 1 "
+        "CREATE (:PgsPartition {uid: 'g1:1', id: 1, size: 0})",
+        {},
+        "write",
+    )
+    await db.ensure_schema()
+    _, rows = await db.call("MATCH (p:PgsPartition) RETURN p.level, p.lineage", {}, "read")
+    assert rows == [{"p.level": 0, "p.lineage": "g1:1"}]
+    assert (await db.read(queries.get("schema/read_version")))[0]["version"] == 2

@@ -1,18 +1,24 @@
 """Graph Data Science through our door: projections, communities, exact means, and cleaning up."""
 
+import asyncio
+
 import numpy as np
 import pytest
 
 from pgs_neo4j import gds as gds_module
 from pgs_neo4j import gds_calls
 from pgs_neo4j.errors import (
+    DatabaseTimeoutError,
     EmptyGraphError,
     GDSError,
     GDSMemoryError,
     GDSMissingError,
     QueryError,
 )
+from pgs_neo4j.gds import Seeds
+from pgs_neo4j.gds_calls import Owner
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs.scan_nodes import read_ids
 
 TRIANGLES = """
 UNWIND range(0, 5) AS i CREATE (:Thing {i: i})
@@ -22,11 +28,23 @@ MATCH (a:Thing {i: pair[0]}), (b:Thing {i: pair[1]})
 CREATE (a)-[:TIES {weight: CASE WHEN pair = [2,3] THEN 0.1 ELSE 1.0 END}]->(b)
 """
 MAPPING = GraphMapping(labels=("Thing",), relationship_weight="weight")
+# Ten blocks of 30, each node tied to a few of its own and a few of all.
+BLOCKS = """
+UNWIND range(0, 299) AS i CREATE (:Thing {i: i})
+WITH count(*) AS _
+MATCH (a:Thing)
+UNWIND [1, 2, 3, 7, 11, 17, 101, 173] AS step
+WITH a, step, CASE WHEN step < 30 THEN a.i / 30 * 30 + (a.i + step) % 30
+                   ELSE (a.i * step + 5) % 300 END AS other
+MATCH (b:Thing {i: other}) WHERE a <> b
+CREATE (a)-[:TIES {weight: 1.0 + (a.i + step) % 3}]->(b)
+"""
 
 
-async def communities(gds, algorithm="leiden-louvain", mapping=MAPPING):
-    async with gds.project_view(mapping, uniform=False, concurrency=1) as graph:
-        return await gds.detect(graph, algorithm, seed=1, concurrency=1)
+async def communities(gds, algorithm="leiden-louvain", mapping=MAPPING, **how):
+    ids, _ = await read_ids(gds.db, mapping)
+    async with gds.project_view(mapping, ids, **how) as projection:
+        return await gds.detect(projection, algorithm, seed=1, concurrency=1)
 
 
 @pytest.mark.parametrize("algorithm", ["leiden-louvain", "leiden", "louvain"])
@@ -39,6 +57,57 @@ async def test_two_triangles_are_two_communities(db, gds, algorithm):
     assert found.labels[0] != found.labels[3]
     assert found.modularity > 0.4
     assert await gds.leftovers() == []
+
+
+@pytest.mark.parametrize("algorithm", ["leiden-louvain", "leiden", "louvain"])
+async def test_both_ways_of_projecting_give_the_same_communities(db, gds, algorithm):
+    await db.call(BLOCKS, {}, "write")
+    ours = await communities(gds, algorithm)
+    direct = await communities(gds, algorithm, direct=True)
+    assert ours.ids.tolist() == direct.ids.tolist()
+    assert ours.labels.tolist() == direct.labels.tolist()
+    assert ours.modularity == pytest.approx(direct.modularity)
+    plain = [await communities(gds, algorithm, uniform=True, direct=d) for d in (False, True)]
+    assert plain[0].labels.tolist() == plain[1].labels.tolist()
+
+
+@pytest.mark.parametrize(
+    ("mapping", "spoiled"),
+    [
+        (GraphMapping(labels=("Thing", "Absent"), relationship_weight="weight"), ""),
+        (GraphMapping(relationship_types=("TIES", "ABSENT"), relationship_weight="weight"), ""),
+        (GraphMapping(labels=("Absent",)), "CREATE (:Absent)"),
+        (MAPPING, "MATCH ()-[r:TIES]->() WITH r LIMIT 1 SET r.weight = 'heavy'"),
+        (GraphMapping(relationship_weight="weight"), "CREATE ()"),
+    ],
+)
+async def test_what_gds_cannot_read_by_itself_is_read_for_it(db, gds, mapping, spoiled):
+    await db.call(TRIANGLES, {}, "write")
+    if spoiled:
+        await db.call(spoiled, {}, "write")
+    ids, _ = await read_ids(db, mapping)
+    found = await communities(gds, mapping=mapping, direct=True)
+    assert found.ids.tolist() == ids.tolist()
+    assert await gds.leftovers() == []
+
+
+async def test_seeds_are_where_louvain_begins(db, gds):
+    await db.call(BLOCKS, {}, "write")
+    cold = await communities(gds, direct=True)
+    seeds = (cold.labels * 7 + 3).tolist()
+    await db.call(
+        "UNWIND range(0, size($ids) - 1) AS i MERGE (p:PgsPartition:Seeds {id: $seeds[i]}) "
+        "WITH p, i MATCH (n) WHERE id(n) = $ids[i] CREATE (n)-[:PGS_IN]->(p)",
+        {"ids": cold.ids.tolist(), "seeds": seeds},
+        "write",
+    )
+    count = len(set(seeds))
+    warm = await communities(gds, direct=True, seeds=Seeds("Seeds", count))
+    known = np.isin(warm.ids, cold.ids)
+    assert known.sum() == len(cold.ids) == len(warm.ids) - count
+    pairs = set(zip(cold.labels.tolist(), warm.labels[known].tolist(), strict=True))
+    assert len(pairs) == count
+    assert warm.modularity == pytest.approx(cold.modularity, abs=1e-6)
 
 
 async def test_the_same_seed_gives_the_same_communities(db, gds):
@@ -150,7 +219,8 @@ async def test_extreme_vectors_and_weights_have_a_finite_centroid(db, gds):
 async def test_a_projection_is_dropped_when_the_work_in_it_fails(db, gds):
     await db.call(TRIANGLES, {}, "write")
     with pytest.raises(RuntimeError, match="midway"):
-        async with gds.project_view(MAPPING, uniform=False, concurrency=1):
+        ids, _ = await read_ids(db, MAPPING)
+        async with gds.project_view(MAPPING, ids):
             assert len(await gds.leftovers()) == 1
             raise RuntimeError("midway")
     assert await gds.leftovers() == []
@@ -167,22 +237,44 @@ async def test_what_the_client_cannot_read_is_told_without_the_statement(db, fau
     assert "secret" not in str(caught.value)
 
 
-async def test_only_old_projections_of_ours_are_dropped_as_leftovers(db, gds):
-    ours = "pgs_0123456789abcdef"
+async def test_only_projections_of_earlier_jobs_on_the_same_graph_are_dropped(db, gds):
     await db.call("CREATE (:Thing)", {}, "write")
-    for name in (ours, "pgs_of_somebody", "theirs"):
+    names = {fence: gds.owned_by(Owner("papers", fence))._name() for fence in (3, 4, 5)}
+    other = gds.owned_by(Owner("books", 1))._name()
+    for name in (*names.values(), other, "pgs_of_somebody", "theirs"):
         query = "MATCH (n:Thing) RETURN gds.graph.project($name, n, null) AS graph"
         await db.call(query, {"name": name}, "read")
-    assert await gds.drop_leftovers(3600.0) == []
-    assert await gds.leftovers() == [ours]
-    assert await gds.drop_leftovers(0.0) == [ours]
+    assert sorted(await gds.leftovers()) == sorted([*names.values(), other])
+    assert sorted(await gds.leftovers(graph="papers")) == sorted(names.values())
+    assert await gds.leftovers(3600.0) == []
+    assert sorted(await gds.drop_leftovers(Owner("papers", 5))) == sorted([names[3], names[4]])
+    assert await gds.drop_leftovers(Owner("papers", 6)) == [names[5]]
     _, rows = await db.call("CALL gds.graph.list() YIELD graphName AS name", {}, "read")
-    assert {row["name"] for row in rows} == {"pgs_of_somebody", "theirs"}
+    assert {row["name"] for row in rows} == {other, "pgs_of_somebody", "theirs"}
+
+
+async def test_a_statement_of_an_earlier_job_is_ended_by_the_next_one(db, gds):
+    slow = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS found"
+
+    def work():
+        return gds_calls.current().run(slow, {}, "read")
+
+    late = asyncio.create_task(gds_calls.supervised(db, work, Owner("papers", 1)))
+    shown = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_graph = 'papers' RETURN metaData"
+    while not (await db.call(shown, {}, "read"))[1]:
+        await asyncio.sleep(0.02)
+    await gds.drop_leftovers(Owner("books", 9))
+    await gds.drop_leftovers(Owner("papers", 1))
+    assert not late.done()
+    await gds.drop_leftovers(Owner("papers", 2))
+    with pytest.raises(DatabaseTimeoutError):
+        await late
 
 
 async def test_a_failing_procedure_is_a_gds_error(db, gds):
     await db.call("CREATE (:Thing)", {}, "write")
-    async with gds.project_view(MAPPING, uniform=False, concurrency=1) as graph:
+    ids, _ = await read_ids(db, MAPPING)
+    async with gds.project_view(MAPPING, ids) as graph:
         with pytest.raises(GDSError, match="Graph Data Science failed"):
             await gds.detect(graph, "leiden", seed=1, concurrency=10_000)
 

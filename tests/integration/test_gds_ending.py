@@ -14,6 +14,7 @@ from pgs_neo4j import gds as gds_module
 from pgs_neo4j import gds_calls
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs.scan_nodes import read_ids
 
 RING = """
 MATCH (n:Thing) WITH collect(n) AS all UNWIND range(0, 59999) AS i UNWIND [1, 3, 7, 11, 13] AS step
@@ -29,13 +30,15 @@ async def ring(db):
 
 
 async def project(gds):
-    async with gds.project_view(MAPPING, uniform=False, concurrency=1) as graph:
-        return graph.name()
+    ids, _ = await read_ids(gds.db, MAPPING)
+    async with gds.project_view(MAPPING, ids) as projection:
+        return projection.graph.name()
 
 
 async def louvain(gds):
-    async with gds.project_view(MAPPING, uniform=False, concurrency=1) as graph:
-        return await gds.detect(graph, "louvain", seed=1, concurrency=1)
+    ids, _ = await read_ids(gds.db, MAPPING)
+    async with gds.project_view(MAPPING, ids) as projection:
+        return await gds.detect(projection, "louvain", seed=1, concurrency=1)
 
 
 async def transactions(db):

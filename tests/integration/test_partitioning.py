@@ -9,11 +9,12 @@ import pytest
 
 from pgs_neo4j import catalog, queries
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import DatabaseError, EmptyGraphError, GDSError
+from pgs_neo4j.errors import DatabaseError, EmptyGraphError, GDSError, LeaseLostError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs import generation, partition
+from pgs_neo4j.pgs import build, generation, membership, partition
+from pgs_neo4j.pgs.partition import Target
 from pgs_neo4j.search.embedding import Space, choose
 from tests.graphs import checksum, count, papers
 
@@ -24,9 +25,14 @@ CONFIG = PGSConfig(min_community_size=10, target_partition_max=60)
 def ensure(db, gds):
     async def run(mapping, config=CONFIG, space=None, graph="papers", **options):
         await catalog.add(db, graph, mapping)
-        return await partition.ensure(
-            db, gds, graph, mapping, config, space or Space("none"), ignore, **options
+        target = Target(
+            db=db, graph=graph, mapping=mapping, config=config, space=space or Space("none")
         )
+
+        async def opened():
+            return gds
+
+        return await partition.ensure(target, opened, ignore, **options)
 
     return run
 
@@ -246,7 +252,7 @@ async def test_a_failure_leaves_the_current_generation_and_nothing_else(
     async def fail(*args, **kwargs):
         raise DatabaseError("the disk is full")
 
-    monkeypatch.setattr(partition.enrich, "describe", fail)
+    monkeypatch.setattr(build.enrich, "describe", fail)
     with pytest.raises(DatabaseError, match="disk is full"):
         await ensure(mapping, force=True)
     monkeypatch.undo()
@@ -278,7 +284,7 @@ async def test_cancelling_leaves_nothing(db, gds, ensure, monkeypatch):
         reached.set()
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(partition.enrich, "describe", hang)
+    monkeypatch.setattr(build.enrich, "describe", hang)
     task = asyncio.create_task(ensure(mapping))
     await reached.wait()
     task.cancel()
@@ -318,7 +324,7 @@ async def test_a_generation_given_up_meanwhile_is_not_made_current(db, ensure, m
         await flip(database, graph, name, stored)
 
     monkeypatch.setattr(generation, "make_current", given_up)
-    with pytest.raises(DatabaseError, match="taken away"):
+    with pytest.raises(LeaseLostError, match="given up"):
         await ensure(mapping, force=True)
     assert (await generation.read_current(db, "papers")).id == first.generation.id
 
@@ -350,7 +356,7 @@ async def test_nodes_deleted_meanwhile_are_noticed_and_the_scan_is_repeated(
     db, ensure, monkeypatch
 ):
     mapping = await papers(db)
-    write = generation.write_members
+    write = membership.write_members
     deleted = []
 
     async def delete_first(*args, **kwargs):
@@ -359,7 +365,7 @@ async def test_nodes_deleted_meanwhile_are_noticed_and_the_scan_is_repeated(
             await db.call("MATCH (p:Paper {doi: 'doi/7'}) DETACH DELETE p", {}, "write")
         return await write(*args, **kwargs)
 
-    monkeypatch.setattr(generation, "write_members", delete_first)
+    monkeypatch.setattr(membership, "write_members", delete_first)
     result = await ensure(mapping)
     assert result.generation.node_count == 159
     assert len(await members(db, result.generation.id)) == 159
@@ -372,7 +378,7 @@ async def test_a_graph_that_keeps_changing_gives_up_in_one_sentence(db, ensure, 
     async def none(*args, **kwargs):
         return 0
 
-    monkeypatch.setattr(generation, "write_members", none)
+    monkeypatch.setattr(membership, "write_members", none)
     with pytest.raises(DatabaseError, match="kept changing"):
         await ensure(mapping)
     assert await count(db, "(x:PgsGeneration|PgsPartition)") == 0
@@ -385,7 +391,8 @@ async def test_old_generations_go_by_number_and_stay_when_a_session_needs_them(d
     kept = (await db.read(queries.get("partition/read_generations"), graph="papers"))[0]["ids"]
     assert set(kept) == set(ids[1:])
     await db.call(
-        "MATCH (p:PgsPartition {generation: $id}) CREATE (:PgsSweep)-[:PGS_READ]->(p)",
+        "MATCH (p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $id}) "
+        "CREATE (:PgsSweep)-[:PGS_READ]->(p)",
         {"id": ids[1]},
         "write",
     )

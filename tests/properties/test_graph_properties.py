@@ -46,7 +46,7 @@ def cases(draw: st.DrawFn) -> Case:
         target=np.array([pair[1] for pair in pairs], dtype=np.int64),
         weight=np.array(draw(st.lists(weight, min_size=len(pairs), max_size=len(pairs)))),
         labels=seed.integers(0, draw(st.integers(1, n)), n),
-        tokens=seed.integers(0, draw(st.sampled_from([1, 20, 200])), n),
+        tokens=seed.integers(0, draw(st.sampled_from([1, 2, 20, 200])), n),
         limits=Limits(
             min_nodes=minimum,
             max_nodes=minimum + draw(st.integers(0, 20)),
@@ -57,6 +57,14 @@ def cases(draw: st.DrawFn) -> Case:
 
 def sizes(labels: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.bincount(labels), np.bincount(labels, tokens).astype(np.int64)
+
+
+def torn_only_where_it_must(case: Case, labels: np.ndarray) -> bool:
+    """Whether parts fit, or are light communities of the graph's own, within one detected."""
+    nodes, tokens = sizes(labels, case.tokens)
+    wide = ~case.limits.fits(nodes, tokens)
+    within_one = all(np.unique(case.labels[labels == part]).size == 1 for part in wide.nonzero()[0])
+    return within_one and bool(case.limits.stands(nodes, tokens).all())
 
 
 def refines(fine: np.ndarray, coarse: np.ndarray) -> bool:
@@ -71,7 +79,8 @@ def test_partitions_cover_all_nodes_within_bounds(case: Case) -> None:
     assert result.labels.shape == case.labels.shape
     assert nodes.min() >= 1
     assert nodes.size == result.partition_count
-    assert case.limits.fits(nodes, tokens).all()
+    assert torn_only_where_it_must(case, result.labels)
+    assert case.limits.fits(nodes, tokens)[result.pool].all()
     if case.labels.size >= case.limits.min_nodes:
         assert not (case.limits.small(nodes, tokens) & ~result.pool).any()
     assert (np.diff(nodes) <= 0).all()
@@ -108,12 +117,23 @@ def test_neither_row_order_nor_names_of_communities_matter(case: Case, random: o
 def test_split_refines_and_merge_coarsens(case: Case) -> None:
     parts = split(case.edges, case.labels, case.tokens, case.limits)
     assert refines(parts, dense(case.labels))
-    assert case.limits.fits(*sizes(parts, case.tokens)).all()
+    assert torn_only_where_it_must(case, parts)
     for step in (merge, join_siblings):
         joined = step(case.edges, parts, case.tokens, case.limits)
         assert refines(parts, joined)
-        assert case.limits.fits(*sizes(joined, case.tokens)).all()
+        assert torn_only_where_it_must(case, joined)
         parts = joined
+
+
+@given(cases(), st.integers(10, 60))
+@settings(max_examples=150, deadline=None)
+def test_a_light_community_stays_whole_and_an_unread_one_does_not(case: Case, most: int) -> None:
+    nodes = case.labels.size
+    limits = Limits(min_nodes=1, max_nodes=most, max_tokens=10 * nodes)
+    one, word = np.zeros(nodes, dtype=np.int64), np.ones(nodes, dtype=np.int64)
+    light, unread = (split(case.edges, one, text, limits) for text in (word, one))
+    assert (light.max() == 0) == (nodes <= most + most // 10)
+    assert np.bincount(unread).max() <= most
 
 
 @given(cases())

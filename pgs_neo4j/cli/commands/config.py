@@ -10,6 +10,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.cli.text import counted
 
 MASK = "***"
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
@@ -50,13 +51,23 @@ async def _show(*, as_json: bool) -> None:
         return
     from pgs_neo4j.cli import tables
 
-    shown = [(r["name"], "-" if r["value"] is None else r["value"], r["origin"]) for r in rows]
+    shown = [(r["name"], _cell(r["value"]), r["origin"]) for r in rows]
     output.write_table(tables.table(("setting", "value", "origin"), shown))
     output.write_lines(["", f"file: {path or 'none; pgs.toml here or PGS_CONFIG names one'}"])
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return counted(len(value), "entry", "entries") if value else "-"
+    return "-" if value is None else value
 
 
 def masked(value: Any) -> Any:
     """The value, a secret as ***; also what stands before the @ of an address."""
     if hasattr(value, "get_secret_value"):
         return MASK
+    if isinstance(value, tuple):
+        return [masked(each) for each in value]
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True)
     return _CREDENTIALS.sub(f"{MASK}@", value) if isinstance(value, str) else value

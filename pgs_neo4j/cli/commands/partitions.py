@@ -22,6 +22,7 @@ from pgs_neo4j.cli.options import (
 )
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.cli.text import counted, percent, seconds
+from pgs_neo4j.errors import UsageError
 
 if TYPE_CHECKING:
     from pgs_neo4j.pgs.partition import Partitioning
@@ -79,8 +80,10 @@ async def _partition(
 
 def described(found: Partitioning) -> list[str]:
     """What was partitioned, in a few lines."""
+    from pgs_neo4j.cli.drift_words import drifted, origin
+
     made = found.generation
-    how = "unchanged, reused" if found.reused else f"by {made.algorithm}"
+    how = "unchanged, reused" if found.reused else origin(made)
     lines = [
         f"{made.graph}: {counted(made.partition_count, 'partition')} of "
         f"{counted(made.node_count, 'node')} and "
@@ -88,6 +91,8 @@ def described(found: Partitioning) -> list[str]:
         f"modularity {made.modularity:.3f}, the largest holds {percent(made.largest_fraction)} of "
         f"the nodes, {made.pooled_nodes:,} are pooled",
     ]
+    if found.drift is not None and not found.reused:
+        lines.append(drifted(found.drift))
     if made.issues:
         listed = ", ".join(
             f"{count:,} {name.replace('_', ' ')}" for name, count in made.issues.items()
@@ -96,14 +101,34 @@ def described(found: Partitioning) -> list[str]:
     return lines
 
 
-def partitions(graph: GraphOption = None, as_json: JsonOption = False) -> None:
-    """List the partitions of a graph, largest first.
+def partitions(
+    graph: GraphOption = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Print how good they are instead of the list.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Print how far the graph has moved from them.")
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """List the partitions of a graph, report on them, or check them.
+
+    The list begins with the largest. --check looks whether anybody else has committed since
+    then; only if so is the graph scanned and compared. It repartitions nothing.
 
     \b
-      pgs partitions
       pgs partitions --graph papers --json
+      pgs partitions --report
+      pgs partitions --check
     """
-    run(_partitions(graph, as_json=as_json))
+    if report:
+        work = _report(graph, check, as_json=as_json)
+    elif check:
+        work = _check(graph, as_json=as_json, quiet=quiet)
+    else:
+        work = _partitions(graph, as_json=as_json)
+    run(work)
 
 
 async def _partitions(graph: str | None, *, as_json: bool) -> None:
@@ -122,6 +147,41 @@ async def _partitions(graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli import tables
 
     output.write_table(tables.partitions(found))
+
+
+async def _report(graph: str | None, check: bool, *, as_json: bool) -> None:
+    from pgs_neo4j.cli import as_json as json_of
+    from pgs_neo4j.cli.connection import database
+
+    if check:
+        raise UsageError("both --report and --check are given; leave one of them out")
+    async with database() as pgs:
+        made = await pgs.generation(graph)
+    if as_json:
+        output.write_json(json_of.report(made))
+        return
+    from pgs_neo4j.cli import quality_page as page
+
+    output.write_lines(page.report(made, output.width(), blocks=page.can_show_blocks()))
+
+
+async def _check(graph: str | None, *, as_json: bool, quiet: bool) -> None:
+    from pgs_neo4j.cli import as_json as json_of
+    from pgs_neo4j.cli import drift_words
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.listen import progress
+
+    with progress(quiet=quiet) as shown:
+        async with database(shown) as pgs:
+            stored = await pgs.graph(graph)
+            moved = await pgs.check(stored.name)
+            outlook = "cold" if moved is None else pgs.outlook(moved)
+    if as_json:
+        document = {"graph": stored.name, "generation": stored.generation}
+        output.write_json({**document, "drift": json_of.drift(moved), "outlook": outlook})
+    else:
+        lines = drift_words.checked(stored.name, moved, outlook, output.width())
+        output.write_lines(lines)
 
 
 def route(

@@ -24,13 +24,14 @@ from pgs_neo4j.doctor import Check
 from pgs_neo4j.model import GraphMapping
 
 ROOT = Path(__file__).resolve().parents[3]
-HEAVY = ("numpy", "neo4j", "openai", "pandas", "graphdatascience", "rich", "jgo")
+HEAVY = ("numpy", "neo4j", "openai", "pandas", "graphdatascience", "rich", "jgo", "apscheduler")
 COMMANDS = (
     "ask", "config", "config show", "demo", "doctor", "graph", "graph add", "graph list",
-    "graph remove", "graph show", "index", "index create", "index drop", "inspect", "load",
-    "local", "local import", "local log", "local reset", "local start", "local status",
-    "local stop", "partition", "partitions", "purge", "route", "sessions", "sessions delete",
-    "sessions list", "sessions show",
+    "graph remove", "graph show", "index", "index create", "index drop", "inspect", "jobs",
+    "jobs list", "jobs show", "load", "local", "local import", "local log", "local reset",
+    "local start", "local status", "local stop", "partition", "partitions", "purge",
+    "repartition", "route", "schedule", "sessions", "sessions delete", "sessions list",
+    "sessions show",
 )  # fmt: skip
 
 
@@ -38,7 +39,7 @@ def pgs(*arguments: str) -> Any:
     return CliRunner().invoke(app, list(arguments))
 
 
-@pytest.mark.parametrize("command", ["", "ask", "local import"])
+@pytest.mark.parametrize("command", ["", "ask", "local import", "repartition", "schedule"])
 def test_help_imports_nothing_heavy(command: str) -> None:
     script = (
         "import sys\n"
@@ -81,7 +82,8 @@ def test_version() -> None:
     [
         ("nonsense",), ("ask",), ("ask", "q", "--mode", "all"), ("ask", "q", "--top-k", "0"),
         ("load", "file.json"), ("partitions", "--wrong"), ("local", "import"), ("graph", "add"),
-        ("ask", "q", "--threshold", "much"),
+        ("ask", "q", "--threshold", "much"), ("repartition", "--max-drift", "1.5"),
+        ("repartition", "--keep", "0"), ("jobs", "list", "--limit", "0"), ("jobs", "show"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_2(wrong: tuple[str, ...]) -> None:

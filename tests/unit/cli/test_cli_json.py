@@ -16,6 +16,7 @@ from pgs_neo4j.model import (
     Adjacent,
     Answer,
     Citation,
+    Drift,
     Generation,
     GraphMapping,
     Node,
@@ -85,6 +86,32 @@ def test_partitioning_carries_the_keys_the_issue_lists() -> None:
     assert document["generation"] == "g1"
     assert document["largest_fraction"] == 0.6
     assert document["sizes"] == [6, 4]
+
+
+def test_partitioning_tells_where_it_came_from_and_how_far_the_graph_had_moved() -> None:
+    known = generation(settings="s", origin="refreshed", raw_modularity=0.6, split=2, levels=(3, 1))
+    moved = Drift(committed=True, nodes=10, relationships=9, texts_changed=1)
+    document = as_json.partitioning(Partitioning(known, (), False, 1.5, {"scan": 1.0}, moved))
+    assert (document["origin"], document["raw_modularity"]) == ("refreshed", 0.6)
+    assert (document["split"], document["merged"], document["pools"]) == (2, 0, 0)
+    assert (document["conductance"], document["levels"]) == (0.0, [3, 1])
+    assert document["steps"] == {"scan": 1.0}
+    assert document["drift"] == {
+        "committed": True, "nodes": 10, "relationships": 9, "nodes_added": 0, "nodes_removed": 0,
+        "texts_changed": 1, "facts_changed": 0, "relationships_changed": 0,
+        "settings_changed": False, "changed": True, "fraction": 0.1,
+    }  # fmt: skip
+
+
+def test_what_is_not_known_is_null() -> None:
+    document = as_json.partitioning(Partitioning(generation(), (), reused=True, seconds=0.0))
+    assert document["drift"] is None
+    assert document["raw_modularity"] is None
+    assert document["levels"] is None
+    uncounted = as_json.drift(Drift(committed=False))
+    assert uncounted is not None
+    assert (uncounted["nodes"], uncounted["relationships"]) == (None, None)
+    assert (uncounted["nodes_added"], uncounted["changed"]) == (0, False)
 
 
 def test_a_number_json_has_no_word_for_becomes_null() -> None:

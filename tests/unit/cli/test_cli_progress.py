@@ -120,6 +120,19 @@ def test_a_download_shows_its_size() -> None:
     assert "45.2 MB of 155 MB" in shown
 
 
+def test_work_without_an_end_does_not_displace_work_with_one() -> None:
+    nodes = Progressed("partition", 20, 40, "nodes scanned")
+    relationships = Progressed("partition", 7, 0, "relationships scanned")
+    board = played([PhaseStarted("partition"), nodes, relationships])
+    assert board.detail("partition") == "20 of 40 nodes scanned"
+    assert "20 of 40 nodes scanned" in picture(board)
+    board.take(Progressed("partition", 40, 40, "nodes scanned"))
+    board.take(relationships)
+    assert board.detail("partition") == "7 relationships scanned"
+    board.take(StepStarted("partition", "clean up"))
+    assert board.detail("partition") == "clean up"
+
+
 def test_the_picture_keeps_to_the_height() -> None:
     started = [SweepStarted(i, 30, 1, ()) for i in range(1, 41)]
     board = played([PhaseStarted("sweep"), *started, *(swept(i) for i in range(1, 36))])

@@ -18,7 +18,7 @@ import typer
 from pgs_neo4j import errors
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli import run as funnel
-from pgs_neo4j.cli.run import code_of, report_fault, run
+from pgs_neo4j.cli.run import code_of, report_fault, run, worst
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -43,6 +43,7 @@ EXPECTED = {
     errors.EmptyGraphError: 2, errors.InputFileError: 2, errors.DatabaseError: 5,
     errors.DatabaseAuthError: 5, errors.GDSMissingError: 5, errors.ServerStartError: 5,
     errors.JavaMissingError: 5, errors.ModelError: 6, errors.EmbeddingError: 6,
+    errors.BusyError: 4, errors.LeaseLostError: 4,
 }  # fmt: skip
 
 
@@ -53,6 +54,14 @@ def test_every_error_has_its_code(kind: type[errors.PGSError], code: int) -> Non
 
 def test_all_sweeps_failed_is_the_model() -> None:
     assert code_of(errors.AllSweepsFailedError({1: "429"})) == 6
+
+
+@pytest.mark.parametrize(
+    ("codes", "code"),
+    [((), 0), ((0, 0), 0), ((0, 4), 4), ((4, 2), 2), ((2, 6, 4), 6), ((6, 5, 0), 5)],
+)
+def test_the_worst_code_stands_for_all(codes: tuple[int, ...], code: int) -> None:
+    assert worst(codes) == code
 
 
 @pytest.mark.parametrize(("value", "code"), [(None, 0), (0, 0), (3, 3)])

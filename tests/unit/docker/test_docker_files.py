@@ -6,18 +6,22 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from pgs_neo4j.cli.run import BUSY
 from pgs_neo4j.config import PGSConfig, Settings
+from pgs_neo4j.jobs.schedule import plan
+from pgs_neo4j.schedule_entry import entries
 
 ROOT = Path(__file__).parents[3]
 DOCKER = ROOT / "docker"
 OTHERS = {"PGS_CONFIG"}
-JOB = ["partition", "--graph"]
+JOB = ["repartition", "--if-changed", "--graph"]
 
 
 def text(name: str) -> str:
@@ -57,6 +61,11 @@ def compose() -> Any:
 @pytest.fixture(scope="module")
 def cronjob() -> Any:
     return yaml.safe_load(text("kubernetes/cronjob.yaml"))
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Any:
+    return list(yaml.safe_load_all(text("kubernetes/scheduler.yaml")))
 
 
 def test_every_variable_of_ours_is_a_setting() -> None:
@@ -116,7 +125,7 @@ def test_the_healthcheck_asks_gds_and_hides_the_password(compose: Any) -> None:
 def test_the_job_waits_for_a_healthy_server(compose: Any) -> None:
     job = compose["services"]["pgs"]
     assert job["depends_on"] == {"neo4j": {"condition": "service_healthy"}}
-    assert job["command"][:2] == JOB
+    assert job["command"][:3] == JOB
     assert (ROOT / "docker" / job["build"]["context"] / job["build"]["dockerfile"]).samefile(
         DOCKER / "Dockerfile"
     )
@@ -193,7 +202,8 @@ def test_the_crontab_has_one_good_line() -> None:
     assert all(f == "*" or int(f) <= limit for f, limit in zip(fields, highest, strict=True))
     assert user == "pgs"
     assert "%" not in command  # cron ends the line there
-    assert [w for w in shlex.split(command) if w in ("flock", *JOB)] == ["flock", *JOB]
+    assert [word for word in shlex.split(command) if word in JOB] == JOB
+    assert "flock" not in command  # the lease in the database does it, across machines
     assert text("cron/pgs-partition").endswith("\n")  # cron ignores a last line without it
 
 
@@ -203,6 +213,7 @@ def test_the_service_runs_the_job_once_as_its_own_user() -> None:
     program, *arguments = shlex.split(service["ExecStart"])
     assert program == "/opt/pgs/bin/pgs"
     assert arguments == [*JOB, "${PGS_GRAPH}", "--json"]
+    assert service["SuccessExitStatus"] == str(BUSY)
     assert service["EnvironmentFile"] == "/etc/pgs/pgs.env"
     assert service["TimeoutStartSec"] != "infinity"
 
@@ -220,6 +231,8 @@ def test_the_cronjob_never_overlaps_and_ends(cronjob: Any) -> None:
     assert spec["concurrencyPolicy"] == "Forbid"
     assert len(spec["schedule"].split()) == 5
     assert job["backoffLimit"] <= 2
+    (rule,) = job["podFailurePolicy"]["rules"]
+    assert rule == {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [BUSY]}}
     assert 0 < job["activeDeadlineSeconds"] < 86400
     assert job["template"]["spec"]["restartPolicy"] == "Never"
 
@@ -229,8 +242,8 @@ def test_the_cronjob_takes_its_password_from_a_secret(cronjob: Any) -> None:
     variables = {variable["name"]: variable for variable in container["env"]}
     assert set(variables["PGS_NEO4J_PASSWORD"]) == {"name", "valueFrom"}
     assert "secretKeyRef" in variables["PGS_NEO4J_PASSWORD"]["valueFrom"]
-    assert container["args"][:2] == JOB
-    assert container["args"][2] == "$(PGS_GRAPH)"
+    assert container["args"][:3] == JOB
+    assert container["args"][3] == "$(PGS_GRAPH)"
     assert "PGS_GRAPH" in variables
     assert container["resources"]["limits"]["memory"]
 
@@ -246,6 +259,27 @@ def test_the_cronjob_runs_the_image_as_it_was_built(cronjob: Any, compose: Any) 
     assert container["image"] == compose["services"]["pgs"]["image"]
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
     assert container["securityContext"]["allowPrivilegeEscalation"] is False
+
+
+def test_the_scheduler_keeps_a_schedule_and_runs_the_image(scheduler: Any, compose: Any) -> None:
+    settings, deployment = scheduler
+    given = tomllib.loads(settings["data"]["pgs.toml"])
+    planned = plan(entries(given.pop("schedule")))
+    assert [each.entry.target for each in planned] == ["all graphs", "graph knowledge"]
+    assert set(given) <= {*Settings.model_fields, *PGSConfig.model_fields}
+    spec = deployment["spec"]
+    pod = spec["template"]["spec"]
+    (container,) = pod["containers"]
+    assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
+    assert spec["selector"]["matchLabels"] == spec["template"]["metadata"]["labels"]
+    assert container["args"] == ["schedule", "--json"]
+    assert container["image"] == compose["services"]["pgs"]["image"]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    variables = {variable["name"]: variable for variable in container["env"]}
+    assert variables["PGS_CONFIG"]["value"] == "/etc/pgs/pgs.toml"
+    assert "secretKeyRef" in variables["PGS_NEO4J_PASSWORD"]["valueFrom"]
+    (source,) = (each["configMap"] for each in pod["volumes"] if "configMap" in each)
+    assert source["name"] == settings["metadata"]["name"]
 
 
 def test_the_environment_file_fits_shell_and_systemd() -> None:

@@ -113,3 +113,21 @@ def test_mixed_is_fixed_and_spreads_evenly() -> None:
     assert np.array_equal(values, csr.mixed(np.arange(80_000), 3))
     assert np.unique(values).size == 80_000
     assert np.abs(np.bincount((values % 8).astype(np.int64)) - 10_000).max() < 500
+
+
+def test_contracted_edges_are_summed_once_per_pair_from_the_lower_label() -> None:
+    edges = csr.undirected(
+        5, np.array([4, 0, 1, 2, 0]), np.array([0, 3, 4, 3, 1]), np.array([1.0, 2.0, 4.0, 8.0, 16])
+    )
+    quotient = csr.contracted(edges, np.array([0, 0, 1, 2, 1]))
+    assert quotient.node_count == 3
+    assert quotient.source.tolist() == [0, 0, 1]
+    assert quotient.target.tolist() == [1, 2, 2]
+    assert quotient.weight.tolist() == [5.0, 2.0, 8.0]
+
+
+def test_edges_count_one_each_only_where_no_weight_says_otherwise() -> None:
+    ends = np.array([0, 1]), np.array([1, 2])
+    assert csr.counted(csr.undirected(3, *ends, np.zeros(2))).weight.tolist() == [1.0, 1.0]
+    some = csr.undirected(3, *ends, np.array([0.0, 2.0]))
+    assert csr.counted(some) is some

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from pgs_neo4j.graph.csr import Edges, undirected, within
+from pgs_neo4j.graph.csr import Edges, strengths, undirected, within
 from pgs_neo4j.graph.quality import modularity
-from pgs_neo4j.graph.recluster import recluster
+from pgs_neo4j.graph.recluster import RESOLUTION, recluster
 
 
 def whole(edges: Edges) -> np.ndarray:
@@ -58,3 +59,31 @@ def test_nodes_without_weight_stay_alone() -> None:
     assert recluster(edges, whole(edges)).tolist() == [0, 1, 2]
     empty = undirected(0, np.empty(0), np.empty(0))
     assert recluster(empty, whole(empty)).size == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_defaults_are_the_edges_own_strength_and_half_a_resolution(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    source, target = random.integers(0, 500, (2, 2_000))
+    edges = undirected(500, source, target, random.random(2_000))
+    group = random.integers(0, 3, 500)
+    edges = within(edges, group, np.ones(3, dtype=np.bool_))
+    spelled = recluster(edges, group, RESOLUTION, strengths(edges))
+    assert np.array_equal(recluster(edges, group), spelled)
+
+
+def test_a_lower_resolution_joins_and_a_higher_one_parts(giant_component: Edges) -> None:
+    group = whole(giant_component)
+    found = [recluster(giant_component, group, gamma)[:2_400] for gamma in (0.01, 0.5, 20.0)]
+    counts = [np.unique(labels).size for labels in found]
+    assert counts[0] == 1
+    assert counts[1] == 4
+    assert counts[2] > 20
+
+
+def test_inner_weight_of_contracted_nodes_holds_them_apart() -> None:
+    """A pair joins where its tie is all that it has, not where it is next to nothing."""
+    pair = undirected(4, np.array([0, 2]), np.array([1, 3]))
+    assert recluster(pair, whole(pair), 1.0).tolist() == [0, 0, 1, 1]
+    heavy = np.array([50.0, 50.0, 1.0, 1.0])
+    assert recluster(pair, whole(pair), 1.0, heavy).tolist() == [0, 1, 2, 2]

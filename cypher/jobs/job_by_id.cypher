@@ -1,0 +1,11 @@
+// The record of one job.
+// params: id, silent_s
+// returns: job
+// mode: read
+MATCH (j:PgsJob {id: $id})
+RETURN j {
+  .id, .graph, .kind, .outcome, .drift, .generation, .figures, .error, .holder,
+  started_at: toString(j.started_at), finished_at: toString(j.finished_at),
+  silent: j.outcome = 'running'
+          AND j.updated_at < datetime.realtime('Z') - duration({seconds: $silent_s})
+} AS job

@@ -1,0 +1,9 @@
+// Begin a job's record.
+// params: id, graph, kind, holder
+// returns: started_at
+// mode: write
+MERGE (j:PgsJob {id: $id})
+ON CREATE SET j.graph = $graph, j.kind = $kind, j.holder = $holder, j.outcome = 'running',
+              j.started_at = datetime.realtime('Z')
+SET j.updated_at = datetime.realtime('Z')
+RETURN toString(j.started_at) AS started_at

@@ -1,0 +1,15 @@
+// Records of jobs, the newest first; an empty list of graphs stands for all of them.
+// params: graphs, silent_s, limit
+// returns: job
+// mode: read
+MATCH (j:PgsJob)
+WHERE $graphs = [] OR j.graph IN $graphs
+WITH j ORDER BY j.started_at DESC, j.id DESC
+LIMIT $limit
+RETURN j {
+  .id, .graph, .kind, .outcome, .drift, .generation, .figures, .error, .holder,
+  started_at: toString(j.started_at), finished_at: toString(j.finished_at),
+  silent: j.outcome = 'running'
+          AND j.updated_at < datetime.realtime('Z') - duration({seconds: $silent_s})
+} AS job
+ORDER BY j.started_at DESC, j.id DESC

@@ -1,0 +1,11 @@
+// Close a job's record, also one that was taken for killed: how it ended, and its figures.
+// params: id, properties, generation
+// returns: finished_at
+// mode: write
+MATCH (j:PgsJob {id: $id})
+SET j += $properties, j.finished_at = coalesce(j.finished_at, datetime.realtime('Z')),
+    j.generation = $generation, j.updated_at = datetime.realtime('Z')
+WITH j
+OPTIONAL MATCH (c:PgsGeneration {id: $generation})
+FOREACH (made IN CASE WHEN c IS NULL THEN [] ELSE [c] END | MERGE (j)-[:PGS_OF]->(made))
+RETURN toString(j.finished_at) AS finished_at

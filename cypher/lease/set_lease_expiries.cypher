@@ -1,0 +1,9 @@
+// Renew a lease from now on. No row when it is somebody else's by now, or gone.
+// params: graph, holder, fence, seconds
+// returns: fence
+// mode: write
+MATCH (l:PgsLease {name: $graph})
+SET l.asked_at = datetime.realtime('Z')
+WITH l WHERE l.holder = $holder AND l.fence = $fence
+SET l.expires_at = datetime.realtime('Z') + duration({seconds: $seconds})
+RETURN l.fence AS fence

@@ -1,0 +1,12 @@
+// Embedding and text of some nodes, as parallel lists. The vector is empty where it is missing
+// or of another length than wanted.
+// params: ids, text, embedding, dimensions
+// returns: ids, vectors, texts
+// mode: read
+MATCH (n) WHERE id(n) IN $ids
+WITH n,
+     CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
+               AND size(n[$embedding]) = $dimensions
+          THEN n[$embedding] ELSE [] END AS vector
+RETURN collect(id(n)) AS ids, collect(vector) AS vectors,
+       collect(CASE WHEN size(vector) > 0 THEN [] ELSE [property IN $text | n[property]] END) AS texts

@@ -1,0 +1,9 @@
+// Who belongs to some partitions of a generation, and what their text, weight, and embedding
+// were: one row per partition, the lists in parallel. The ids hold within one job.
+// params: generation, partitions
+// returns: partition, ids, ranks, hashes, facts
+// mode: read
+MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[m:PGS_IN]-(n)
+WHERE p.id IN $partitions
+RETURN p.id AS partition, collect(id(n)) AS ids, collect(m.rank) AS ranks,
+       collect(m.hash) AS hashes, collect(coalesce(m.facts, 0)) AS facts

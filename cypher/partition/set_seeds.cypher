@@ -1,0 +1,13 @@
+// Mark the partitions of a generation, and no other, with a label of the graph's own, so that
+// GDS can read who belonged together.
+// params: generation, label
+// returns: marked
+// mode: write
+CALL () {
+  MATCH (old:$($label)) REMOVE old:$($label)
+  RETURN count(*) AS removed
+}
+MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
+WHERE p.level = 0
+SET p:$($label)
+RETURN count(*) AS marked

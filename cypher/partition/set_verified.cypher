@@ -1,0 +1,7 @@
+// Note that a generation still holds, as of a change token.
+// params: generation, token
+// returns: generation
+// mode: write
+MATCH (c:PgsGeneration {id: $generation})
+SET c.token = $token
+RETURN c.id AS generation

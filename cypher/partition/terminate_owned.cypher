@@ -1,0 +1,8 @@
+// End the GDS statements of jobs that lost their lease: those of a graph with an older fence.
+// params: graph, fence
+// returns: ended
+// mode: read
+SHOW TRANSACTIONS YIELD transactionId AS id, metaData
+WHERE metaData.pgs_graph = $graph AND metaData.pgs_fence < $fence
+TERMINATE TRANSACTIONS id YIELD message
+RETURN count(*) AS ended

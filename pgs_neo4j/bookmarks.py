@@ -1,0 +1,49 @@
+"""Reads the position of a database's last transaction out of a bookmark.
+
+A bookmark is opaque by contract and in fact a PackStream list of the store's id (16 bytes), the
+number of its last transaction, and a list. What does not look like that gives no position, and
+whoever asked has to look at the data instead.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+
+PREFIX = "FB:"
+HEAD = bytes((0x91, 0xCC, 16))  # a list, and in it 16 bytes
+TAIL = bytes((0x90,))  # an empty list
+WIDTHS = {0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}  # PackStream's markers of signed integers
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Up to where a store had committed: its id, and the number of its last transaction."""
+
+    store: str
+    transaction: int
+
+
+def position(bookmark: str) -> Position | None:
+    """The position a bookmark stands for, None when it is not of the form we know."""
+    if not bookmark.startswith(PREFIX):
+        return None
+    try:
+        data = base64.b64decode(bookmark[len(PREFIX) :], validate=True)
+    except binascii.Error:
+        return None
+    store, number = data[len(HEAD) : len(HEAD) + 16], data[len(HEAD) + 16 : -1]
+    if not data.startswith(HEAD) or not data.endswith(TAIL) or not number:
+        return None
+    transaction = _integer(number)
+    return None if transaction is None else Position(store.hex(), transaction)
+
+
+def _integer(data: bytes) -> int | None:
+    if len(data) == 1:
+        return data[0] if data[0] < 0x80 else None  # a tiny one stands for itself
+    if len(data) != 1 + WIDTHS.get(data[0], 0):
+        return None
+    number = int.from_bytes(data[1:], "big", signed=True)
+    return number if number >= 0 else None

@@ -1,0 +1,66 @@
+"""Turns the driver's errors into ours. Part of ``db``: no other module knows the driver's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from neo4j import exceptions as driver_errors
+
+from pgs_neo4j.errors import (
+    ConfigError,
+    DatabaseAuthError,
+    DatabaseError,
+    DatabaseMemoryError,
+    DatabaseTimeoutError,
+    DatabaseUnavailableError,
+    QueryError,
+)
+
+
+@contextmanager
+def translated(uri: str, timeout_s: float) -> Iterator[None]:
+    """Turn driver errors into ours."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise DatabaseTimeoutError(
+            f"Neo4j at {uri} did not answer within {timeout_s:.0f} s; "
+            "raise PGS_QUERY_TIMEOUT_S or look at the server"
+        ) from error
+    except UnicodeEncodeError as error:
+        raise QueryError(
+            "a value holds half a character (a lone surrogate) and cannot be stored; remove it"
+        ) from error
+    except driver_errors.Neo4jError as error:
+        raise _server_error(uri, error) from error
+    except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired, OSError) as error:
+        raise DatabaseUnavailableError(
+            f"Neo4j at {uri} cannot be reached; check the address and that it is running"
+        ) from error
+    except driver_errors.ConfigurationError as error:
+        raise ConfigError(f"the Neo4j address or its options are wrong: {error}") from error
+    except driver_errors.DriverError as error:
+        raise DatabaseError(f"the Neo4j driver failed at {uri}: {type(error).__name__}") from error
+
+
+def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
+    code = error.code or ""
+    message = (error.message or type(error).__name__).splitlines()[0][:500]
+    if isinstance(error, driver_errors.AuthError) or ".Security." in code:
+        return DatabaseAuthError(
+            f"Neo4j at {uri} refused access ({code.rsplit('.', 1)[-1]}); check PGS_NEO4J_USER, "
+            "PGS_NEO4J_PASSWORD, and that user's rights"
+        )
+    if "TransactionTimedOut" in code or "Terminated" in code:
+        return DatabaseTimeoutError(f"Neo4j at {uri} ended the transaction: {message}")
+    if "OutOfMemory" in code or "OutOfMemory" in message or "MemoryPool" in code:
+        return DatabaseMemoryError(
+            f"Neo4j at {uri} ran out of memory for this statement; raise "
+            f"server.memory.heap.max_size (PGS_LOCAL_HEAP_MB for the local server): {message}"
+        )
+    if "DatabaseNotFound" in code:
+        return DatabaseError(f"{message} Set PGS_NEO4J_DATABASE to one that exists.")
+    if "DatabaseUnavailable" in code or "NotALeader" in code:
+        return DatabaseUnavailableError(f"Neo4j at {uri} is not ready: {message}")
+    return QueryError(f"Neo4j refused a statement ({code}): {message}")

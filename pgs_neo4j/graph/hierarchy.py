@@ -1,0 +1,123 @@
+"""Levels above the partitions, so that a question can be routed from the top down.
+
+Level 0 are the partitions. Each level groups the units of the one below, so all are nested.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pgs_neo4j.graph.csr import (
+    Edges,
+    FloatArray,
+    IntArray,
+    contracted,
+    counted,
+    dense,
+    first_best,
+    run_starts,
+    strengths,
+    totals,
+)
+from pgs_neo4j.graph.recluster import recluster
+
+ROOTS = 12
+"""As many units as can be looked at side by side; no level is made above so few."""
+
+SHRINK = 0.8
+"""A level with a larger share of the units below it is nearly a copy, and is not made."""
+
+GOAL = 0.25
+"""Share of the units below that a level aims at: four to look into beneath each."""
+
+TRIES = 8
+"""Resolutions tried per level. Each halves, on a log scale, the range left to look in."""
+
+NEAR = 0.1
+"""A level whose size is off the goal by no more than this share is taken at once."""
+
+
+def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntArray]:
+    """For each level its units' places on the level above; empty with ``ROOTS`` units or fewer.
+
+    ``labels`` ``(n,)`` are the partitions ``0 .. k-1``, ``community`` ``(n,)`` what was detected
+    before the limits. Array ``l`` has one entry per unit of level ``l``, and numbers the units
+    above by their lowest unit. The first level groups partitions by the community that most of
+    their nodes came from (ties: the one with the lower first node), if there are few enough of
+    these. The others are modularity communities of the contracted graph at a falling
+    resolution, until ``ROOTS`` units are left or no resolution gives fewer that are still more
+    than one. A unit without edges stays by itself. Edges whose weights are all zero count one.
+    """
+    edges = counted(edges)
+    levels: list[IntArray] = []
+    quotient = contracted(edges, labels)
+    strength = totals(labels, strengths(edges))
+    step: IntArray | None
+    step, ceiling = _origins(labels, dense(community)), math.inf
+    if not _worthwhile(step):
+        step, ceiling = _coarser(quotient, strength, ceiling)
+    while quotient.node_count > ROOTS and step is not None:
+        levels.append(step)
+        quotient, strength = contracted(quotient, step), totals(step, strength)
+        step, ceiling = _coarser(quotient, strength, ceiling)
+    return levels
+
+
+def _origins(labels: IntArray, community: IntArray) -> IntArray:
+    """The community most nodes of each partition came from, numbered by the lowest partition."""
+    count = int(community.max(initial=0)) + 1
+    key = np.sort(labels * count + community)
+    first = run_starts(key)
+    shared = np.diff(np.append(first, key.size))
+    partition, origin = np.divmod(key[first], count)
+    best, _ = first_best(shared.astype(np.float64), partition, int(labels.max(initial=-1)) + 1)
+    return dense(origin[best])
+
+
+def _worthwhile(step: IntArray) -> bool:
+    """Whether a level leaves a choice and is more than a copy of the one below."""
+    units = int(step.max(initial=0)) + 1
+    return 1 < units <= SHRINK * step.size
+
+
+def _coarser(
+    quotient: Edges, strength: FloatArray, ceiling: float
+) -> tuple[IntArray | None, float]:
+    """The next level and its resolution, below ``ceiling``; None where no level is to be had.
+
+    Of the levels tried, the one whose size is nearest to the goal. At the highest resolution
+    that could matter no two units join; at the lowest each that has an edge joins another.
+    """
+    reach = _reach(quotient, strength)
+    reach = reach[reach > 0]
+    found: IntArray | None = None
+    at, nearest = ceiling, math.inf
+    if not reach.size:
+        return found, at
+    goal = max(GOAL * quotient.node_count, ROOTS)
+    high = min(ceiling, float(reach.max()))
+    low = min(high, float(reach.min())) / 2
+    for _ in range(TRIES):
+        resolution = math.sqrt(low * high)
+        step = recluster(quotient, np.zeros_like(strength, dtype=np.int64), resolution, strength)
+        units = int(step.max()) + 1
+        away = abs(math.log(units / goal))
+        if _worthwhile(step) and away < nearest:
+            found, at, nearest = step, resolution, away
+        if nearest <= NEAR:
+            break
+        low, high = (low, resolution) if units > goal else (resolution, high)
+    return found, at
+
+
+def _reach(quotient: Edges, strength: FloatArray) -> FloatArray:
+    """The resolution below which each unit gains by joining some neighbour, w 2m / k k'."""
+    tied = np.flatnonzero(quotient.weight > 0)
+    source, target = quotient.source[tied], quotient.target[tied]
+    ratio = quotient.weight[tied] / strength[source] * (strength.sum() / strength[target])
+    reach = np.zeros(strength.size)
+    np.maximum.at(reach, source, ratio)
+    np.maximum.at(reach, target, ratio)
+    return reach

@@ -1,0 +1,115 @@
+"""Which partition of a new generation carries on which of the old one.
+
+An assignment of partitions to partitions, at most one to one, with the largest total overlap.
+What counts as a match is so narrow that the matches form a forest, and on a forest the best
+assignment is found exactly, in one pass up and one down, for all trees at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgs_neo4j.graph.csr import BoolArray, IntArray, first_best, run_starts
+
+HALF = 2
+"""A match needs one part in this many of the old partition or of the new one. Below half of
+both, most of what a name stood for is elsewhere, and most of what it stands for now is new."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """Partitions as nodes, the old first and then the new, each below the one it named.
+
+    ``parent`` is itself at a root, ``depth`` counts from 0 there, ``overlap`` is that with the
+    parent. Children are new where their parent is old, and the other way round.
+    """
+
+    parent: IntArray
+    overlap: IntArray
+    depth: IntArray
+
+
+def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> IntArray:
+    """The old partition that each new one carries on, ``(new_count,)``, or -1.
+
+    ``old`` and ``new`` are the labels, from 0, of the nodes that are in both generations; the
+    sizes count all nodes of each partition. Every partition names the one on the other side
+    that holds at least half of it, if one does (of two exact halves, the lower label), and two
+    match if either names the other. Among all ways to give each old partition to at most one
+    new one and back, the sum of matched overlaps is the largest there is; ties go to the match
+    that a partition named itself, then to the lower label.
+
+    Why exact without a matrix: each partition names at most one, and where i names j, who names
+    k, the overlap of j with k is no less than that of i with j, as i has at most the other half
+    of j. So around a circle of names all overlaps would be equal and each partition be two
+    exact halves, of which it named the lower; but labels cannot fall all the way around.
+    Except for pairs that name each other there are no circles: the matches are a forest.
+    Raises ValueError when labels differ in length, or a partition is smaller than its labels say.
+    """
+    for labels, sizes in ((old, old_sizes), (new, new_sizes)):
+        counts = np.bincount(labels, minlength=sizes.size)
+        if counts.size > sizes.size or (counts > sizes).any():
+            raise ValueError("a partition has more nodes in common than it has; check its size")
+    if old.shape != new.shape:
+        raise ValueError("old and new must hold one label each for the same nodes")
+    forest = _forest(old, new, old_sizes, new_sizes)
+    child = np.flatnonzero(_matched(forest))
+    above = forest.parent[child]
+    found: IntArray = np.full(new_sizes.size, -1, dtype=np.int64)
+    found[np.maximum(child, above) - old_sizes.size] = np.minimum(child, above)
+    return found
+
+
+def _forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> Forest:
+    """Who named whom."""
+    key = np.sort(old * new_sizes.size + new)
+    first = run_starts(key)
+    overlap = np.diff(np.append(first, key.size))
+    left, right = np.divmod(key[first], max(new_sizes.size, 1))
+    right += old_sizes.size
+    parent = np.arange(old_sizes.size + new_sizes.size)
+    weight = np.zeros(parent.size, dtype=np.int64)
+    size = np.concatenate((old_sizes, new_sizes))
+    for namer, named in ((left, right), (right, left)):
+        half = np.flatnonzero(HALF * overlap >= size[namer])[::-1]
+        # the last of several writes to one place stands: from the end, so the lowest label
+        parent[namer[half]], weight[namer[half]] = named[half], overlap[half]
+    # of two that name each other the old one is the root
+    mutual = np.flatnonzero(parent[parent[: old_sizes.size]] == np.arange(old_sizes.size))
+    parent[mutual] = mutual
+    return Forest(parent, weight, _depths(parent))
+
+
+def _depths(parent: IntArray) -> IntArray:
+    """Steps from each node to its root, by jumps that double in length."""
+    depth: IntArray = (parent != np.arange(parent.size)).astype(np.int64)
+    jump = parent
+    while (further := depth[jump]).any():
+        depth += further
+        jump = jump[jump]
+    return depth
+
+
+def _matched(forest: Forest) -> BoolArray:
+    """Which nodes are matched with their parent, for the largest total overlap.
+
+    ``worth`` is how much better a node's subtree does when the node itself is free to be
+    matched inside it: the best overlap with a child, less what that child is worth free.
+    """
+    n = forest.parent.size
+    order = np.lexsort((np.arange(n), forest.parent, forest.depth))
+    level = np.split(order, np.cumsum(np.bincount(forest.depth))[:-1])[1:]
+    worth = np.zeros(n, dtype=np.int64)
+    chosen = np.zeros(n, dtype=np.bool_)
+    for child in level[::-1]:
+        gain = (forest.overlap[child] - worth[child]).astype(np.float64)
+        first = run_starts(forest.parent[child])
+        run = np.repeat(np.arange(first.size), np.diff(np.append(first, child.size)))
+        best, top = first_best(gain, run, first.size)
+        chosen[child[best]] = top >= 0
+        worth[forest.parent[child[first]]] = np.maximum(top, 0)
+    for child in level:
+        chosen[child] &= ~chosen[forest.parent[child]]
+    return chosen

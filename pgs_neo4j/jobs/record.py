@@ -1,0 +1,150 @@
+"""The record that every job leaves in the database: when, how it ended, with what figures."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+from uuid import uuid4
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import PGSError, UsageError
+from pgs_neo4j.pgs.lease import happens
+
+Outcome = Literal[
+    "running",
+    "unchanged",
+    "left",
+    "refreshed",
+    "seeded",
+    "repartitioned",
+    "busy",
+    "failed",
+    "interrupted",
+    "killed",
+]
+KEPT = 200  # records per graph
+SIGN_S = 15.0  # between two signs of life
+SILENT_S = 90.0  # without one: the process is gone
+CLOSE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The record of one job; times are ISO 8601 in UTC by the server's clock.
+
+    ``outcome`` is ``left`` when the graph drifted, but no further than was allowed, and
+    ``killed`` when its process ended without a word; ``silent`` is set while a running one has
+    given no sign of life. ``drift`` is a share of 0 to 1, None where it was not looked at.
+    ``holder`` says which process it was.
+    """
+
+    id: str
+    graph: str
+    kind: str = "repartition"
+    outcome: Outcome = "running"
+    started_at: str
+    finished_at: str | None = None
+    drift: float | None = None
+    generation: str | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    holder: str = ""
+    silent: bool = False
+
+
+async def begin(db: Database, graph: str) -> Job:
+    """A new record, running. Records of jobs that are gone are marked, old ones deleted."""
+    job = Job(
+        id=f"j{uuid4().hex[:12]}",
+        graph=graph,
+        started_at="",
+        holder=f"{platform.node()[:100] or 'unknown host'}, pid {os.getpid()}",
+    )
+    rows = await db.write(
+        queries.get("jobs/merge_jobs"), id=job.id, graph=graph, kind=job.kind, holder=job.holder
+    )
+    await tidy(db, graph)
+    return replace(job, started_at=rows[0]["started_at"])
+
+
+async def tidy(db: Database, graph: str) -> None:
+    """Mark the jobs of a graph whose process is gone, and keep the newest records."""
+    await db.write(queries.get("jobs/set_killed_jobs"), graph=graph, silent_s=SILENT_S)
+    await db.write(queries.get("jobs/delete_jobs"), graph=graph, keep=KEPT)
+
+
+@asynccontextmanager
+async def alive(db: Database, job: Job) -> AsyncIterator[None]:
+    """Give signs of life while the body runs."""
+    ended = asyncio.Event()
+    signs = asyncio.create_task(_give_signs(db, job, ended))
+    try:
+        yield
+    finally:
+        # Told, not cancelled: in the middle of a statement that would cost the connection.
+        ended.set()
+        await asyncio.wait({signs}, timeout=CLOSE_S)
+        signs.cancel()
+
+
+async def close(db: Database, job: Job) -> Job:
+    """Store how a job ended; the record with its end.
+
+    A database that is gone cannot be told: then the record has no ``finished_at``, and is
+    ``killed`` for whoever reads it later. Bounded in time.
+    """
+    properties = {
+        "outcome": job.outcome,
+        "drift": job.drift,
+        "figures": json.dumps(job.figures, sort_keys=True),
+        "error": job.error,
+    }
+    with suppress(PGSError, TimeoutError):
+        async with asyncio.timeout(CLOSE_S):
+            rows = await db.write(
+                queries.get("jobs/set_job_results"),
+                id=job.id,
+                properties=properties,
+                generation=job.generation,
+            )
+            if rows:
+                job = replace(job, finished_at=rows[0]["finished_at"])
+            await tidy(db, job.graph)
+    return job
+
+
+async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> list[Job]:
+    """The newest records of a graph, or of all graphs, the latest first."""
+    rows = await db.read(
+        queries.get("jobs/read_jobs"),
+        graphs=[] if graph is None else [graph],
+        silent_s=SILENT_S,
+        limit=limit,
+    )
+    return [_job(row["job"]) for row in rows]
+
+
+async def get(db: Database, job: str) -> Job:
+    """One record. Raises UsageError when there is none of that id."""
+    rows = await db.read(queries.get("jobs/job_by_id"), id=job, silent_s=SILENT_S)
+    if not rows:
+        raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those that are kept")
+    return _job(rows[0]["job"])
+
+
+async def _give_signs(db: Database, job: Job, ended: asyncio.Event) -> None:
+    while not await happens(ended, SIGN_S):
+        with suppress(PGSError, TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                await db.write(queries.get("jobs/set_job_signs"), id=job.id)
+
+
+def _job(stored: dict[str, Any]) -> Job:
+    return Job(**{**stored, "figures": json.loads(stored["figures"] or "{}")})

@@ -1,0 +1,179 @@
+"""Jobs by the clock, inside one process: ``[[schedule]]`` entries of ``pgs.toml``.
+
+One job at a time, so that memory is that of one; an entry whose time comes again before its
+job is done is skipped. Each job connects anew: a database that was away for a while costs the
+jobs of that while and no more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+from pgs_neo4j.errors import ConfigError, PGSError
+from pgs_neo4j.jobs.cron import trigger
+from pgs_neo4j.jobs.repartition import Ended, Failed, Order, attempt, repartition_all
+from pgs_neo4j.schedule_entry import ScheduleEntry, named
+
+if TYPE_CHECKING:
+    from apscheduler.events import JobExecutionEvent
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler
+    from apscheduler.triggers.base import BaseTrigger
+
+    from pgs_neo4j.engine import PGS
+
+LATEST_S = 3600  # how late a job may begin, on a machine that slept
+Open = Callable[[], "AbstractAsyncContextManager[PGS]"]
+
+
+class Watcher(Protocol):
+    """Hears of what the schedule does."""
+
+    def ended(self, number: int, ended: Ended) -> None:
+        """A job of the entry of that number ended."""
+
+    def skipped(self, number: int, why: str) -> None:
+        """An entry's time came and no job of it began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An entry with its place in the file, from 1, and when it is due."""
+
+    number: int
+    entry: ScheduleEntry
+    trigger: BaseTrigger
+
+    def next_at(self, now: datetime | None = None) -> datetime:
+        """When its next job begins, in the entry's time zone."""
+        found = self.trigger.get_next_fire_time(None, now or datetime.now(UTC))
+        if not isinstance(found, datetime):
+            raise ConfigError(f"{named(self.number, self.entry.target)}: cron never comes again")
+        return found
+
+
+def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
+    """The entries with their times. Raises ConfigError that names the entry at fault."""
+    if not entries:
+        raise ConfigError(
+            "nothing is scheduled: pgs.toml has no [[schedule]] table with graph and cron"
+        )
+    return tuple(_planned(number, entry) for number, entry in enumerate(entries, 1))
+
+
+async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> list[Ended]:
+    """All entries now, in their order; how each of their jobs ended."""
+    found: list[Ended] = []
+    for each in planned:
+        found += await _run(each, open_pgs, watcher)
+    return found
+
+
+async def run_forever(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> None:
+    """Entries at their times until cancelled, which ends a job under way as any other is."""
+    clock = Clock(planned, watcher)
+    clock.start()
+    try:
+        while True:
+            each = await clock.due()
+            await _run(each, open_pgs, watcher)
+            clock.done(each)
+    finally:
+        clock.stop()
+
+
+class Clock:
+    """Tells which entry is due; the entries that wait or run are not told again."""
+
+    def __init__(self, planned: Sequence[Planned], watcher: Watcher) -> None:
+        self._planned = planned
+        self._watcher = watcher
+        self._due: asyncio.Queue[Planned] = asyncio.Queue()
+        self._busy: set[int] = set()
+        self._scheduler: AsyncIOScheduler | None = None
+
+    def start(self) -> None:
+        """Begin to count."""
+        from apscheduler.events import EVENT_JOB_MISSED
+        from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+        _quiet()
+        scheduler = AsyncIOScheduler(
+            timezone=UTC,
+            job_defaults={
+                "max_instances": 1,
+                "coalesce": True,
+                "misfire_grace_time": LATEST_S,
+            },
+        )
+        for each in self._planned:
+            scheduler.add_job(self.ring, each.trigger, args=(each,), id=str(each.number))
+        scheduler.add_listener(self._missed, EVENT_JOB_MISSED)
+        scheduler.start()
+        self._scheduler = scheduler
+
+    async def ring(self, each: Planned) -> None:
+        """An entry's time has come."""
+        if each.number in self._busy:
+            self._watcher.skipped(each.number, "the job before is not done yet")
+            return
+        self._busy.add(each.number)
+        self._due.put_nowait(each)
+
+    def _missed(self, event: JobExecutionEvent) -> None:
+        self._watcher.skipped(int(event.job_id), "this process stood still when it was due")
+
+    async def due(self) -> Planned:
+        """The next entry whose time has come."""
+        return await self._due.get()
+
+    def done(self, each: Planned) -> None:
+        """Its job has ended, so its time may come again."""
+        self._busy.discard(each.number)
+
+    def stop(self) -> None:
+        """Count no longer."""
+        if self._scheduler is not None:
+            self._scheduler.shutdown(wait=False)
+
+
+async def _run(each: Planned, open_pgs: Open, watcher: Watcher) -> list[Ended]:
+    entry = each.entry
+    order = Order(if_changed=entry.if_changed, max_drift=entry.max_drift, keep=entry.keep)
+
+    def tell(ended: Ended) -> None:
+        watcher.ended(each.number, ended)
+
+    found: list[Ended] = []
+    try:
+        async with open_pgs() as pgs:
+            if entry.all_graphs:
+                found = await repartition_all(pgs, order, on_end=tell)
+            else:
+                found = [await attempt(pgs, entry.graph, order)]
+                tell(found[0])
+    except PGSError as error:
+        found.append(Failed(entry.graph, error))
+        tell(found[-1])
+    return found
+
+
+def _planned(number: int, entry: ScheduleEntry) -> Planned:
+    try:
+        return Planned(number, entry, trigger(entry.cron, entry.timezone))
+    except ValueError as error:
+        name = named(number, entry.target)
+        raise ConfigError(f"{name}: cron = {entry.cron!r} cannot be kept: {error}") from error
+
+
+def _quiet() -> None:
+    # What it has to say is told by the watcher; its tracebacks are for nobody.
+    logger = logging.getLogger("apscheduler")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    logger.propagate = False

@@ -1,0 +1,276 @@
+"""A new generation: communities in GDS, limits in Python, written and described."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j import queries
+from pgs_neo4j.errors import DatabaseError
+from pgs_neo4j.gds import Communities, Seeds, seed_label
+from pgs_neo4j.gds_calls import to_the_end
+from pgs_neo4j.graph import weights
+from pgs_neo4j.graph.adjacency import adjacency
+from pgs_neo4j.graph.csr import Edges, undirected
+from pgs_neo4j.graph.hierarchy import hierarchy
+from pgs_neo4j.graph.limits import Limited, Limits, apply_limits, repool
+from pgs_neo4j.graph.lineage import inherited
+from pgs_neo4j.graph.quality import quality
+from pgs_neo4j.graph.steady import steadied
+from pgs_neo4j.model import Adjacent, Generation, Partition, Unit
+from pgs_neo4j.pgs import enrich, generation, membership, units, view
+from pgs_neo4j.pgs.attempt import Attempt, building
+from pgs_neo4j.pgs.drift import Compared
+from pgs_neo4j.pgs.likeness import pool_order
+from pgs_neo4j.pgs.membership import Membership
+from pgs_neo4j.pgs.stored import properties, uid
+from pgs_neo4j.pgs.view import View
+
+ADJACENT = 5  # the published number of neighbours a sweep sees
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The generation before: what it was, its partitions, and who is still there."""
+
+    generation: Generation
+    partitions: tuple[Partition, ...]
+    compared: Compared
+
+    def labels(self, count: int) -> NDArray[np.int64]:
+        """Partition of each scanned node (n,), counted from 0, -1 for one that had none."""
+        found = np.full(count, -1, dtype=np.int64)
+        kept = self.compared.place >= 0
+        found[self.compared.place[kept]] = self.compared.members.partition[kept] - 1
+        return found
+
+
+async def build(
+    attempt: Attempt, found: View, fingerprint: str, before: Before | None, seeded: bool
+) -> bool:
+    """Write a generation and make it current; False when nodes vanished meanwhile.
+
+    ``seeded`` begins from the partitions before instead of from nothing.
+    """
+    weight, uniform = view.usable_weights(found.weight)
+    communities, seeded = await _detect(attempt, found, uniform, before if seeded else None)
+    with attempt.clock.step("limits"):
+        edges = undirected(len(found.ids), found.source, found.target, weight)
+        labels = before.labels(len(found.ids)) if before is not None else None
+        limited = await asyncio.to_thread(
+            _limited, attempt, found, edges, communities, labels if seeded else None
+        )
+        if np.count_nonzero(limited.pool) > 1:
+            order = await pool_order(
+                attempt.db, attempt.mapping, found, limited.pool[limited.labels]
+            )
+            limited = repool(limited, found.tokens, _limits(attempt), order)
+        figures = await asyncio.to_thread(quality, edges, limited.labels)
+        levels = await asyncio.to_thread(
+            hierarchy, edges, limited.labels, _placed(found, communities)
+        )
+    async with building(attempt) as name:
+        drafts = _drafts(name, found, edges, limited, _lineages(limited, before))
+        members = _members(found, limited)
+        with attempt.clock.step("write"):
+            await generation.write_partitions(attempt.db, attempt.graph, name, drafts)
+            await _write_adjacents(attempt, drafts)
+            keys = [draft.uid for draft in drafts]
+            written = await membership.write_members(
+                attempt.db, attempt.graph, name, keys, members, attempt.clock.on_event
+            )
+        if written != len(found.ids):
+            await generation.abandon(attempt.db, name)
+            return False
+        with attempt.clock.step("enrich"):
+            described = await enrich.describe(attempt, name, found, members, drafts)
+            parts, above = units.build(described, levels)
+            await generation.write_partitions(attempt.db, attempt.graph, name, parts)
+            await generation.write_units(attempt.db, attempt.graph, name, parts, above)
+        finished = replace(
+            _finished(attempt, name, fingerprint, found, limited, parts, above),
+            origin="seeded" if seeded else "cold",
+            raw_modularity=communities.modularity,
+            modularity=figures.modularity,
+            conductance=figures.mean_conductance,
+        )
+        with attempt.clock.step("flip"):
+            await flip(attempt, finished, found)
+    return True
+
+
+async def flip(attempt: Attempt, finished: Generation, found: View) -> None:
+    """Make a finished generation the current one, with all its figures."""
+    finished = replace(finished, seconds=dict(attempt.clock.steps))
+    stored = properties(finished, sketch=found.sketch.tolist())
+    await generation.make_current(attempt.db, attempt.graph, finished.id, stored)
+
+
+async def _detect(
+    attempt: Attempt, found: View, uniform: bool, before: Before | None
+) -> tuple[Communities, bool]:
+    """Communities, and whether they grew from the partitions before."""
+    config, gds, direct = attempt.config, attempt.gds, found.clean or uniform
+    with attempt.clock.step("estimate"):
+        await gds.refuse_if_too_large(len(found.ids), len(found.source), config.algorithm)
+    async with AsyncExitStack() as stack:
+        with attempt.clock.step("project"):
+            seeds = None
+            if before is not None and direct:
+                seeds = await stack.enter_async_context(_seeds(attempt, before.generation))
+            projection = await stack.enter_async_context(
+                gds.project_view(
+                    attempt.mapping, found.ids, uniform=uniform, direct=direct, seeds=seeds
+                )
+            )
+        with attempt.clock.step("communities"):
+            communities = await gds.detect(
+                projection,
+                config.algorithm,
+                seed=config.random_seed,
+                concurrency=config.gds_concurrency,
+            )
+    return communities, projection.seeded
+
+
+@asynccontextmanager
+async def _seeds(attempt: Attempt, before: Generation) -> AsyncIterator[Seeds]:
+    """The partitions before, marked for GDS for as long as it reads them."""
+    label = seed_label(attempt.graph)
+    rows = await attempt.db.write(
+        queries.get("partition/set_seeds"), generation=before.id, label=label
+    )
+    try:
+        yield Seeds(label, int(rows[0]["marked"]))
+    finally:
+        with suppress(DatabaseError):
+            query = queries.get("partition/delete_seeds")
+            await to_the_end(attempt.db.write(query, label=label))
+
+
+def _limits(attempt: Attempt) -> Limits:
+    return Limits(
+        min_nodes=min(attempt.config.min_community_size, attempt.config.target_partition_max),
+        max_nodes=attempt.config.target_partition_max,
+        max_tokens=attempt.config.max_partition_tokens,
+    )
+
+
+def _placed(found: View, communities: Communities) -> NDArray[np.int64]:
+    """Community of each scanned node (n,).
+
+    A node that appeared between the scan and the projection is left to the next generation;
+    one that vanished keeps a community of its own until the members are written.
+    """
+    labels: NDArray[np.int64] = communities.labels.max(initial=0) + 1 + np.arange(len(found.ids))
+    place = np.searchsorted(found.ids, communities.ids)
+    place[place == len(found.ids)] = 0
+    known = found.ids[place] == communities.ids
+    labels[place[known]] = communities.labels[known]
+    return labels
+
+
+def _limited(
+    attempt: Attempt,
+    found: View,
+    edges: Edges,
+    communities: Communities,
+    before: NDArray[np.int64] | None,
+) -> Limited:
+    labels, limits = _placed(found, communities), _limits(attempt)
+    if before is not None:
+        labels = steadied(labels, before, found.tokens, limits)
+    return apply_limits(edges, labels, found.tokens, limits)
+
+
+def _drafts(
+    name: str, found: View, edges: Edges, limited: Limited, lineages: Sequence[str | None]
+) -> list[Partition]:
+    sizes = np.bincount(limited.labels, minlength=limited.partition_count)
+    tokens = np.bincount(limited.labels, found.tokens, minlength=limited.partition_count)
+    links = adjacency(edges, limited.labels, ADJACENT)
+    return [
+        Partition(
+            id=part + 1,
+            uid=uid(name, part + 1),
+            lineage=lineages[part] or uid(name, part + 1),
+            size=int(sizes[part]),
+            tokens=int(tokens[part]),
+            adjacent=tuple(Adjacent(n + 1, e, w) for n, e, w in links.of(part)),
+            pool=bool(limited.pool[part]),
+        )
+        for part in range(limited.partition_count)
+    ]
+
+
+def _lineages(limited: Limited, before: Before | None) -> list[str | None]:
+    """The lineage that each partition carries on, None where it begins one."""
+    if before is None:
+        return [None] * limited.partition_count
+    known = before.labels(len(limited.labels))
+    both = known >= 0
+    heirs = inherited(
+        known[both],
+        limited.labels[both],
+        np.asarray([part.size for part in before.partitions]),
+        np.bincount(limited.labels, minlength=limited.partition_count),
+    )
+    return [before.partitions[at].lineage if at >= 0 else None for at in heirs.tolist()]
+
+
+def _members(found: View, limited: Limited) -> Membership:
+    rank = weights.ranks(
+        limited.labels,
+        weights.complete(
+            found.node_weight, weights.degrees(found.source, found.target, len(found.ids))
+        ),
+    )
+    return Membership(found.ids, limited.labels + 1, rank, found.text_hash, found.facts)
+
+
+async def _write_adjacents(attempt: Attempt, drafts: Sequence[Partition]) -> None:
+    links = [
+        (draft.uid, drafts[near.id - 1].uid, near.edges, near.weight)
+        for draft in drafts
+        for near in draft.adjacent
+    ]
+    await generation.write_adjacents(attempt.db, links)
+
+
+def _finished(
+    attempt: Attempt,
+    name: str,
+    fingerprint: str,
+    found: View,
+    limited: Limited,
+    parts: Sequence[Partition],
+    above: Sequence[Unit],
+) -> Generation:
+    vectors = [part.centroid for part in parts if part.centroid is not None]
+    return Generation(
+        id=name,
+        graph=attempt.graph,
+        created_at="",
+        algorithm=attempt.config.algorithm,
+        fingerprint=fingerprint,
+        node_count=len(found.ids),
+        relationship_count=len(found.source),
+        partition_count=len(parts),
+        modularity=0.0,
+        sizes=tuple(part.size for part in parts),
+        pooled_nodes=limited.pooled_nodes,
+        embedder=attempt.space.signature,
+        dimensions=len(vectors[0]) if vectors else None,
+        issues=found.issues,
+        split=limited.split,
+        merged=limited.merged,
+        pools=int(np.count_nonzero(limited.pool)),
+        levels=tuple(np.unique([unit.level for unit in above], return_counts=True)[1].tolist()),
+        token=attempt.token,
+        settings=attempt.settings,
+    )

@@ -1,0 +1,89 @@
+"""An order of nodes in which like stands near like, for what no relationship can place."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.graph.pool import similarity_order
+from pgs_neo4j.llm.hashing import HashingEmbedder
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.node_text import joined_text
+from pgs_neo4j.pgs.portions import in_order, portions
+from pgs_neo4j.pgs.view import View
+
+# Random projections keep angles well enough for an order (Johnson and Lindenstrauss 1984), and
+# a million nodes then take 256 MB instead of gigabytes.
+WIDTH = 64
+MOST_NODES = 1000
+
+
+async def pool_order(
+    db: Database, mapping: GraphMapping, found: View, pooled: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Ranks (n,) for dividing pools: by stored embedding, and by words where there is none.
+
+    Nodes outside of pools come last, in their own order.
+    """
+    chosen = np.flatnonzero(pooled)
+    features = np.zeros((len(chosen), WIDTH), dtype=np.float32)
+    ids = found.ids[chosen]
+    dimensions = found.embedding_dimensions or 0
+
+    async def use(rows: list[Row]) -> None:
+        place = np.searchsorted(ids, np.asarray(rows[0]["ids"], dtype=np.int64))
+        features[place] = await _features(rows[0], dimensions)
+
+    query = queries.get("partition/read_features")
+    await in_order(
+        (
+            db.read(
+                query,
+                ids=ids[part].tolist(),
+                text=list(mapping.text),
+                embedding=mapping.embedding or "",
+                dimensions=dimensions,
+            )
+            for part in portions(found.sizes[chosen] + dimensions, MOST_NODES)
+        ),
+        use,
+    )
+    rank = len(chosen) + np.arange(len(pooled))
+    rank[chosen] = similarity_order(features)
+    return rank
+
+
+async def _features(row: Row, dimensions: int) -> NDArray[np.float32]:
+    """Short vectors (k, WIDTH) of some nodes, zero where a node has neither vector nor words.
+
+    Vectors and words have nothing to do with each other, so where a graph has vectors either
+    kind gets a half of the space of its own.
+    """
+    texts = [
+        "" if vector else joined_text(text)
+        for vector, text in zip(row["vectors"], row["texts"], strict=True)
+    ]
+    if not dimensions:
+        return _projected(await _hashed(texts), WIDTH)
+    vectors = [vector or [0.0] * dimensions for vector in row["vectors"]]
+    stored = np.asarray(vectors, dtype=np.float32)
+    half = WIDTH // 2
+    return np.hstack((_projected(stored, half), _projected(await _hashed(texts), half)))
+
+
+async def _hashed(texts: list[str]) -> NDArray[np.float32]:
+    if not any(texts):
+        return np.zeros((len(texts), 0), dtype=np.float32)
+    return np.asarray(await HashingEmbedder().embed(texts), dtype=np.float32)
+
+
+def _projected(rows: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    """The rows (k, d) in fewer dimensions, each of length one or zero."""
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = np.divide(
+        rows, length, out=np.zeros_like(rows), where=np.isfinite(length) & (length > 0)
+    )
+    plane = np.random.default_rng(0).standard_normal((rows.shape[1], width), dtype=np.float32)
+    return np.asarray(unit @ plane, dtype=np.float32)

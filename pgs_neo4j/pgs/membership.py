@@ -1,0 +1,123 @@
+"""Who belongs to which partition of a generation: written and read in portions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.events import OnEvent, Progressed
+from pgs_neo4j.model import Generation
+from pgs_neo4j.pgs.lease import given_up
+from pgs_neo4j.pgs.portions import in_order, portions
+
+MEMBER_BATCH = 10_000
+READ_BATCH = 50_000
+PARALLEL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Which partition each node belongs to and where it stands in it; parallel (n,) int64.
+
+    ``nodes`` are internal ids that hold within one job, ``hash`` is that of each text, and
+    ``facts`` that of its weight and embedding.
+    """
+
+    nodes: NDArray[np.int64]
+    partition: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    hash: NDArray[np.int64]
+    facts: NDArray[np.int64]
+
+    def of(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Membership:
+        """The chosen nodes, by a mask or in an order of places."""
+        return Membership(
+            self.nodes[chosen],
+            self.partition[chosen],
+            self.rank[chosen],
+            self.hash[chosen],
+            self.facts[chosen],
+        )
+
+
+async def write_members(
+    db: Database,
+    graph: str,
+    name: str,
+    keys: Sequence[str],
+    members: Membership,
+    on_event: OnEvent,
+) -> int:
+    """Attach nodes to a generation, some partitions at a time; returns how many are attached.
+
+    ``keys`` are the uids of the partitions by id, from 1. Fewer are attached than asked for when
+    nodes were deleted since the scan. Raises LeaseLostError.
+    """
+    order = np.lexsort((members.rank, members.partition))
+    parts, sizes = np.unique(members.partition, return_counts=True)
+    ends = np.cumsum(sizes)
+    attached = 0
+
+    async def use(found: list[Row]) -> None:
+        nonlocal attached
+        if not found:
+            raise given_up(graph)
+        attached += int(found[0]["attached"])
+        on_event(Progressed("partition", attached, len(order), "nodes written"))
+
+    def row(at: int) -> Row:
+        chosen = order[ends[at] - sizes[at] : ends[at]]
+        return {
+            "uid": keys[int(parts[at]) - 1],
+            "nodes": members.nodes[chosen].tolist(),
+            "hashes": members.hash[chosen].tolist(),
+            "facts": members.facts[chosen].tolist(),
+        }
+
+    query = queries.get("partition/write_members")
+    await in_order(
+        (
+            db.write(query, generation=name, rows=[row(at) for at in range(len(parts))[part]])
+            for part in portions(sizes, MEMBER_BATCH, MEMBER_BATCH)
+        ),
+        use,
+        PARALLEL,
+    )
+    return attached
+
+
+async def read_members(db: Database, current: Generation) -> Membership:
+    """Who belongs to a generation now, by internal id; nodes deleted since are not there."""
+    found: list[Row] = []
+
+    async def use(rows: list[Row]) -> None:
+        found.extend(rows)
+
+    ids = range(1, current.partition_count + 1)
+    query = queries.get("partition/read_membership")
+    await in_order(
+        (
+            db.read(query, generation=current.id, partitions=list(ids[part]))
+            for part in portions(np.asarray(current.sizes), READ_BATCH, READ_BATCH)
+        ),
+        use,
+    )
+
+    def column(name: str) -> NDArray[np.int64]:
+        lists = [np.asarray(row[name], dtype=np.int64) for row in found]
+        return np.concatenate(lists) if lists else np.empty(0, dtype=np.int64)
+
+    partition = [np.full(len(row["ids"]), row["partition"]) for row in found]
+    members = Membership(
+        column("ids"),
+        np.concatenate(partition) if partition else np.empty(0, dtype=np.int64),
+        column("ranks"),
+        column("hashes"),
+        column("facts"),
+    )
+    return members.of(np.argsort(members.nodes))

@@ -1,0 +1,103 @@
+"""A generation refreshed: only texts, weights, or embeddings changed, and no relationship.
+
+The partitions stay what they are. Those in which something changed are written and described
+anew, the others are shared with the generation before; what a run reads of that one is left
+alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pgs_neo4j.graph import weights
+from pgs_neo4j.model import Partition
+from pgs_neo4j.pgs import enrich, generation, membership, units
+from pgs_neo4j.pgs.attempt import Attempt, building
+from pgs_neo4j.pgs.build import Before, flip
+from pgs_neo4j.pgs.membership import Membership
+from pgs_neo4j.pgs.stored import uid
+from pgs_neo4j.pgs.view import View
+
+
+async def refresh(attempt: Attempt, found: View, fingerprint: str, before: Before) -> bool:
+    """Write the refreshed generation and make it current; False when nodes vanished meanwhile."""
+    async with building(attempt) as name:
+        members = _members(found, before)
+        touched = set(before.compared.touched)
+        drafts = [
+            _draft(name, part, members, found) for part in before.partitions if part.id in touched
+        ]
+        with attempt.clock.step("write"):
+            await generation.share(attempt.db, attempt.graph, before.generation.id, name, touched)
+            if not await _write(attempt, name, drafts, members, before):
+                await generation.abandon(attempt.db, name)
+                return False
+        with attempt.clock.step("enrich"):
+            others = [part for part in before.partitions if part.id not in touched]
+            described = await enrich.describe(attempt, name, found, members, drafts, others)
+            await generation.write_partitions(attempt.db, attempt.graph, name, described)
+            parts = sorted([*others, *described], key=lambda part: part.id)
+            levels = await _levels(attempt, before)
+            parts, above = units.build(parts, levels)
+            await generation.write_units(attempt.db, attempt.graph, name, parts, above)
+        finished = replace(
+            before.generation,
+            id=name,
+            fingerprint=fingerprint,
+            origin="refreshed",
+            issues=found.issues,
+            token=attempt.token,
+        )
+        with attempt.clock.step("flip"):
+            await flip(attempt, finished, found)
+    return True
+
+
+def _members(found: View, before: Before) -> Membership:
+    """Everybody, where they were, in the order of what they weigh now."""
+    labels = before.labels(len(found.ids))
+    degree = weights.degrees(found.source, found.target, len(found.ids))
+    rank = weights.ranks(labels, weights.complete(found.node_weight, degree))
+    return Membership(found.ids, labels + 1, rank, found.text_hash, found.facts)
+
+
+def _draft(name: str, part: Partition, members: Membership, found: View) -> Partition:
+    tokens = int(found.tokens[members.partition == part.id].sum())
+    return replace(part, uid=uid(name, part.id), tokens=tokens, parent=None)
+
+
+async def _write(
+    attempt: Attempt, name: str, drafts: list[Partition], members: Membership, before: Before
+) -> bool:
+    """Write the touched partitions, whom they hold, and their links; False when nodes vanished."""
+    await generation.write_partitions(attempt.db, attempt.graph, name, drafts)
+    keys = {part.id: part.uid for part in before.partitions} | {d.id: d.uid for d in drafts}
+    touched = {draft.id for draft in drafts}
+    await generation.write_adjacents(
+        attempt.db,
+        [
+            (keys[part.id], keys[near.id], near.edges, near.weight)
+            for part in before.partitions
+            for near in part.adjacent
+            if part.id in touched or near.id in touched
+        ],
+    )
+    chosen = members.of(np.isin(members.partition, list(touched)))
+    listed = [keys[part.id] for part in before.partitions]
+    written = await membership.write_members(
+        attempt.db, attempt.graph, name, listed, chosen, attempt.clock.on_event
+    )
+    return written == len(chosen.nodes)
+
+
+async def _levels(attempt: Attempt, before: Before) -> list[np.ndarray]:
+    """The hierarchy before, as places: for each level where its units are on the one above."""
+    above = await generation.read_units(attempt.db, before.generation.id)
+    if not above:
+        return []
+    levels = [[part.parent for part in before.partitions]]
+    top = max(unit.level for unit in above)
+    levels += [[u.parent for u in above if u.level == level] for level in range(1, top)]
+    return [np.asarray(level, dtype=np.int64) - 1 for level in levels]

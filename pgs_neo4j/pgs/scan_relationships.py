@@ -1,0 +1,102 @@
+"""Scans the relationships of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.events import OnEvent, Progressed
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs.hashes import mixed_with, text_hash
+from pgs_neo4j.pgs.portions import in_order, portions
+
+PARALLEL = 3  # statements in flight
+
+
+@dataclass(frozen=True, slots=True)
+class Relationships:
+    """What was found, all (m,): ends as places among the nodes, weight, and a hash of it all.
+
+    A weight that is no number is NaN.
+    """
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    hash: NDArray[np.uint64]
+
+
+async def scan_relationships(
+    db: Database, mapping: GraphMapping, ids: NDArray[np.int64], on_event: OnEvent
+) -> Relationships:
+    """Read the relationships among the nodes of these ids, which ascend."""
+    parts: list[Relationships] = []
+    place_of = _places(ids)
+
+    async def use(rows: list[Row]) -> None:
+        for row in rows:
+            parts.append(_edges(row, place_of))
+            seen = sum(len(part.source) for part in parts)
+            on_event(Progressed("partition", seen, 0, "relationships scanned"))
+
+    query = queries.get("partition/read_relationships")
+    types, weight = list(mapping.relationship_types), mapping.relationship_weight or ""
+    await in_order(
+        (
+            db.read(query, ids=ids[part].tolist(), types=types, weight=weight)
+            for part in portions(np.zeros_like(ids))
+        ),
+        use,
+        PARALLEL,
+    )
+    return _joined(parts)
+
+
+def _places(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
+    """What gives the place of each internal id among ``ids``, -1 for one that is not there."""
+    if len(ids) and ids[-1] < 8 * len(ids):  # ids are mostly dense, and a table is quick
+        table = np.full(int(ids[-1]) + 2, -1, dtype=np.int64)
+        table[ids] = np.arange(len(ids))
+        return lambda wanted: table[np.minimum(wanted, len(table) - 1)]
+
+    def look_up(wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        place = np.minimum(np.searchsorted(ids, wanted), max(len(ids) - 1, 0))
+        return np.where(ids[place] == wanted, place, -1)
+
+    return look_up
+
+
+def _edges(row: Row, place_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Relationships:
+    """The relationships of a portion that stay inside the view; all are of one type."""
+    source_ids = np.asarray(row["sources"], dtype=np.int64)
+    target_ids = np.asarray(row["targets"], dtype=np.int64)
+    source, target = place_of(source_ids), place_of(target_ids)
+    inside = (source >= 0) & (target >= 0)
+    weight = np.asarray(row["weights"], dtype=np.float64)[inside]
+    weight[np.isnan(weight)] = np.nan  # one bit pattern for all
+    mix = np.full(len(weight), np.uint64(text_hash(row["type"]) + 2**63))
+    for column in (source_ids[inside], target_ids[inside], weight):
+        mix = mixed_with(mix, column.view(np.uint64))
+    return Relationships(source[inside], target[inside], weight, mix)
+
+
+def _joined(parts: list[Relationships]) -> Relationships:
+    none = np.empty(0, dtype=np.int64)
+    empty = Relationships(none, none, np.empty(0), np.empty(0, dtype=np.uint64))
+    columns = ("source", "target", "weight", "hash")
+    return Relationships(
+        *(np.concatenate([getattr(part, name) for part in (empty, *parts)]) for name in columns)
+    )
+
+
+def among(edges: Relationships, kept: NDArray[np.bool_]) -> Relationships:
+    """The relationships between the nodes that are kept, by their places among those."""
+    place = np.cumsum(kept) - 1
+    inside = kept[edges.source] & kept[edges.target]
+    source, target = place[edges.source[inside]], place[edges.target[inside]]
+    return Relationships(source, target, edges.weight[inside], edges.hash[inside])

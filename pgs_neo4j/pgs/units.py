@@ -1,0 +1,70 @@
+"""Describes the hierarchy above the partitions out of what is known of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.model import Partition, Unit
+
+KEYWORDS = 20
+
+
+def build(
+    partitions: Sequence[Partition], levels: Sequence[NDArray[np.int64]]
+) -> tuple[list[Partition], list[Unit]]:
+    """The partitions with their parent, and the units above them, level by level.
+
+    ``levels`` are places as ``graph.hierarchy`` gives them; partition ids count from 1.
+    """
+    below: Sequence[Partition | Unit] = partitions
+    made: list[list[Unit]] = []
+    for number, place in enumerate(levels, start=1):
+        children: dict[int, list[Partition | Unit]] = defaultdict(list)
+        for child, at in zip(below, place.tolist(), strict=True):
+            children[at].append(child)
+        level = [_unit(number, at + 1, children[at]) for at in sorted(children)]
+        made.append(level)
+        below = level
+    parents = [(place + 1).tolist() for place in levels]
+    named = [
+        [replace(unit, parent=parent) for unit, parent in zip(level, above, strict=True)]
+        for level, above in zip(made[:-1], parents[1:], strict=True)
+    ]
+    units = [unit for level in (*named, *made[-1:]) for unit in level]
+    if not parents:
+        return list(partitions), units
+    return [replace(p, parent=q) for p, q in zip(partitions, parents[0], strict=True)], units
+
+
+def _unit(level: int, number: int, children: Sequence[Partition | Unit]) -> Unit:
+    return Unit(
+        id=number,
+        level=level,
+        size=sum(child.size for child in children),
+        partitions=sum(child.partitions if isinstance(child, Unit) else 1 for child in children),
+        keywords=_keywords(children),
+        centroid=_centroid(children),
+    )
+
+
+def _keywords(children: Sequence[Partition | Unit]) -> tuple[str, ...]:
+    """The words that stand highest with the most nodes beneath."""
+    score: dict[str, float] = defaultdict(float)
+    for child in children:
+        for place, word in enumerate(child.keywords):
+            score[word] += child.size / (1 + place)
+    return tuple(sorted(score, key=lambda word: (-score[word], word))[:KEYWORDS])
+
+
+def _centroid(children: Sequence[Partition | Unit]) -> NDArray[np.float32] | None:
+    known = [child for child in children if child.centroid is not None]
+    if not known:
+        return None
+    rows = np.array([child.centroid for child in known], dtype=np.float64)
+    mean = np.average(rows, axis=0, weights=[child.size for child in known])
+    return np.asarray(mean, dtype=np.float32)

@@ -1,0 +1,381 @@
+"""Change detection: what others committed, how far a graph moved, and what is done about it."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pgs_neo4j import queries
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from tests.graphs import checksum, count, papers
+
+KNOBS = {"min_community_size": 10, "target_partition_max": 60, "embedder": "none"}
+
+
+@pytest.fixture
+async def engine(endpoint, db):
+    """An engine on the emptied database; the user's own connection is ``db``."""
+    async with PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        sweep_llm=ScriptedLLM(contract_reply),
+        synthesis_llm=ScriptedLLM(contract_reply),
+        **KNOBS,
+    ) as opened:
+        yield opened
+
+
+async def begun(engine, db, **shape):
+    """The papers, partitioned."""
+    mapping = await papers(db, **shape)
+    await engine.add_graph("papers", mapping)
+    return await engine.partition("papers")
+
+
+async def members(db):
+    """doi to lineage of the current generation."""
+    _, rows = await db.call(
+        "MATCH (:PgsGraph)-[:PGS_CURRENT]->(:PgsGeneration)<-[:PGS_PART_OF]-(p)<-[:PGS_IN]-(n) "
+        "RETURN n.doi AS doi, p.lineage AS lineage",
+        {},
+        "read",
+    )
+    return {row["doi"]: row["lineage"] for row in rows}
+
+
+async def test_an_unchanged_graph_is_known_without_a_scan(engine, db, monkeypatch):
+    await begun(engine, db)
+
+    async def refuse(*args, **kwargs):
+        raise AssertionError("the graph was scanned")
+
+    monkeypatch.setattr("pgs_neo4j.pgs.view.scan", refuse)
+    drift = await engine.check("papers")
+    assert not drift.committed
+    assert not drift.changed
+    assert (drift.nodes, drift.relationships) == (160, 483)
+    assert (await engine.partition("papers")).reused
+    answer = await engine.execute("What is known?", graph="papers")
+    assert answer.coverage.exhausted
+    # The question wrote sessions, runs, and reports: those are ours, and do not count.
+    assert not (await engine.check("papers")).committed
+    await engine.execute("And then?", graph="papers")
+
+
+async def test_a_graph_without_partitions_has_no_drift(engine, db):
+    await engine.add_graph("papers", await papers(db))
+    assert await engine.check("papers") is None
+
+
+async def test_what_others_commit_is_noticed_and_scanned_once(engine, db):
+    await begun(engine, db)
+    await db.call("CREATE (:Elsewhere)", {}, "write")
+    first = await engine.check("papers", scan=False)
+    assert first.committed
+    second = await engine.check("papers")
+    assert second.committed
+    assert not second.changed
+    assert not (await engine.check("papers")).committed
+    assert (await engine.partition("papers")).reused
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("UNWIND range(1, 3) AS i CREATE (:Paper {doi: 'new/' + i})", {"nodes_added": 3}),
+        (
+            "MATCH (p:Paper {doi: 'doi/7'}) DETACH DELETE p",
+            {"nodes_removed": 1, "relationships_changed": 6},
+        ),
+        ("MATCH (p:Paper {topic: 1}) SET p.abstract = 'Other.'", {"texts_changed": 40}),
+        ("MATCH (p:Paper {doi: 'doi/7'}) SET p.score = 99.5", {"facts_changed": 1}),
+        (
+            "MATCH (:Paper {doi: 'doi/7'})-[r:CITES]->() WITH r LIMIT 1 SET r.strength = 3.0",
+            {"relationships_changed": 1},
+        ),
+        (
+            "MATCH (:Paper {doi: 'doi/7'})-[r:CITES]->() WITH r LIMIT 1 DELETE r",
+            {"relationships_changed": 1},
+        ),
+        (
+            "MATCH (a:Paper {doi: 'doi/7'})-[r:CITES]->(b) WITH a, r, b LIMIT 1 DELETE r "
+            "CREATE (b)-[:CITES {strength: 1.0}]->(a)",
+            {"relationships_changed": 1},
+        ),
+        ("MATCH (p:Paper {doi: 'doi/7'}) SET p.unmapped = 1", {}),
+    ],
+)
+async def test_the_drift_counts_what_changed(engine, db, change, expected):
+    await begun(engine, db)
+    await db.call(change, {}, "write")
+    drift = await engine.check("papers")
+    names = (
+        "nodes_added",
+        "nodes_removed",
+        "texts_changed",
+        "facts_changed",
+        "relationships_changed",
+    )
+    assert {name: getattr(drift, name) for name in names if getattr(drift, name)} == expected
+    assert drift.changed == bool(expected)
+    assert (await engine.partition("papers")).reused == (not expected)
+    assert not (await engine.check("papers")).committed
+
+
+async def test_another_type_of_the_same_relationship_is_a_change(engine, db):
+    mapping = await papers(db)
+    await engine.add_graph("all", type(mapping)(labels=mapping.labels, text=mapping.text))
+    await engine.partition("all")
+    await db.call(
+        "MATCH (a:Paper {doi: 'doi/7'})-[r:CITES]->(b) WITH a, r, b LIMIT 1 DELETE r "
+        "CREATE (a)-[:REFUTES]->(b)",
+        {},
+        "write",
+    )
+    assert (await engine.check("all")).relationships_changed == 1
+
+
+async def test_other_settings_are_a_change_of_their_own(engine, db):
+    await begun(engine, db)
+    assert not (await engine.check("papers")).settings_changed
+    drift = await engine.check("papers", target_partition_max=25)
+    assert drift.settings_changed
+    assert drift.changed
+    assert not drift.committed
+    assert drift.fraction == 0.0
+
+
+async def test_another_mapping_is_another_partitioning_though_nobody_committed(engine, db):
+    await begun(engine, db)
+    mapping = (await engine.graph("papers")).mapping
+    await engine.add_graph("papers", replace(mapping, text=("title",)))
+    drift = await engine.check("papers")
+    assert not drift.committed
+    assert drift.settings_changed
+    made = await engine.partition("papers")
+    assert not made.reused
+    assert made.partitions[0].summary.endswith(("Paper 0", "Paper 40", "Paper 80", "Paper 120"))
+
+
+async def test_a_changed_text_refreshes_only_the_partition_it_stands_in(engine, db):
+    first = await begun(engine, db)
+    assert first.generation.origin == "cold"
+    await db.call(
+        "MATCH (p:Paper {doi: 'doi/7'}) SET p.abstract = 'Zeppelins zeppelins over Lakehurst.'",
+        {},
+        "write",
+    )
+    before = await checksum(db)
+    second = await engine.partition("papers")
+    assert second.generation.origin == "refreshed"
+    assert second.drift.texts_changed == 1
+    assert second.generation.sizes == first.generation.sizes
+    assert second.generation.modularity == first.generation.modularity
+    old = {part.lineage: part for part in first.partitions}
+    new = {part.lineage: part for part in second.partitions}
+    assert old.keys() == new.keys()
+    changed = [lineage for lineage in old if old[lineage].uid != new[lineage].uid]
+    assert len(changed) == 1
+    touched = new[changed[0]]
+    assert touched.id == old[changed[0]].id
+    assert touched.tokens != old[changed[0]].tokens
+    # Bridges lead to the new partition and from it, and the old ones are not counted twice.
+    assert links(second) == links(first)
+    assert await count(db, "()-[x:PGS_IN]->()") == 160 + touched.size
+    assert await checksum(db) == before
+
+
+def links(made):
+    """Which partitions are adjacent, and by how much."""
+    return {(p.id, a.id): (a.edges, a.weight) for p in made.partitions for a in p.adjacent}
+
+
+async def test_a_refreshed_text_is_unread_and_the_others_stay_read(engine, db):
+    await begun(engine, db)
+    assert (await engine.execute("Begin", graph="papers")).coverage.exhausted
+    await db.call("MATCH (p:Paper {doi: 'doi/7'}) SET p.abstract = 'Zeppelins.'", {}, "write")
+    await engine.partition("papers")
+    assert (await engine.coverage("papers", "default")).nodes_read == 159
+    prompts = len(engine.sweep_llm.prompts)
+    rest = await engine.execute("Go on", graph="papers", mode="continue")
+    assert rest.coverage.exhausted
+    swept = [p for p in engine.sweep_llm.prompts[prompts:] if p.task == "sweep"]
+    assert len(swept) == 1
+    assert "Zeppelins" in swept[0].user
+    assert "fact8." not in swept[0].user
+
+
+async def test_old_generations_with_shared_partitions_go_without_taking_members_along(engine, db):
+    await begun(engine, db)
+    for turn in range(4):
+        await db.call(
+            "MATCH (p:Paper {doi: $doi}) SET p.abstract = 'Turn ' + $turn",
+            {"doi": f"doi/{turn * 40}", "turn": turn},
+            "write",
+        )
+        made = await engine.partition("papers", keep_generations=1)
+        assert made.generation.origin == "refreshed"
+    assert await count(db, "(x:PgsGeneration)") == 1
+    assert await count(db, "(x:PgsPartition)") == 4
+    assert await count(db, "()-[x:PGS_IN]->()") == 160
+
+
+async def test_a_small_change_of_structure_grows_from_the_partitions_before(engine, db):
+    first = await begun(engine, db, topics=6, size=40)
+    before = await members(db)
+    await db.call(
+        "UNWIND range(1, 3) AS i MATCH (a:Paper {doi: 'doi/' + i}) "
+        "CREATE (a)-[:CITES {strength: 1.0}]->(:Paper {doi: 'new/' + i, abstract: 'New ' + i})",
+        {},
+        "write",
+    )
+    second = await engine.partition("papers")
+    assert second.generation.origin == "seeded"
+    assert (second.drift.nodes_added, second.drift.relationships_changed) == (3, 3)
+    after = await members(db)
+    assert len(after) == 243
+    assert all(after[doi] == lineage for doi, lineage in before.items())
+    assert {after[f"new/{i}"] for i in (1, 2, 3)} == {before["doi/1"]}
+    assert second.generation.modularity > first.generation.modularity - 0.01
+    assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'PgsSeed')") == 0
+    cold = await engine.partition("papers", force=True)
+    assert cold.generation.origin == "cold"
+    assert sorted(cold.generation.sizes) == sorted(second.generation.sizes)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "origin"),
+    [({}, "seeded"), ({"seed_drift": 0.0}, "cold"), ({"algorithm": "leiden"}, "cold")],
+)
+async def test_when_partitions_grow_from_those_before(engine, db, knobs, origin):
+    await engine.add_graph("papers", await papers(db))
+    await engine.partition("papers", **knobs)
+    await db.call("MATCH (p:Paper {doi: 'doi/7'}) DETACH DELETE p", {}, "write")
+    assert (await engine.partition("papers", **knobs)).generation.origin == origin
+
+
+async def test_a_large_change_begins_from_nothing_and_keeps_what_lineage_it_can(engine, db):
+    await begun(engine, db)
+    before = await members(db)
+    await db.call("MATCH (p:Paper {topic: 3}) DETACH DELETE p", {}, "write")
+    second = await engine.partition("papers")
+    assert 40 / 120 <= second.drift.fraction < 0.36
+    assert second.generation.origin == "cold"
+    after = await members(db)
+    assert after == {doi: before[doi] for doi in after}
+    assert len(after) == 120
+
+
+async def test_a_session_across_three_generations_counts_each_node_once(engine, db):
+    await begun(engine, db, topics=5, size=30)
+    first = await engine.execute("Begin", graph="papers", max_sweep_partitions=2, session_id="long")
+    assert first.coverage.nodes_read == 60
+    read = {doi for prompt in engine.sweep_llm.prompts for doi in facts(prompt)}
+    for turn, knobs in enumerate(({"target_partition_max": 20}, {"target_partition_max": 70})):
+        await db.call(
+            "CREATE (:Paper {doi: 'more/' + $t, abstract: 'fact more' + $t})", {"t": turn}, "write"
+        )
+        made = await engine.partition("papers", force=True, keep_generations=1, **knobs)
+        coverage = await engine.coverage("papers", "long")
+        assert coverage.nodes_total == 151 + turn
+        assert coverage.nodes_read == len(read)
+        prompts = len(engine.sweep_llm.prompts)
+        answer = await engine.execute(
+            "Go on",
+            graph="papers",
+            mode="continue",
+            session_id="long",
+            sweep_fraction=0.34,
+            keep_generations=1,
+            **knobs,
+        )
+        new = [doi for prompt in engine.sweep_llm.prompts[prompts:] for doi in facts(prompt)]
+        assert len(new) == len(set(new))
+        assert not read & set(new), "a node was read twice"
+        assert new
+        read |= set(new)
+        assert answer.coverage.nodes_read == len(read)
+        assert made.generation.origin == "cold"
+    last = await engine.execute(
+        "End",
+        graph="papers",
+        mode="continue",
+        session_id="long",
+        full_sweep=True,
+        target_partition_max=70,
+    )
+    assert last.coverage.exhausted
+    assert last.coverage.nodes_read == 152
+
+
+def facts(prompt):
+    """The papers whose text stood in a prompt of a sweep."""
+    return set(re.findall(r"fact\d+|more\d", " ".join(n.text for n in prompt.nodes)))
+
+
+async def test_a_large_pool_is_divided_by_likeness(engine, db):
+    topics = ("zebra stripes", "violin strings", "granite quarries")
+    mapping = await papers(db, topics=0)
+    await db.call(
+        "UNWIND range(0, 149) AS i CREATE (:Paper {doi: 'doi/' + i, topic: i % 3, "
+        "abstract: $topics[i % 3] + ' described in note ' + i})",
+        {"topics": list(topics)},
+        "write",
+    )
+    await engine.add_graph("papers", mapping)
+    made = await engine.partition("papers")
+    assert made.generation.pools == 3
+    assert made.generation.sizes == (50, 50, 50)
+    _, rows = await db.call(
+        "MATCH (n:Paper)-[:PGS_IN]->(p) RETURN p.id AS part, n.topic AS topic, count(*) AS nodes",
+        {},
+        "read",
+    )
+    purest = {row["part"]: 0 for row in rows}
+    for row in rows:
+        purest[row["part"]] = max(purest[row["part"]], row["nodes"])
+    assert sum(purest.values()) >= 140, rows
+
+
+async def test_the_hierarchy_is_written_and_nested(engine, db):
+    mapping = await papers(db, topics=30, size=20)
+    await engine.add_graph("papers", mapping)
+    made = await engine.partition("papers", min_community_size=5, target_partition_max=10)
+    units = await engine.units("papers")
+    assert made.generation.levels == tuple(
+        sum(unit.level == level for unit in units)
+        for level in range(1, len(made.generation.levels) + 1)
+    )
+    assert len(made.generation.levels) >= 1
+    assert len(made.partitions) > made.generation.levels[0]
+    top = len(made.generation.levels)
+    by_place = {(unit.level, unit.id): unit for unit in units}
+    beneath = dict.fromkeys(by_place, 0)
+    for part in made.partitions:
+        level, parent = 1, part.parent
+        while parent is not None:
+            beneath[level, parent] += part.size
+            level, parent = level + 1, by_place[level, parent].parent
+        assert level == top + 1
+    assert {place: unit.size for place, unit in by_place.items()} == beneath
+    assert all(unit.keywords for unit in units)
+    await engine.partition("papers", force=True, keep_generations=1, target_partition_max=600)
+    left = (await engine.generation("papers")).levels
+    assert await count(db, "(x:PgsPartition) WHERE x.level > 0") == sum(left)
+
+
+async def test_the_report_of_a_generation_has_all_its_figures(engine, db):
+    made = (await begun(engine, db, isolates=3)).generation
+    stored = await engine.generation("papers")
+    assert stored.seconds.keys() >= {"check", "scan", "project", "communities", "limits", "write"}
+    assert stored.raw_modularity == pytest.approx(made.modularity, abs=0.02)
+    assert 0 < stored.conductance < 0.1
+    assert (stored.pools, stored.pooled_nodes) == (1, 3)
+    assert stored.settings
+    assert stored.token == await db.change_token()
+    rows = await db.read(queries.get("partition/read_sketches"), generation=stored.id)
+    assert len(rows[0]["sketch"]) == 8192
+    assert np.any(rows[0]["sketch"])

@@ -1,0 +1,237 @@
+"""Repartition jobs on a real Neo4j + GDS: what they do, and what their records say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.db import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import BusyError, EmptyGraphError, UsageError
+from pgs_neo4j.events import StepStarted
+from pgs_neo4j.jobs import record
+from pgs_neo4j.jobs.record import begin, close, get, list_jobs
+from pgs_neo4j.jobs.repartition import Order, repartition, repartition_all
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs import lease
+from tests.conftest import Endpoint
+from tests.graphs import checksum, count, papers
+
+TEXT = "MATCH (p:Paper {doi: 'doi/3'}) SET p.abstract = 'It says something else now.'"
+CITATION = (
+    "MATCH (a:Paper {doi: 'doi/3'}), (b:Paper {doi: 'doi/20'}) "
+    "CREATE (a)-[:CITES {strength: 1.0}]->(b)"
+)
+AGE = "MATCH (j:PgsJob {id: $id}) SET j.updated_at = datetime.realtime() - duration('PT1H')"
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """An engine on four topics of papers."""
+    mapping = await papers(db, topics=4, size=40)
+    async with PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        sweep_llm=ScriptedLLM(contract_reply),
+        synthesis_llm=ScriptedLLM(contract_reply),
+        min_community_size=10,
+        target_partition_max=60,
+        embedder="none",
+    ) as opened:
+        await opened.add_graph("papers", mapping)
+        yield opened
+
+
+async def records(db: Database) -> list[dict[str, Any]]:
+    _, rows = await db.call("MATCH (j:PgsJob) RETURN properties(j) AS job", {}, "read")
+    return [row["job"] for row in rows]
+
+
+async def test_each_way_a_job_can_go_well(pgs: PGS) -> None:
+    db = pgs.db
+    first = await repartition(pgs, "papers")
+    assert (first.outcome, first.drift) == ("repartitioned", None)
+    assert first.figures["partitions"] == 4
+    assert first.figures["nodes"] == 160
+    assert first.figures["seconds"] > 0
+
+    second = await repartition(pgs, "papers", if_changed=True)
+    assert (second.outcome, second.generation, second.drift) == ("unchanged", first.generation, 0.0)
+
+    await db.call(TEXT, {}, "write")
+    third = await repartition(pgs, "papers", max_drift=0.5)
+    assert (third.outcome, third.generation) == ("left", first.generation)
+    assert third.drift == pytest.approx(1 / 160)
+    assert third.figures["changes"]["texts_changed"] == 1
+
+    fourth = await repartition(pgs, "papers", if_changed=True)
+    assert fourth.outcome == "refreshed"
+    assert fourth.generation != first.generation
+
+    await db.call(CITATION, {}, "write")
+    fifth = await repartition(pgs, "papers", max_drift=0.0)
+    assert fifth.outcome == "seeded"
+    assert fifth.drift is not None
+    assert 0 < fifth.drift < 0.1
+
+    last = await repartition(pgs, "papers")
+    assert last.outcome == "repartitioned"
+    assert await list_jobs(db, "papers") == [last, fifth, fourth, third, second, first]
+    assert await get(db, fifth.id) == fifth
+    linked = (
+        f"(x:PgsJob {{id: '{last.id}'}})-[:PGS_OF]->(:PgsGeneration {{id: '{last.generation}'}})"
+    )
+    assert await count(db, linked) == 1
+
+
+async def test_records_outlive_their_generation(pgs: PGS) -> None:
+    for _ in range(3):
+        await repartition(pgs, "papers", keep=1)
+    assert await count(pgs.db, "(x:PgsGeneration)") == 1
+    assert len(await list_jobs(pgs.db)) == 3
+
+
+async def test_somebody_elses_job_is_busy(pgs: PGS) -> None:
+    await pgs.db.ensure_schema()
+    async with lease.held(pgs.db, "papers", seconds=30) as other:
+        with pytest.raises(BusyError, match=other.holder.replace(".", r"\.")):
+            await repartition(pgs, "papers")
+    (job,) = await list_jobs(pgs.db)
+    assert job.outcome == "busy"
+    assert job.error is not None
+    assert other.holder in job.error
+    assert (await repartition(pgs, "papers")).outcome == "repartitioned"
+
+
+async def test_of_jobs_at_once_one_runs_and_the_others_are_busy(pgs: PGS) -> None:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(outcome(pgs)) for _ in range(8)]
+    ended = sorted(task.result() for task in tasks)
+    stored = sorted(job.outcome for job in await list_jobs(pgs.db))
+    assert ended == stored
+    assert set(ended) == {"busy", "repartitioned"}
+    assert await count(pgs.db, "(x:PgsGeneration) WHERE x.status <> 'complete'") == 0
+    assert await count(pgs.db, "(x:PgsGraph)-[:PGS_CURRENT]->()") == 1
+
+
+async def outcome(pgs: PGS) -> str:
+    try:
+        return (await repartition(pgs, "papers")).outcome
+    except BusyError:
+        return "busy"
+
+
+async def test_an_interrupted_job_says_so_and_leaves_what_there_was(pgs: PGS) -> None:
+    first = await repartition(pgs, "papers")
+    begun = asyncio.Event()
+
+    def heard(event: object) -> None:
+        if isinstance(event, StepStarted) and event.step == "communities":
+            begun.set()
+
+    task = asyncio.create_task(repartition(pgs, "papers", on_event=heard))
+    async with asyncio.timeout(120):
+        await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await list_jobs(pgs.db))[0].outcome == "interrupted"
+    stored = await pgs.graph("papers")
+    assert stored.generation == first.generation
+    assert await lease.holder(pgs.db, "papers") is None
+
+
+async def test_a_failed_job_keeps_the_sentence(pgs: PGS) -> None:
+    await pgs.add_graph("empty", GraphMapping(labels=("Nothing",)))
+    with pytest.raises(EmptyGraphError) as raised:
+        await repartition(pgs, "empty")
+    (job,) = await list_jobs(pgs.db, "empty")
+    assert (job.outcome, job.error) == ("failed", str(raised.value))
+    assert job.finished_at is not None
+
+
+async def test_all_graphs_by_name_and_a_failure_stops_none(pgs: PGS) -> None:
+    mapping = (await pgs.graph("papers")).mapping
+    await pgs.add_graph("a_first", mapping)
+    await pgs.add_graph("nothing", GraphMapping(labels=("Nothing",)))
+    await repartition_all(pgs, Order(if_changed=True))
+    listed = await list_jobs(pgs.db)
+    assert [(job.graph, job.outcome) for job in reversed(listed)] == [
+        ("a_first", "repartitioned"), ("nothing", "failed"), ("papers", "repartitioned"),
+    ]  # fmt: skip
+
+
+async def test_a_job_that_went_silent_is_killed_by_the_next_one(pgs: PGS) -> None:
+    db = pgs.db
+    await db.ensure_schema()
+    dead = await begin(db, "papers")
+    alive = await begin(db, "papers")
+    elsewhere = await begin(db, "other")
+    for job in (dead, elsewhere):
+        await db.call(AGE, {"id": job.id}, "write")
+    assert [job.silent for job in await list_jobs(db)] == [True, False, True]
+    await begin(db, "papers")
+    assert (await get(db, dead.id)).outcome == "killed"
+    assert not (await get(db, dead.id)).silent
+    assert (await get(db, alive.id)).outcome == "running"
+    assert (await get(db, elsewhere.id)).outcome == "running"
+
+
+async def test_a_job_that_was_taken_for_dead_has_the_last_word(pgs: PGS) -> None:
+    db = pgs.db
+    await db.ensure_schema()
+    late = await begin(db, "papers")
+    await db.call(AGE, {"id": late.id}, "write")
+    await begin(db, "papers")
+    await close(db, replace(late, outcome="failed", error="it lost its lease"))
+    found = await get(db, late.id)
+    assert (found.outcome, found.error) == ("failed", "it lost its lease")
+    assert found.finished_at is not None
+
+
+async def test_a_running_job_gives_signs_of_life(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "SIGN_S", 0.01)
+    db = pgs.db
+    await db.ensure_schema()
+    job = await begin(db, "papers")
+    await db.call(AGE, {"id": job.id}, "write")
+    async with record.alive(db, job), asyncio.timeout(60):
+        while (await get(db, job.id)).silent:
+            await asyncio.sleep(0.02)
+    assert not (await get(db, job.id)).silent
+
+
+async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "KEPT", 3)
+    db = pgs.db
+    await db.ensure_schema()
+    running = await begin(db, "papers")
+    kept = []
+    for _ in range(5):
+        job = await begin(db, "papers")
+        kept.append(await close(db, replace(job, outcome="unchanged")))
+    other = await begin(db, "other")
+    found = await list_jobs(db, "papers")
+    assert [job.id for job in found] == [job.id for job in (*reversed(kept[-3:]), running)]
+    assert [job.id for job in await list_jobs(db, limit=2)] == [other.id, kept[-1].id]
+
+
+async def test_an_unknown_job_is_a_matter_of_usage(pgs: PGS) -> None:
+    with pytest.raises(UsageError, match="there is no job j0; 'pgs jobs list'"):
+        await get(pgs.db, "j0")
+
+
+async def test_purge_takes_leases_and_records(pgs: PGS) -> None:
+    before = await checksum(pgs.db)
+    await repartition(pgs, "papers")
+    assert await count(pgs.db, "(x:PgsLease)") == 1
+    await pgs.purge()
+    assert await records(pgs.db) == []
+    assert await count(pgs.db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
+    assert await checksum(pgs.db) == before

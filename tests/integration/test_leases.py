@@ -1,0 +1,492 @@
+"""The lease against a real Neo4j: one holder at a time, taken over when it runs out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
+from pgs_neo4j.pgs import lease
+from pgs_neo4j.pgs.lease import Lease, held, holder
+
+PATIENCE_S = 60.0
+
+
+@pytest.fixture
+async def papers(db: Database) -> Database:
+    """A database with one stored graph, ``papers``."""
+    await db.ensure_schema()
+    await db.call("CREATE (:PgsGraph {name: 'papers', mapping: '{}'})", {}, "write")
+    return db
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not await condition():
+            await asyncio.sleep(0.02)
+
+
+async def take(db: Database, name: str, seconds: float = 30.0) -> dict[str, Any]:
+    rows = await db.write(
+        queries.get("lease/merge_leases"), graph="papers", holder=name, seconds=seconds
+    )
+    return rows[0]
+
+
+async def run_out(db: Database) -> None:
+    """Let the lease be one that ran out long ago."""
+    await db.call(
+        "MATCH (l:PgsLease) SET l.expires_at = datetime.realtime() - duration('PT1H')", {}, "write"
+    )
+
+
+async def building(db: Database, name: str, status: str = "building") -> None:
+    await db.call(
+        "MATCH (g:PgsGraph {name: 'papers'}) "
+        "CREATE (:PgsGeneration {id: $id, status: $status})-[:PGS_OF]->(g)",
+        {"id": name, "status": status},
+        "write",
+    )
+
+
+async def statuses(db: Database) -> dict[str, str]:
+    _, rows = await db.call("MATCH (c:PgsGeneration) RETURN c.id AS id, c.status AS s", {}, "read")
+    return {row["id"]: row["s"] for row in rows}
+
+
+async def test_twenty_who_want_it_at_once_hold_it_one_after_another(papers: Database) -> None:
+    inside: list[str] = []
+    fences: list[int] = []
+
+    async def work() -> None:
+        async with held(papers, "papers", seconds=30, wait_s=PATIENCE_S) as mine:
+            inside.append(mine.holder)
+            assert inside == [mine.holder]
+            fences.append(mine.fence)
+            await asyncio.sleep(0.01)
+            assert inside == [mine.holder]
+            inside.clear()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(20):
+            group.create_task(work())
+    assert fences == list(range(1, 21))
+    assert await holder(papers, "papers") is None
+
+
+async def test_of_twenty_who_do_not_wait_one_gets_it(papers: Database) -> None:
+    taken = asyncio.Event()
+
+    async def work() -> str:
+        try:
+            async with held(papers, "papers", seconds=30) as mine:
+                await taken.wait()
+                return str(mine.fence)
+        except BusyError as error:
+            return str(error)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(work()) for _ in range(20)]
+
+        async def nineteen() -> bool:
+            return sum(task.done() for task in tasks) == 19
+
+        await until(nineteen)
+        now = await holder(papers, "papers")
+        taken.set()
+    answers = [task.result() for task in tasks]
+    refused = [answer for answer in answers if answer != "1"]
+    assert len(refused) == 19
+    assert now is not None
+    assert all(f"another job ({now.holder})" in said for said in refused)
+    assert all("UTC" in said and "try again" in said for said in refused)
+
+
+async def test_who_holds_it_can_be_asked(papers: Database) -> None:
+    assert await holder(papers, "papers") is None
+    async with held(papers, "papers", seconds=30) as mine:
+        found = await holder(papers, "papers")
+        assert found is not None
+        assert (found.holder, found.fence) == (mine.holder, mine.fence)
+        assert f"pid {os.getpid()}" in found.holder
+        assert found.acquired_at < found.expires_at
+        assert found.expires_at.endswith("Z")
+    assert await holder(papers, "papers") is None
+
+
+async def test_a_lease_that_ran_out_is_taken_over_with_the_next_fence(papers: Database) -> None:
+    first = await take(papers, "dead")
+    assert not (await take(papers, "next"))["taken"]
+    await run_out(papers)
+    assert await holder(papers, "papers") is None
+    async with held(papers, "papers", seconds=30) as mine:
+        assert mine.fence == first["fence"] + 1
+
+
+async def test_a_takeover_gives_up_what_the_dead_holder_was_building(papers: Database) -> None:
+    await take(papers, "dead")
+    await building(papers, "half")
+    await building(papers, "done", status="complete")
+    refused = await take(papers, "next")
+    assert (refused["taken"], refused["abandoned"]) == (False, 0)
+    assert (await statuses(papers))["half"] == "building"
+    await run_out(papers)
+    taken = await take(papers, "next")
+    assert (taken["taken"], taken["abandoned"]) == (True, 1)
+    assert await statuses(papers) == {"half": "abandoned", "done": "complete"}
+
+
+async def test_what_another_graph_builds_is_left_alone(papers: Database) -> None:
+    await papers.call(
+        "CREATE (:PgsGraph {name: 'other'})<-[:PGS_OF]-(:PgsGeneration {id: 'o', "
+        "status: 'building'})",
+        {},
+        "write",
+    )
+    async with held(papers, "papers", seconds=30), held(papers, "other", seconds=30) as other:
+        assert other.fence == 1
+    assert await statuses(papers) == {"o": "abandoned"}
+    await building(papers, "p")
+    async with held(papers, "other", seconds=30):
+        assert (await statuses(papers))["p"] == "building"
+
+
+async def test_asking_again_after_a_lost_acknowledgement_changes_nothing(papers: Database) -> None:
+    first = await take(papers, "me")
+    again = await take(papers, "me")
+    assert again["taken"]
+    assert (again["fence"], again["acquired_at"]) == (first["fence"], first["acquired_at"])
+
+
+async def test_renewal_keeps_it_beyond_its_time(papers: Database) -> None:
+    async with held(papers, "papers", seconds=0.9) as mine:
+        first = await holder(papers, "papers")
+        assert first is not None
+
+        async def renewed_beyond() -> bool:
+            now = await holder(papers, "papers")
+            assert now is not None
+            assert now.fence == mine.fence
+            return now.acquired_at == first.acquired_at and now.expires_at[:19] > (
+                first.expires_at[:17] + f"{int(first.expires_at[17:19]) + 1:02d}"
+            )
+
+        await until(renewed_beyond)
+
+
+async def test_a_lost_lease_ends_the_body(papers: Database) -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        async with held(papers, "papers", seconds=0.6):
+            await run_out(papers)
+            await take(papers, "next")
+            try:
+                await asyncio.sleep(PATIENCE_S)
+            except asyncio.CancelledError:
+                ended.append("cancelled")
+                raise
+
+    with pytest.raises(LeaseLostError, match="took over the lease of graph papers"):
+        await work()
+    assert ended == ["cancelled"]
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    found = await holder(papers, "papers")
+    assert found is not None
+    assert found.holder == "next"  # and was not released by the one that lost it
+
+
+async def test_a_lease_that_ran_out_but_was_not_taken_goes_on(papers: Database) -> None:
+    async with held(papers, "papers", seconds=0.6) as mine:
+        await run_out(papers)
+
+        async def renewed() -> bool:
+            return await holder(papers, "papers") is not None
+
+        await until(renewed)
+        found = await holder(papers, "papers")
+        assert found is not None
+        assert found.fence == mine.fence
+
+
+async def test_a_lease_node_that_was_purged_is_lost(papers: Database) -> None:
+    with pytest.raises(LeaseLostError):
+        async with held(papers, "papers", seconds=0.6):
+            await papers.call("MATCH (l:PgsLease) DELETE l", {}, "write")
+            await asyncio.sleep(PATIENCE_S)
+
+
+async def test_a_database_that_stays_away_ends_the_body_when_the_time_is_over(
+    papers: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[str] = []
+    write = Database.write
+
+    async def away(self: Database, query: queries.Query, **params: object) -> list[Row]:
+        if query.name != "lease/set_lease_expiries":
+            return await write(self, query, **params)
+        tries.append(query.name)
+        raise DatabaseUnavailableError("away")
+
+    monkeypatch.setattr(Database, "write", away)
+    with pytest.raises(DatabaseUnavailableError, match="could not be reached"):
+        async with held(papers, "papers", seconds=0.6):
+            await asyncio.sleep(PATIENCE_S)
+    assert len(tries) >= 2
+
+
+async def test_a_database_that_is_away_for_a_moment_costs_nothing(
+    papers: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[str] = []
+    write = Database.write
+
+    async def away_once(self: Database, query: queries.Query, **params: object) -> list[Row]:
+        if query.name == "lease/set_lease_expiries":
+            tries.append(query.name)
+            if len(tries) == 1:
+                raise DatabaseUnavailableError("away")
+        return await write(self, query, **params)
+
+    monkeypatch.setattr(Database, "write", away_once)
+    async with held(papers, "papers", seconds=3):
+
+        async def renewed() -> bool:
+            return len(tries) >= 3
+
+        await until(renewed)
+
+
+async def test_a_cancellation_from_outside_stays_one_and_the_lease_is_given_back(
+    papers: Database,
+) -> None:
+    inside = asyncio.Event()
+
+    async def work() -> None:
+        async with held(papers, "papers", seconds=30):
+            inside.set()
+            await asyncio.sleep(PATIENCE_S)
+
+    task = asyncio.create_task(work())
+    await inside.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert task.cancelled()
+    assert await holder(papers, "papers") is None
+
+
+async def test_a_cancellation_from_outside_wins_over_the_loss(papers: Database) -> None:
+    cleaning = asyncio.Event()
+
+    async def work() -> None:
+        async with held(papers, "papers", seconds=0.6):
+            await run_out(papers)
+            await take(papers, "next")
+            try:
+                await asyncio.sleep(PATIENCE_S)
+            finally:
+                cleaning.set()
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(PATIENCE_S)
+
+    task = asyncio.create_task(work())
+    await cleaning.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert task.cancelled()
+
+
+async def test_an_error_of_the_body_wins_over_the_loss(papers: Database) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with held(papers, "papers", seconds=0.6):
+            await run_out(papers)
+            await take(papers, "next")
+            try:
+                await asyncio.sleep(PATIENCE_S)
+            except asyncio.CancelledError:
+                raise ZeroDivisionError from None
+
+
+async def test_a_timeout_of_the_body_is_its_own(papers: Database) -> None:
+    with pytest.raises(TimeoutError):
+        async with held(papers, "papers", seconds=30), asyncio.timeout(0.01):
+            await asyncio.sleep(PATIENCE_S)
+    assert await holder(papers, "papers") is None
+
+
+async def test_a_body_that_ends_well_despite_the_loss_has_ended_well(papers: Database) -> None:
+    async def work() -> str:
+        async with held(papers, "papers", seconds=0.6):
+            await run_out(papers)
+            await take(papers, "next")
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(PATIENCE_S)
+            return "done"
+
+    assert await work() == "done"
+
+
+async def test_waiting_is_told_once_and_ends_with_the_lease(papers: Database) -> None:
+    told: list[str] = []
+    release = asyncio.Event()
+
+    async def first() -> None:
+        async with held(papers, "papers", seconds=30):
+            await release.wait()
+
+    async def second() -> Lease:
+        def heard(message: str) -> None:
+            told.append(message)
+            asyncio.get_running_loop().call_later(0.5, release.set)
+
+        async with held(papers, "papers", seconds=30, wait_s=PATIENCE_S, on_wait=heard) as mine:
+            return mine
+
+    holding = asyncio.create_task(first())
+
+    async def is_held() -> bool:
+        return await holder(papers, "papers") is not None
+
+    await until(is_held)
+    assert (await second()).fence == 2
+    await holding
+    (message,) = told
+    assert f"pid {os.getpid()}" in message
+    assert "waiting for up to" in message
+
+
+async def test_waiting_ends_when_its_time_is_over(papers: Database) -> None:
+    await take(papers, "somebody")
+    with pytest.raises(BusyError, match=r"another job \(somebody\) since .* UTC; try again"):
+        async with held(papers, "papers", seconds=30, wait_s=0.3):
+            raise AssertionError
+
+
+async def test_a_cancelled_wait_leaves_the_holder_alone(papers: Database) -> None:
+    await take(papers, "somebody")
+    waiting = asyncio.Event()
+
+    async def work() -> None:
+        async with held(
+            papers, "papers", seconds=30, wait_s=PATIENCE_S, on_wait=lambda _: waiting.set()
+        ):
+            raise AssertionError
+
+    task = asyncio.create_task(work())
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    found = await holder(papers, "papers")
+    assert found is not None
+    assert found.holder == "somebody"
+
+
+async def test_a_lease_whose_acquirer_never_heard_of_it_is_given_back(
+    papers: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Database.write
+
+    async def unheard(self: Database, query: queries.Query, **params: object) -> list[Row]:
+        rows = await write(self, query, **params)
+        if query.name == "lease/merge_leases":
+            raise DatabaseUnavailableError("the acknowledgement was lost")
+        return rows
+
+    monkeypatch.setattr(Database, "write", unheard)
+    with pytest.raises(DatabaseUnavailableError):
+        async with held(papers, "papers", seconds=30):
+            raise AssertionError
+    assert await holder(papers, "papers") is None
+
+
+async def test_a_graph_that_is_not_there_has_no_lease(papers: Database) -> None:
+    with pytest.raises(DatabaseError, match="graph nothing was removed meanwhile"):
+        async with held(papers, "nothing", seconds=30):
+            raise AssertionError
+    _, rows = await papers.call("MATCH (l:PgsLease) RETURN count(l) AS found", {}, "read")
+    assert rows[0]["found"] == 0
+
+
+async def test_an_acquirer_that_waited_for_the_lock_judges_by_the_time_it_got_it(
+    papers: Database,
+) -> None:
+    """The other transaction holds the node's lock until the lease has run out."""
+    await take(papers, "slow", seconds=0.8)
+    async with papers.driver.session() as session:
+        blocking = await session.begin_transaction()
+        await (await blocking.run("MATCH (l:PgsLease) SET l.asked_at = 0")).consume()
+        asking = asyncio.create_task(take(papers, "next"))
+
+        async def ran_out() -> bool:
+            return await holder(papers, "papers") is None
+
+        await until(ran_out)
+        assert not asking.done()
+        await blocking.rollback()
+        assert (await asking)["taken"]
+
+
+STOPPED = """
+import asyncio, sys
+from pgs_neo4j import db
+from pgs_neo4j.errors import LeaseLostError
+from pgs_neo4j.pgs.lease import held
+
+async def main():
+    async with db.connect(sys.argv[1], sys.argv[2], sys.argv[3] or None) as opened:
+        try:
+            async with held(opened, "papers", seconds=1.0):
+                print("held", flush=True)
+                await asyncio.sleep(60)
+        except LeaseLostError:
+            print("lost", flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
+async def test_a_holder_that_was_stopped_past_its_time_notices(papers: Database, endpoint) -> None:
+    arguments = [endpoint.uri, endpoint.user, endpoint.password or ""]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", STOPPED, *arguments, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"held\n"
+        process.send_signal(signal.SIGSTOP)
+
+        async def ran_out() -> bool:
+            return await holder(papers, "papers") is None
+
+        await until(ran_out)
+        async with held(papers, "papers", seconds=30) as mine:
+            process.send_signal(signal.SIGCONT)
+            assert await process.stdout.readline() == b"lost\n"
+            found = await holder(papers, "papers")
+            assert found is not None
+            assert found.holder == mine.holder
+        assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def test_no_name_comes_twice() -> None:
+    names = {lease._name() for _ in range(100)}
+    assert len(names) == 100

@@ -1,0 +1,315 @@
+"""`pgs repartition`, `pgs schedule`, `pgs jobs`: options that arrive, lines, JSON, and codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pgs_neo4j.cli import connection, output, tables
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.commands import config
+from pgs_neo4j.cli.commands.jobs import described
+from pgs_neo4j.cli.job_words import WORDS, line
+from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
+from pgs_neo4j.jobs import record
+from pgs_neo4j.jobs import repartition as work
+from pgs_neo4j.jobs import schedule as clock
+from pgs_neo4j.jobs.record import Job
+from pgs_neo4j.jobs.repartition import Failed, Order
+from pgs_neo4j.schedule_entry import ScheduleEntry
+
+JOB = Job(
+    id="j1",
+    graph="papers",
+    outcome="repartitioned",
+    started_at="2026-07-01T03:17:00.123Z",
+    finished_at="2026-07-01T03:17:04Z",
+    drift=0.034,
+    generation="g1",
+    figures={
+        "partitions": 4,
+        "nodes": 1600,
+        "modularity": 0.7412,
+        "seconds": 4.2,
+        "steps": {"scan": 0.5},
+    },
+    holder="worker, pid 7",
+)
+BUSY = Failed("papers", BusyError("graph papers is at work"), replace(JOB, outcome="busy"))
+
+
+def pgs(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What jobs were asked for; they end with whatever is appended to ``endings``."""
+    heard: list[Any] = []
+
+    @asynccontextmanager
+    async def database(*given: Any, **knobs: Any) -> AsyncIterator[None]:
+        yield None
+
+    monkeypatch.setattr(connection, "database", database)
+    return heard
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch, asked: list[Any]) -> Any:
+    """Lets jobs end as given."""
+
+    def set_ends(*found: Job | Failed) -> None:
+        async def attempt(pgs: Any, graph: str | None, order: Order, *rest: Any) -> Job | Failed:
+            asked.append((graph, order))
+            return found[0]
+
+        async def every(
+            pgs: Any, order: Order, on_event: Any = None, on_end: Any = None
+        ) -> list[Job | Failed]:
+            asked.append(("all", order))
+            for ended in found if on_end is not None else ():
+                on_end(ended)
+            return list(found)
+
+        for module in (work, clock):
+            monkeypatch.setattr(module, "attempt", attempt)
+            monkeypatch.setattr(module, "repartition_all", every)
+
+    return set_ends
+
+
+def test_repartition_passes_everything_on(ends: Any, asked: list[Any]) -> None:
+    ends(JOB)
+    assert pgs("repartition", "-g", "papers", "--keep", "2").exit_code == 0
+    assert pgs("repartition", "--if-changed").exit_code == 0
+    assert pgs("repartition", "--all", "--max-drift", "0.05").exit_code == 0
+    assert asked == [
+        ("papers", Order(keep=2)),
+        (None, Order(if_changed=True)),
+        ("all", Order(if_changed=True, max_drift=0.05)),
+    ]
+
+
+def test_a_job_that_went_well_is_one_line_on_stdout(ends: Any) -> None:
+    ends(JOB)
+    done = pgs("repartition", "--quiet")
+    assert done.stdout == (
+        "papers: repartitioned, 4 partitions of 1,600 nodes, modularity 0.741, drift 3 %, "
+        "4.2 s (job j1)\n"
+    )
+    assert done.stderr == ""
+
+
+def test_a_busy_graph_is_4_and_one_line_on_stderr(ends: Any) -> None:
+    ends(BUSY)
+    done = pgs("repartition")
+    assert (done.exit_code, done.stdout, done.stderr) == (4, "", "pgs: graph papers is at work\n")
+
+
+def test_json_is_one_document_also_when_a_job_fails(ends: Any) -> None:
+    ends(BUSY)
+    done = pgs("repartition", "--json")
+    assert done.exit_code == 4
+    (job,) = json.loads(done.stdout)["jobs"]
+    assert (job["id"], job["outcome"], job["drift"]) == ("j1", "busy", 0.034)
+    assert job["figures"]["steps"] == {"scan": 0.5}
+    assert done.stderr == "pgs: graph papers is at work\n"
+
+
+def test_a_job_without_a_record_is_in_the_document_too(ends: Any) -> None:
+    ends(Failed(None, UnknownGraphError("there are several graphs")))
+    done = pgs("repartition", "--json")
+    assert done.exit_code == 2
+    assert json.loads(done.stdout) == {
+        "jobs": [{"graph": None, "outcome": "failed", "error": "there are several graphs"}]
+    }
+
+
+def test_of_all_graphs_the_worst_code_counts(ends: Any) -> None:
+    ends(BUSY, JOB, Failed("c", DatabaseUnavailableError("it is gone")))
+    done = pgs("repartition", "--all")
+    assert done.exit_code == 5
+    assert done.stdout == line(JOB) + "\n"
+    assert done.stderr.splitlines() == [
+        "pgs: papers: somebody else is at it: graph papers is at work",
+        "pgs: c: failed: it is gone",
+    ]
+
+
+def test_no_graph_at_all_is_said(ends: Any) -> None:
+    ends()
+    done = pgs("repartition", "--all", "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {"jobs": []})
+    assert "'pgs graph add'" in done.stderr
+
+
+def test_both_graph_and_all_is_refused(ends: Any, asked: list[Any]) -> None:
+    ends(JOB)
+    done = pgs("repartition", "--all", "--graph", "papers")
+    assert done.exit_code == 2
+    assert "both --graph and --all" in done.stderr
+    assert asked == []
+
+
+def test_the_help_tells_the_exit_codes() -> None:
+    said = " ".join(pgs("repartition", "--help").stdout.split())
+    assert "4 somebody else's job is at this graph" in said
+
+
+def test_every_outcome_has_words() -> None:
+    assert set(WORDS) == set(record.Outcome.__args__)  # type: ignore[attr-defined]
+
+
+def test_a_graphs_name_cannot_colour_a_line(hostile: str) -> None:
+    assert line(replace(JOB, graph=hostile)).isprintable()
+    assert line(Failed(hostile, BusyError(hostile))).isprintable()
+
+
+def test_jobs_are_listed_and_shown_as_text(
+    hostile: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    silent = Job(id="j2", graph="b", started_at="2026-07-01T04:00:00Z", error=hostile, silent=True)
+    output.write_table(tables.jobs([JOB, silent]))
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[1].split() == [
+        "j1", "papers", "repartitioned", "3", "%", "2026-07-01", "03:17", "4.2", "s",
+    ]  # fmt: skip
+    assert "running (silent)" in rows[2]
+    shown = described(replace(JOB, error=hostile))
+    assert shown[0] == "job               j1, a repartition of graph papers"
+    assert "took              4.2 s" in shown
+    assert "steps             scan 0.5" in shown
+    assert all(row.isprintable() for row in shown)
+
+
+def test_list_and_show_read_the_records(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Engine:
+        db = None
+
+        async def graph(self, name: str) -> Any:
+            return type("Stored", (), {"name": name})
+
+    @asynccontextmanager
+    async def database(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
+        yield Engine()
+
+    async def list_jobs(db: Any, graph: str | None, limit: int) -> list[Job]:
+        asked.append((graph, limit))
+        return [JOB] if graph else []
+
+    async def get(db: Any, job: str) -> Job:
+        return replace(JOB, id=job)
+
+    monkeypatch.setattr(connection, "database", database)
+    monkeypatch.setattr(record, "list_jobs", list_jobs)
+    monkeypatch.setattr(record, "get", get)
+    listed = pgs("jobs", "list", "--graph", "papers", "--limit", "5", "--json")
+    assert [job["id"] for job in json.loads(listed.stdout)["jobs"]] == ["j1"]
+    nothing = pgs("jobs", "list")
+    assert (nothing.exit_code, nothing.stdout) == (0, "")
+    assert "no job on record" in nothing.stderr
+    assert asked == [("papers", 5), (None, 20)]
+    assert json.loads(pgs("jobs", "show", "j9", "--json").stdout)["id"] == "j9"
+    assert "worker, pid 7" in pgs("jobs", "show", "j9").stdout
+
+
+SCHEDULE = """
+[[schedule]]
+graph = "papers"
+cron = "17 3 * * *"
+timezone = "Europe/Oslo"
+
+[[schedule]]
+all = true
+cron = "0 5 * * sun"
+timezone = "UTC"
+max_drift = 0.05
+keep = 2
+"""
+
+
+def test_the_schedule_can_be_shown(in_an_empty_folder: Path) -> None:
+    (in_an_empty_folder / "pgs.toml").write_text(SCHEDULE)
+    rows = json.loads(pgs("schedule", "--show", "--json").stdout)["schedule"]
+    assert [(row["entry"], row["graph"], row["all"]) for row in rows] == [
+        (1, "papers", False), (2, None, True),
+    ]  # fmt: skip
+    assert [row["next_at"][10:16] for row in rows] == ["T03:17", "T05:00"]
+    shown = pgs("schedule", "--show").stdout
+    assert "graph papers" in shown
+    assert "17 3 * * *" in shown
+
+
+def test_the_schedule_once_runs_every_entry(
+    in_an_empty_folder: Path, ends: Any, asked: list[Any]
+) -> None:
+    (in_an_empty_folder / "pgs.toml").write_text(SCHEDULE)
+    ends(BUSY)
+    done = pgs("schedule", "--once", "--json")
+    assert done.exit_code == 4
+    lines = [json.loads(row) for row in done.stdout.splitlines()]
+    assert [(each["entry"], each["outcome"]) for each in lines] == [(1, "busy"), (2, "busy")]
+    assert asked == [
+        ("papers", Order(if_changed=True)),
+        ("all", Order(if_changed=True, max_drift=0.05, keep=2)),
+    ]
+    ends(JOB)
+    said = pgs("schedule", "--once")
+    assert (said.exit_code, said.stdout) == (0, "")
+    assert [row.endswith(line(JOB)) for row in said.stderr.splitlines()] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "nothing is scheduled"),
+        ('[[schedule]]\ngraph = "a"\ncron = "61 3 * * *"\n', "entry 1 (graph a): cron = '61 3"),
+        ('[[schedule]]\ngrph = "a"\ncron = "1 3 * * *"\n', "grph is not a key of it"),
+        ('[[schedule]]\ngraph = "a"\nall = true\ncron = "1 3 * * *"\n', "has both graph and all"),
+        ('schedule = "daily"\n', "[[schedule]]"),
+    ],
+)
+def test_a_wrong_schedule_is_one_sentence(in_an_empty_folder: Path, text: str, said: str) -> None:
+    (in_an_empty_folder / "pgs.toml").write_text(text)
+    done = pgs("schedule", "--show")
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    (sentence,) = done.stderr.splitlines()
+    assert said in sentence
+
+
+def test_once_and_show_exclude_each_other(in_an_empty_folder: Path) -> None:
+    assert pgs("schedule", "--once", "--show").exit_code == 2
+
+
+def test_config_show_tells_the_schedule(in_an_empty_folder: Path) -> None:
+    (in_an_empty_folder / "pgs.toml").write_text(SCHEDULE)
+    document = json.loads(pgs("config", "show", "--json").stdout)
+    (shown,) = (each for each in document["settings"] if each["name"] == "schedule")
+    assert [entry["cron"] for entry in shown["value"]] == ["17 3 * * *", "0 5 * * sun"]
+    assert shown["origin"] == "file"
+    assert "2 entries" in pgs("config", "show").stdout
+    assert config.masked((ScheduleEntry(graph="a", cron="1 1 * * *"),))[0]["graph"] == "a"
+
+
+def test_a_json_line_is_one_line(capsys: pytest.CaptureFixture[str], hostile: str) -> None:
+    output.write_json_line({"a": f"two  \nlines {hostile}", "b": [1, {"c": None}]})
+    written = capsys.readouterr().out
+    assert len(written.splitlines()) == 1
+    assert json.loads(written) == {"a": f"two  \nlines {hostile}", "b": [1, {"c": None}]}

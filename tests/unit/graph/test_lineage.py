@@ -1,0 +1,98 @@
+"""A partition hands its name to at most one of the next generation, for the best total."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.graph.lineage import inherited
+
+
+def labels(*overlaps: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of nodes that lie in (old, new) so many times."""
+    table = np.array(overlaps, dtype=np.int64).reshape(-1, 3)
+    return np.repeat(table[:, 0], table[:, 2]), np.repeat(table[:, 1], table[:, 2])
+
+
+def heirs(*overlaps: tuple[int, int, int]) -> list[int]:
+    """What is inherited when no node came or went."""
+    old, new = labels(*overlaps)
+    return inherited(old, new, np.bincount(old), np.bincount(new)).tolist()
+
+
+def test_the_same_partitions_under_other_numbers() -> None:
+    assert heirs((0, 2, 30), (1, 0, 40), (2, 1, 50)) == [1, 2, 0]
+
+
+def test_of_two_pieces_the_larger_carries_on() -> None:
+    assert heirs((0, 0, 40), (0, 1, 60)) == [-1, 0]
+    assert heirs((0, 0, 50), (0, 1, 50)) == [0, -1]
+
+
+def test_of_two_that_merged_the_larger_carries_on() -> None:
+    assert heirs((0, 0, 40), (1, 0, 60)) == [1]
+    assert heirs((0, 0, 50), (1, 0, 50)) == [0]
+
+
+def test_the_total_counts_and_not_who_comes_first() -> None:
+    """Old 0 overlaps new 0 most, but then old 1 and new 1 would both be left with nothing."""
+    assert heirs((0, 0, 60), (0, 1, 50), (1, 0, 50)) == [1, 0]
+    assert heirs((0, 0, 60), (0, 1, 29), (1, 0, 29)) == [0, -1]
+
+
+def test_less_than_half_of_both_is_no_match() -> None:
+    old, new = labels((0, 0, 49))
+    assert inherited(old, new, np.array([100]), np.array([100])).tolist() == [-1]
+    assert inherited(old, new, np.array([98]), np.array([1000])).tolist() == [0]
+    assert inherited(old, new, np.array([1000]), np.array([98])).tolist() == [0]
+
+
+def test_partitions_without_a_common_node_begin_anew() -> None:
+    none = np.empty(0, dtype=np.int64)
+    assert inherited(none, none, np.array([3, 4]), np.array([5])).tolist() == [-1]
+    assert inherited(none, none, none, np.array([5, 5])).tolist() == [-1, -1]
+    assert inherited(none, none, np.array([5, 5]), none).tolist() == []
+
+
+@pytest.mark.parametrize("around", [False, True])
+def test_partitions_that_all_shift_by_a_half_keep_their_order(around: bool) -> None:
+    """Every overlap is an exact half: in a row, and in a circle where each could take either."""
+    nodes = np.arange(6_000)
+    shifted = (nodes + 15) % 6_000 if around else nodes + 15
+    old, new = nodes // 30, shifted // 30
+    found = inherited(old, new, np.bincount(old), np.bincount(new))
+    kept = np.flatnonzero(found >= 0)
+    assert kept.size == 200
+    assert np.unique(found[kept]).size == 200
+    assert np.isin((kept - found[kept]) % 200, [0, 1]).all()
+
+
+def test_a_long_chain_of_growing_overlaps_is_matched_for_the_best_total() -> None:
+    """1 + 2 + … along one path of 801 partitions: every second overlap, from the largest."""
+    steps = np.repeat(np.arange(800), np.arange(1, 801))
+    old, new = steps // 2, (steps + 1) // 2
+    found = inherited(old, new, np.bincount(old), np.bincount(new))
+    assert found.tolist() == [-1, *range(400)]
+
+
+def test_a_blob_that_fell_into_a_thousand() -> None:
+    pieces = np.repeat(np.arange(1_000), 31)
+    pieces[-1] = 17
+    found = inherited(np.zeros_like(pieces), pieces, np.array([31_000]), np.bincount(pieces))
+    assert np.flatnonzero(found == 0).tolist() == [17]
+    assert np.count_nonzero(found == -1) == 999
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "old_sizes", "message"),
+    [
+        ([0, 0], [0], [2], "one label each"),
+        ([0, 0], [0, 0], [1], "more nodes in common than it has"),
+        ([0, 1], [0, 0], [2], "more nodes in common than it has"),
+    ],
+)
+def test_sizes_and_labels_that_contradict_each_other_are_refused(
+    old: list[int], new: list[int], old_sizes: list[int], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        inherited(np.array(old), np.array(new), np.array(old_sizes), np.array([9]))

@@ -1,0 +1,126 @@
+"""An engine that partitions nothing, and a database that holds only records of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.errors import PGSError, UnknownGraphError
+from pgs_neo4j.model import Drift, Generation
+from pgs_neo4j.queries import Query
+
+AT = "2026-07-01T12:00:00Z"
+
+
+def generation(**changed: Any) -> Generation:
+    made = Generation(
+        id="g1",
+        graph="papers",
+        created_at=AT,
+        algorithm="leiden-louvain",
+        fingerprint="f",
+        node_count=160,
+        relationship_count=480,
+        partition_count=4,
+        modularity=0.74,
+        sizes=(40, 40, 40, 40),
+        pooled_nodes=0,
+        embedder=None,
+        dimensions=None,
+    )
+    return replace(made, **changed)
+
+
+@dataclass(slots=True)
+class Records:
+    """Answers the statements of jobs/ from a dictionary."""
+
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    failing: dict[str, PGSError] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    async def ensure_schema(self) -> None:
+        """Nothing to make."""
+
+    async def write(self, query: Query, **params: Any) -> list[dict[str, Any]]:
+        assert set(params) == set(query.params)
+        self.asked.append(query.name)
+        if query.name in self.failing:
+            raise self.failing[query.name]
+        if query.name == "jobs/merge_jobs":
+            self.jobs[params["id"]] = {**params, "outcome": "running"}
+            return [{"started_at": AT}]
+        if query.name == "jobs/set_job_results":
+            given = {**params["properties"], "generation": params["generation"]}
+            self.jobs[params["id"]].update(given)
+            return [{"finished_at": AT}]
+        return []
+
+
+@dataclass(slots=True)
+class Engine:
+    """Stands in for ``PGS``: what it is asked for, and what it answers or raises."""
+
+    db: Records = field(default_factory=Records)
+    names: tuple[str, ...] = ("papers",)
+    current: str | None = "g1"
+    drift: Drift | None = None
+    reused: bool = False
+    made: Generation = field(default_factory=generation)
+    raising: dict[str, BaseException] = field(default_factory=dict)
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
+    working: Callable[[], Any] | None = None
+
+    async def graph(self, name: str | None) -> SimpleNamespace:
+        wanted = name or self.names[0]
+        if wanted not in self.names:
+            raise UnknownGraphError(f"there is no graph {wanted}")
+        return SimpleNamespace(name=wanted, generation=self.current)
+
+    async def graphs(self) -> list[SimpleNamespace]:
+        return [await self.graph(name) for name in self.names]
+
+    async def check(self, graph: str, *, scan: bool = True, on_event: Any = None) -> Drift | None:
+        self.calls.append(("check", graph, scan))
+        return self.drift if self.current is not None else None
+
+    async def clean_up(self, graph: str) -> None:
+        self.calls.append(("clean up", graph))
+
+    async def partition(
+        self, graph: str, *, force: bool, on_event: Any, keep_generations: int | None
+    ) -> SimpleNamespace:
+        self.calls.append(("partition", graph, force, keep_generations))
+        if self.working is not None:
+            await self.working()
+        if graph in self.raising:
+            raise self.raising[graph]
+        return SimpleNamespace(
+            generation=replace(self.made, graph=graph),
+            reused=self.reused,
+            drift=self.drift,
+            seconds=1.5,
+            steps={"scan": 0.25},
+        )
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """An engine with one graph, ``papers``, that has partitions."""
+    return Engine()
+
+
+@pytest.fixture
+def engine_of() -> type[Engine]:
+    """Builds engines."""
+    return Engine
+
+
+@pytest.fixture
+def generation_of() -> Callable[..., Generation]:
+    """Builds generations, with some fields changed."""
+    return generation

@@ -1,0 +1,226 @@
+"""What a job asks of the engine, and what its record says afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.errors import (
+    BusyError,
+    ConfigError,
+    DatabaseUnavailableError,
+    GDSMemoryError,
+    LeaseLostError,
+    PGSError,
+    UnknownGraphError,
+)
+from pgs_neo4j.jobs import record
+from pgs_neo4j.jobs.record import Job
+from pgs_neo4j.jobs.repartition import Failed, Order, attempt, repartition, repartition_all
+from pgs_neo4j.model import Drift
+
+SMALL = Drift(committed=True, nodes=160, relationships=480, nodes_added=4)
+NONE = Drift(committed=True, nodes=160, relationships=480)
+
+
+def only(engine: Any) -> dict[str, Any]:
+    (stored,) = engine.db.jobs.values()
+    return stored
+
+
+async def test_a_job_partitions_by_force_and_records_it(engine: Any) -> None:
+    job = await repartition(engine, "papers", keep=2)
+    assert engine.calls == [("partition", "papers", True, 2)]
+    assert (job.outcome, job.generation, job.drift) == ("repartitioned", "g1", None)
+    assert job.started_at
+    assert job.finished_at
+    assert job.figures["partitions"] == 4
+    assert job.figures["modularity"] == 0.74
+    assert job.figures["steps"] == {"scan": 0.25}
+    stored = only(engine)
+    assert stored["outcome"] == "repartitioned"
+    assert json.loads(stored["figures"]) == job.figures
+
+
+@pytest.mark.parametrize(
+    ("origin", "outcome"),
+    [("cold", "repartitioned"), ("seeded", "seeded"), ("refreshed", "refreshed")],
+)
+async def test_the_outcome_says_how_it_came_about(
+    engine: Any, generation_of: Any, origin: str, outcome: str
+) -> None:
+    engine.made = generation_of(origin=origin)
+    engine.drift = SMALL
+    job = await repartition(engine, "papers", if_changed=True)
+    assert engine.calls == [("partition", "papers", False, None)]
+    assert job.outcome == outcome
+    assert job.drift == pytest.approx(4 / 160)
+    assert job.figures["changes"]["nodes_added"] == 4
+
+
+async def test_an_unchanged_graph_is_left_to_its_partitions(engine: Any) -> None:
+    engine.reused, engine.drift = True, NONE
+    job = await repartition(engine, None, if_changed=True)
+    assert (job.graph, job.outcome, job.drift) == ("papers", "unchanged", 0.0)
+
+
+async def test_a_drift_that_is_allowed_leaves_the_graph(engine: Any) -> None:
+    engine.drift = SMALL
+    job = await repartition(engine, "papers", max_drift=0.025)
+    assert engine.calls == [("check", "papers", True), ("clean up", "papers")]
+    assert (job.outcome, job.generation) == ("left", "g1")
+    assert job.drift == pytest.approx(0.025)
+    assert job.figures["changes"]["nodes_added"] == 4
+    assert only(engine)["outcome"] == "left"
+
+
+@pytest.mark.parametrize(
+    ("drift", "allowed"),
+    [
+        (SMALL, 0.02),
+        (SMALL, 0.0),
+        (NONE, 0.5),
+        (Drift(committed=True, nodes=160, settings_changed=True), 1.0),
+    ],
+)
+async def test_any_other_drift_goes_to_the_engine(
+    engine: Any, drift: Drift, allowed: float
+) -> None:
+    engine.drift = drift
+    await repartition(engine, "papers", max_drift=allowed)
+    assert engine.calls[-1] == ("partition", "papers", False, None)
+
+
+async def test_a_graph_without_partitions_has_nothing_to_drift_from(engine: Any) -> None:
+    engine.current = None
+    job = await repartition(engine, "papers", max_drift=1.0)
+    assert engine.calls == [("check", "papers", True), ("partition", "papers", False, None)]
+    assert job.outcome == "repartitioned"
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (BusyError("somebody"), "busy"),
+        (LeaseLostError("taken over"), "failed"),
+        (GDSMemoryError("too large"), "failed"),
+    ],
+)
+async def test_an_error_is_recorded_and_raised_on(
+    engine: Any, error: PGSError, outcome: str
+) -> None:
+    engine.raising["papers"] = error
+    with pytest.raises(type(error)) as raised:
+        await repartition(engine, "papers")
+    assert raised.value is error
+    assert (only(engine)["outcome"], only(engine)["error"]) == (outcome, str(error))
+
+
+async def test_a_fault_of_ours_is_recorded_by_its_name_alone(engine: Any) -> None:
+    engine.raising["papers"] = ZeroDivisionError("secret")
+    with pytest.raises(ZeroDivisionError):
+        await repartition(engine, "papers")
+    assert (only(engine)["outcome"], only(engine)["error"]) == ("failed", "ZeroDivisionError")
+
+
+async def test_a_cancelled_job_is_interrupted(engine: Any) -> None:
+    inside = asyncio.Event()
+
+    async def work() -> None:
+        inside.set()
+        await asyncio.sleep(60)
+
+    engine.working = work
+    task = asyncio.create_task(repartition(engine, "papers"))
+    await inside.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (only(engine)["outcome"], only(engine)["error"]) == ("interrupted", None)
+
+
+async def test_a_second_cancellation_waits_for_the_record(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, closing = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        inside.set()
+        await asyncio.sleep(60)
+
+    write = type(engine.db).write
+
+    async def slow(self: Any, query: Any, **params: Any) -> Any:
+        if query.name == "jobs/set_job_results":
+            closing.set()
+            await asyncio.sleep(0.05)
+        return await write(self, query, **params)
+
+    monkeypatch.setattr(type(engine.db), "write", slow)
+    engine.working = work
+    task = asyncio.create_task(repartition(engine, "papers"))
+    await inside.wait()
+    task.cancel()
+    await closing.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert only(engine)["outcome"] == "interrupted"
+
+
+async def test_a_database_that_is_gone_at_the_end_hides_no_result(engine: Any) -> None:
+    engine.db.failing["jobs/set_job_results"] = DatabaseUnavailableError("gone")
+    job = await repartition(engine, "papers")
+    assert (job.outcome, job.finished_at) == ("repartitioned", None)
+
+
+async def test_a_database_that_is_gone_at_the_beginning_leaves_no_record(engine: Any) -> None:
+    engine.db.failing["jobs/merge_jobs"] = DatabaseUnavailableError("gone")
+    ended = await attempt(engine, "papers", Order())
+    assert isinstance(ended, Failed)
+    assert (ended.graph, ended.job) == ("papers", None)
+    with pytest.raises(DatabaseUnavailableError):
+        await repartition(engine, "papers")
+
+
+async def test_an_unknown_graph_has_no_job(engine: Any) -> None:
+    with pytest.raises(UnknownGraphError):
+        await repartition(engine, "other")
+    assert engine.db.jobs == {}
+
+
+async def test_all_graphs_go_on_after_one_that_fails(engine_of: Any) -> None:
+    engine = engine_of(names=("a", "b", "c"), raising={"b": BusyError("somebody")})
+    heard: list[Any] = []
+    found = await repartition_all(engine, Order(), on_end=heard.append)
+    assert found == heard
+    assert [isinstance(each, Job) for each in found] == [True, False, True]
+    assert [stored["outcome"] for stored in engine.db.jobs.values()] == [
+        "repartitioned", "busy", "repartitioned",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
+def test_a_drift_outside_0_to_1_is_refused(wrong: float) -> None:
+    with pytest.raises(ConfigError, match="from 0 to 1"):
+        Order(max_drift=wrong)
+
+
+def test_at_least_one_generation_is_kept() -> None:
+    with pytest.raises(ConfigError, match="keep is 0"):
+        Order(keep=0)
+
+
+async def test_a_job_gives_signs_of_life(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "SIGN_S", 0.001)
+    engine.db.failing["jobs/set_job_signs"] = DatabaseUnavailableError("for a moment")
+
+    async def until_two_signs() -> None:
+        while engine.db.asked.count("jobs/set_job_signs") < 2:
+            await asyncio.sleep(0.001)
+
+    engine.working = until_two_signs
+    assert (await repartition(engine, "papers")).outcome == "repartitioned"

@@ -1,0 +1,88 @@
+"""Reading in portions: sizes that are kept, order, and what happens on failure."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.pgs.portions import in_order, portions, together
+
+
+def test_portions_cover_everything_once_and_keep_both_bounds() -> None:
+    sizes = np.random.default_rng(1).integers(0, 900, 5000)
+    found = list(portions(sizes, most_nodes=70, most_size=10_000))
+    places = np.concatenate([np.arange(part.start, part.stop) for part in found])
+    assert places.tolist() == list(range(5000))
+    assert all(part.stop - part.start <= 70 for part in found)
+    assert all(sizes[part].sum() <= 10_000 for part in found)
+
+
+def test_what_is_too_large_alone_is_a_portion_of_its_own() -> None:
+    found = list(portions(np.array([5, 5000, 5, 5]), most_nodes=10, most_size=100))
+    assert [(part.start, part.stop) for part in found] == [(0, 1), (1, 2), (2, 4)]
+
+
+def test_nothing_has_no_portions() -> None:
+    assert list(portions(np.zeros(0, dtype=np.int64))) == []
+
+
+async def test_results_come_in_order_with_few_under_way() -> None:
+    under_way, most, seen = 0, 0, []
+
+    async def read(number: int) -> int:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.002 * (number % 3))
+        under_way -= 1
+        return number
+
+    async def use(number: int) -> None:
+        seen.append(number)
+
+    await in_order((read(number) for number in range(20)), use, ahead=3)
+    assert seen == list(range(20))
+    assert most == 3
+
+
+async def test_the_first_failure_ends_the_others() -> None:
+    cancelled = []
+
+    async def read(number: int) -> int:
+        if number == 1:
+            raise ValueError("one")
+        try:
+            await asyncio.sleep(60 if number else 0)
+        except asyncio.CancelledError:
+            cancelled.append(number)
+            raise
+        return number
+
+    async def use(number: int) -> None:
+        assert number == 0
+
+    with pytest.raises(ValueError, match="one"):
+        await in_order((read(number) for number in range(9)), use, ahead=3)
+    assert cancelled == [2]
+
+
+async def test_two_side_by_side_give_both_or_the_error_itself() -> None:
+    ended = asyncio.Event()
+
+    async def value(number: int) -> int:
+        return number
+
+    async def fail() -> int:
+        raise ValueError("no")
+
+    async def wait() -> int:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        return 0
+
+    assert await together(value(1), value(2)) == (1, 2)
+    with pytest.raises(ValueError, match="no"):
+        await together(wait(), fail())
+    assert ended.is_set()

@@ -1,0 +1,70 @@
+"""`[[schedule]]` tables: what is taken, and sentences that name the entry at fault."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.schedule_entry import ScheduleEntry, entries
+
+WHOLE = """
+[[schedule]]
+graph = "papers"
+cron = "17 3 * * *"
+if_changed = true
+max_drift = 0.05
+keep = 2
+timezone = "Europe/Oslo"
+
+[[schedule]]
+all = true
+cron = "0 4 * * sun"
+"""
+
+
+def test_entries_are_read_in_their_order_with_defaults() -> None:
+    first, second = entries(tomllib.loads(WHOLE)["schedule"])
+    assert first == ScheduleEntry(
+        graph="papers", cron="17 3 * * *", max_drift=0.05, keep=2, timezone="Europe/Oslo"
+    )
+    assert (first.target, second.target) == ("graph papers", "all graphs")
+    assert (second.if_changed, second.max_drift, second.keep) == (True, None, None)
+
+
+def test_entries_that_are_read_stay_as_they_are() -> None:
+    read = entries(tomllib.loads(WHOLE)["schedule"])
+    assert entries(read) == read
+    assert entries([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ({"graph": "papers"}, r"entry 2 \(graph papers\): cron is missing"),
+        ({"cron": "0 3 * * *"}, "entry 2 has neither graph nor all = true"),
+        ({"cron": "0 3 * * *", "graph": "a", "all": True}, r"entry 2 \(graph a\) has both"),
+        ({"cron": "0 3 * *", "graph": "a"}, "cron has 4 fields instead of 5"),
+        ({"cron": "0 3 * * *", "grpah": "a"}, "grpah is not a key of it; the keys are cron, graph"),
+        ({"cron": "0 3 * * *", "graph": "a", "max_drift": 5}, "max_drift is out of range"),
+        ({"cron": "0 3 * * *", "graph": "a", "keep": 0}, "keep is out of range"),
+        ({"cron": 3, "graph": "a"}, "cron is out of range"),
+        (
+            {"cron": "0 3 * * *", "graph": "a", "max_drift": 0.1, "if_changed": False},
+            "has a max_drift and if_changed = false",
+        ),
+        ("0 3 * * *", "entry 2 is no table"),
+    ],
+)
+def test_a_wrong_entry_is_named_in_one_sentence(table: object, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence) as refused:
+        entries([{"cron": "0 3 * * *", "graph": "good"}, table])
+    assert str(refused.value).startswith("schedule entry 2")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", [{"graph": "a"}, "a", 3, None])
+def test_what_is_no_list_of_tables_is_refused(wrong: object) -> None:
+    with pytest.raises(ConfigError, match=r"write each entry under \[\[schedule\]\]"):
+        entries(wrong)
