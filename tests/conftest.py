@@ -107,6 +107,8 @@ async def wipe(database: Database) -> None:
 @asynccontextmanager
 async def _endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Endpoint]:
     uri = os.environ.get("PGS_TEST_NEO4J_URI")
+    if uri and os.environ.get("PYTEST_XDIST_WORKER"):
+        pytest.exit("one database cannot serve several workers: leave out -n, or unset its URI", 2)
     if uri:
         user = os.environ.get("PGS_TEST_NEO4J_USER", "neo4j")
         yield Endpoint(uri, user, os.environ.get("PGS_TEST_NEO4J_PASSWORD"))

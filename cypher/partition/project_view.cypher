@@ -11,10 +11,9 @@ CALL () {
   MATCH (n) WHERE id(n) = id
   RETURN n, null AS m, null AS raw
   UNION ALL
-  UNWIND $ids AS id
-  MATCH (n) WHERE id(n) = id
   MATCH (n)-[r]->(m)
-  WHERE m <> n
+  WHERE id(n) IN $ids  // id by id, the planner scans a store of few relationships for each
+    AND m <> n
     AND CASE size($types)
           WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
           ELSE type(r) IN $types

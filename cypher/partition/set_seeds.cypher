@@ -1,5 +1,5 @@
 // Mark the partitions of a generation, and no other, with a label of the graph's own, so that
-// GDS can read who belonged together.
+// GDS can read who belonged together. Pools are left out: nothing holds their nodes together.
 // params: generation, label
 // returns: marked
 // mode: write
@@ -8,6 +8,6 @@ CALL () {
   RETURN count(*) AS removed
 }
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
-WHERE p.level = 0
+WHERE p.level = 0 AND NOT p.pool
 SET p:$($label)
 RETURN count(*) AS marked

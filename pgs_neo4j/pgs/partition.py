@@ -13,11 +13,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from pgs_neo4j import queries
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, LeaseLostError
 from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, Warned
-from pgs_neo4j.gds import GDS
+from pgs_neo4j.gds import GDS, seed_label
 from pgs_neo4j.gds_calls import Owner
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
 from pgs_neo4j.pgs import drift, generation, lease, view
@@ -95,7 +96,7 @@ async def ensure(
         await clean_up(target, open_gds)
     if known:
         whole = await _whole(db, graph, current)
-        return _told(replace(whole, drift=Drift(committed=False)), clock)
+        return _told(replace(whole, drift=_still(whole.generation)), clock)
     wait_s = 0.0 if when_busy == "refuse" else WAIT_S if current else FIRST_WAIT_S
     try:
         async with lease.held(
@@ -125,6 +126,8 @@ async def clean_up(target: Target, open_gds: OpenGDS) -> None:
 
 
 async def _clean(target: Target, gds: GDS, held: Lease) -> None:
+    label = queries.get("partition/create_seed_labels")
+    await target.db.write(label, label=seed_label(held.graph))
     await gds.drop_leftovers(Owner(held.graph, held.fence))
     await generation.prune(target.db, target.graph, target.config.keep_generations)
 
@@ -217,12 +220,7 @@ async def check(target: Target, on_event: OnEvent, *, scan: bool = True) -> Drif
     token = await db.change_token()
     changed = current.settings != target.settings
     if token is not None and token == current.token:
-        return Drift(
-            committed=False,
-            nodes=current.node_count,
-            relationships=current.relationship_count,
-            settings_changed=changed,
-        )
+        return replace(_still(current), settings_changed=changed)
     if not scan:
         return Drift(committed=True, settings_changed=changed)
     found = await view.scan(db, target.mapping, on_event)
@@ -250,6 +248,13 @@ async def _whole(db: Database, graph: str, current: Generation | None) -> Partit
             "or another partitioning; try again"
         )
     return Partitioning(current, tuple(found), reused=True, seconds=0.0)
+
+
+def _still(current: Generation) -> Drift:
+    """Nobody else committed."""
+    return Drift(
+        committed=False, nodes=current.node_count, relationships=current.relationship_count
+    )
 
 
 def _none(found: View) -> Drift:

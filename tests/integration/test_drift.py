@@ -246,6 +246,18 @@ async def test_a_small_change_of_structure_grows_from_the_partitions_before(engi
     assert sorted(cold.generation.sizes) == sorted(second.generation.sizes)
 
 
+async def test_a_pool_stays_a_pool_when_partitions_grow(engine, db):
+    first = await begun(engine, db, isolates=40)
+    assert (first.generation.pools, first.generation.pooled_nodes) == (1, 40)
+    await db.call("UNWIND range(1, 3) AS i CREATE (:Paper {doi: 'new/' + i})", {}, "write")
+    second = await engine.partition("papers")
+    assert second.generation.origin == "seeded"
+    assert (second.generation.pools, second.generation.pooled_nodes) == (1, 43)
+    assert [p.lineage for p in second.partitions if p.pool] == [
+        p.lineage for p in first.partitions if p.pool
+    ]
+
+
 @pytest.mark.parametrize(
     ("knobs", "origin"),
     [({}, "seeded"), ({"seed_drift": 0.0}, "cold"), ({"algorithm": "leiden"}, "cold")],
