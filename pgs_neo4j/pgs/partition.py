@@ -126,8 +126,9 @@ async def clean_up(target: Target, open_gds: OpenGDS) -> None:
 
 
 async def _clean(target: Target, gds: GDS, held: Lease) -> None:
-    label = queries.get("partition/create_seed_labels")
-    await target.db.write(label, label=seed_label(held.graph))
+    label = seed_label(held.graph)
+    await target.db.write(queries.get("partition/create_seed_labels"), label=label)
+    await target.db.write(queries.get("partition/delete_seeds"), label=label)
     await gds.drop_leftovers(Owner(held.graph, held.fence))
     await generation.prune(target.db, target.graph, target.config.keep_generations)
 

@@ -1,0 +1,279 @@
+"""A repartition job whose process is killed, or stopped past its lease, at any of its steps."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from pgs_neo4j.db import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import BusyError
+from pgs_neo4j.gds import GDS
+from pgs_neo4j.jobs.record import list_jobs
+from pgs_neo4j.jobs.repartition import repartition
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.pgs import lease, partition
+from tests.conftest import Endpoint
+from tests.graphs import checksum, count, papers
+from tests.leftovers import expire, nothing_left, only, whole
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "fork") or not hasattr(signal, "SIGSTOP"),
+    reason="this system can neither fork nor stop a process",
+)
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 120.0
+KILLED, BUSY = -9, 4
+KEEP = 3
+SHORT_S = 3.0  # a lease that runs out while a test waits, and not while it works
+KNOBS: dict[str, Any] = {
+    "min_community_size": 10,
+    "target_partition_max": 60,
+    "embedder": "none",
+    "keep_generations": KEEP,
+}
+HELD = (
+    "clean up",
+    "scan",
+    "nodes scanned",
+    "compare",
+    "estimate",
+    "project",
+    "communities",
+    "limits",
+    "write",
+    "nodes written",
+    "enrich",
+    "flip",
+    "prune",
+)
+CITE = """
+MATCH (a:Paper {doi: 'doi/3'}), (b:Paper {topic: 3}) WITH a, b LIMIT 1
+CREATE (a)-[:CITES {strength: 1.0}]->(b)
+"""
+TELL = "MATCH (a:Paper {doi: 'doi/3'}) SET a.abstract = a.abstract + ' And more.'"
+SEEDS = "(x:PgsPartition) WHERE any(label IN labels(x) WHERE label STARTS WITH 'PgsSeed_')"
+SHIFT = "MATCH (j:PgsJob) SET j.updated_at = j.updated_at - duration('PT1H')"
+# One interpreter for all jobs of a test, each in a fork of its own: starting it costs seconds.
+SCRIPT = """
+import asyncio, json, os, signal, sys, traceback
+import pgs_neo4j.gds_runner
+from pgs_neo4j.cli.run import code_of
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.jobs.repartition import repartition
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+
+async def job(order):
+    number = getattr(signal, order["signal"])
+
+    def heard(event):
+        if order["at"] in (getattr(event, "step", ""), getattr(event, "what", "")):
+            os.kill(os.getpid(), number)
+
+    llm = ScriptedLLM(contract_reply)
+    given = {"sweep_llm": llm, "synthesis_llm": llm, "lease_s": order["lease_s"]}
+    async with PGS.connect(**given) as pgs:
+        await repartition(pgs, "papers", if_changed=order["if_changed"], on_event=heard)
+
+def run(order):
+    try:
+        asyncio.run(job(order))
+        return 0
+    except PGSError as error:
+        print(error, file=sys.stderr, flush=True)
+        return code_of(error)
+    except BaseException:
+        traceback.print_exc()
+        return 70
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        os._exit(run(json.loads(line)))
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """Runs jobs in processes of their own."""
+
+    process: Process
+
+    async def begin(
+        self, at: str, name: str = "SIGKILL", *, if_changed: bool = False, lease_s: float = 30.0
+    ) -> int:
+        """Begin a job that sends itself a signal when it comes to a step; its process."""
+        assert self.process.stdin is not None
+        order = {"at": at, "signal": name, "if_changed": if_changed, "lease_s": lease_s}
+        self.process.stdin.write(json.dumps(order).encode() + b"\n")
+        await self.process.stdin.drain()
+        return await self._number()
+
+    async def end(self) -> int:
+        """How the job ended."""
+        return await self._number()
+
+    async def kill(self, at: str, *, if_changed: bool = False) -> None:
+        """Have a job killed at a step."""
+        await self.begin(at, if_changed=if_changed)
+        assert await self.end() == KILLED, at
+
+    async def _number(self) -> int:
+        assert self.process.stdout is not None
+        async with asyncio.timeout(PATIENCE_S):
+            return int(await self.process.stdout.readline())
+
+
+@pytest.fixture
+async def jobs(tmp_path: Path, endpoint: Endpoint) -> AsyncIterator[Jobs]:
+    """The interpreter that runs jobs; it and what it runs are ended at the end."""
+    home = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    knobs = {f"PGS_{name.upper()}": str(value) for name, value in KNOBS.items()}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", SCRIPT),
+        cwd=tmp_path,
+        env={**kept, **home, **knobs, **endpoint.environment(), "PYTHONPATH": str(ROOT)},
+        stdin=PIPE,
+        stdout=PIPE,
+    )
+    yield Jobs(process)
+    for each in (*psutil.Process(process.pid).children(), psutil.Process(process.pid)):
+        each.kill()
+    await process.wait()
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """An engine in this process, on papers that are partitioned."""
+    mapping = await papers(db)
+    async with PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        sweep_llm=ScriptedLLM(contract_reply),
+        synthesis_llm=ScriptedLLM(contract_reply),
+        **KNOBS,
+    ) as opened:
+        await opened.add_graph("papers", mapping)
+        for _ in range(KEEP):
+            await opened.partition("papers", force=True)
+        yield opened
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not await condition():
+            await asyncio.sleep(0.05)
+
+
+async def run_out(db: Database) -> None:
+    """Wait until the lease of whoever held it has run out."""
+
+    async def free() -> bool:
+        return await lease.holder(db, "papers") is None
+
+    await until(free)
+
+
+async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_cleans_up(
+    jobs: Jobs, pgs: PGS, db: Database, gds: GDS
+) -> None:
+    users = await checksum(db)
+    for step in ("check", *HELD):
+        before = await whole(db)
+        await jobs.kill(step)
+        after = await whole(db)
+        assert (after.id != before.id) == (step == "prune"), step
+        read = await partition.read_current(db, "papers")
+        assert read is not None
+        assert read.generation.id == after.id
+        assert await lease.unreleased(db, "papers") == (step != "check")
+        assert len(await gds.leftovers()) == (step == "communities"), step
+        half = "(x:PgsGeneration {status: 'building'})"
+        assert await count(db, half) == (step in ("write", "nodes written", "enrich", "flip"))
+        if step == "write":  # alive as far as anybody can tell
+            with pytest.raises(BusyError):
+                await pgs.partition("papers", force=True)
+        await expire(db)
+        assert (await repartition(pgs, "papers")).outcome == "repartitioned"
+        assert (await whole(db)).id != after.id
+        await nothing_left(db, gds)
+        await only(db, KEEP)
+    assert await checksum(db) == users
+    found = await list_jobs(db, "papers", limit=100)
+    assert [job.outcome for job in found[::-1]] == ["running", "repartitioned"] * (1 + len(HELD))
+    await db.call(SHIFT, {}, "write")
+    assert (await repartition(pgs, "papers", if_changed=True)).outcome == "unchanged"
+    found = await list_jobs(db, "papers", limit=100)
+    ended = [job.outcome for job in found[::-1]]
+    assert ended == [*["killed", "repartitioned"] * (1 + len(HELD)), "unchanged"]
+
+
+@pytest.mark.parametrize(
+    ("change", "outcome", "steps"),
+    [
+        (CITE, "seeded", ("project", "communities", "nodes written", "flip")),
+        (TELL, "refreshed", ("write", "nodes written", "enrich", "flip")),
+    ],
+    ids=["seeded", "refreshed"],
+)
+async def test_a_job_killed_while_it_builds_on_the_generation_before(
+    jobs: Jobs, pgs: PGS, db: Database, gds: GDS, change: str, outcome: str, steps: tuple[str, ...]
+) -> None:
+    for step in steps:
+        await db.call(change, {}, "write")
+        before, users = await whole(db), await checksum(db)
+        await jobs.kill(step, if_changed=True)
+        assert await whole(db) == before
+        marked = step == "communities" and outcome == "seeded"
+        assert (await count(db, SEEDS) > 0) == marked, step
+        await expire(db)
+        again = await repartition(pgs, "papers", if_changed=not marked)
+        assert again.outcome == ("repartitioned" if marked else outcome)
+        await nothing_left(db, gds)
+        await whole(db)
+        assert await checksum(db) == users
+        drift = await pgs.check("papers", scan=False)
+        assert drift is not None
+        assert not drift.committed
+
+
+@pytest.mark.parametrize("step", ["write", "enrich", "flip"])
+async def test_a_job_stopped_past_its_lease_can_no_longer_write(
+    jobs: Jobs, pgs: PGS, db: Database, gds: GDS, step: str
+) -> None:
+    late = psutil.Process(await jobs.begin(step, "SIGSTOP", lease_s=SHORT_S))
+
+    async def stopped() -> bool:
+        return late.status() == psutil.STATUS_STOPPED
+
+    await until(stopped)
+    await run_out(db)
+    second = await repartition(pgs, "papers")
+    assert second.outcome == "repartitioned"
+    current = await whole(db)
+    assert current.id == second.generation
+    late.send_signal(signal.SIGCONT)
+    assert await jobs.end() == BUSY
+    assert await whole(db) == current
+    await nothing_left(db, gds)
+    await only(db, KEEP)
+    newest, first = await list_jobs(db, "papers")
+    assert (newest.id, first.outcome) == (second.id, "failed")
+    assert first.error is not None
+    assert "somebody else took over" in first.error

@@ -1,0 +1,192 @@
+"""The database is killed and started again between the steps of a repartition job."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import psutil
+import pytest
+
+from pgs_neo4j import gds as gds_module
+from pgs_neo4j import local
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import ArtifactError, DatabaseError, JavaMissingError
+from pgs_neo4j.gds import GDS
+from pgs_neo4j.jobs.record import list_jobs
+from pgs_neo4j.jobs.repartition import repartition
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.local import LocalOptions
+from pgs_neo4j.pgs import generation, partition, view
+from pgs_neo4j.queries import Query
+from tests.conftest import wipe
+from tests.graphs import checksum, papers
+from tests.leftovers import expire, nothing_left, only, whole
+
+KEEP = 2
+PATIENCE_S = 400.0
+LEASE_S = 120.0  # longer than a restart on a busy machine
+Restart = Callable[[], Awaitable[None]]
+
+
+@pytest.fixture(scope="module")
+async def options(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalOptions]:
+    """A server of our own, which may be killed; the test database serves the other tests."""
+    folder = tmp_path_factory.mktemp("restarted")
+    given = LocalOptions(data_dir=folder, heap_mb=700, page_cache_mb=64, start_timeout_s=240.0)
+    try:
+        await local.ensure_running(given)
+    except (ArtifactError, JavaMissingError) as error:
+        if not os.environ.get("PGS_TEST_NEO4J_URI"):
+            raise
+        pytest.skip(f"no local server can be had to be restarted: {error}")
+    yield given
+    await local.stop(given, timeout_s=30.0)
+    assert not local.status(given).running
+
+
+@pytest.fixture
+async def pgs(options: LocalOptions) -> AsyncIterator[PGS]:
+    """An engine on papers that are partitioned."""
+    server = await local.ensure_running(options)
+    async with PGS.connect(
+        neo4j_uri=server.uri,
+        neo4j_user=server.user,
+        neo4j_password=server.password,
+        sweep_llm=ScriptedLLM(contract_reply),
+        synthesis_llm=ScriptedLLM(contract_reply),
+        min_community_size=10,
+        target_partition_max=60,
+        embedder="none",
+        keep_generations=KEEP,
+        lease_s=LEASE_S,
+    ) as opened:
+        await wipe(opened.db)
+        await opened.add_graph("papers", await papers(opened.db))
+        for _ in range(KEEP):
+            await opened.partition("papers", force=True)
+        yield opened
+
+
+def before_scanning(patch: pytest.MonkeyPatch, restart: Restart) -> None:
+    """Restart between the beginning and the scan."""
+    scan = view.scan
+
+    async def scanned(*args: Any) -> view.View:
+        await restart()
+        return await scan(*args)
+
+    patch.setattr(view, "scan", scanned)
+
+
+def after_detecting(patch: pytest.MonkeyPatch, restart: Restart) -> None:
+    """Restart between the communities and the limits: the projection is gone."""
+    detect = GDS.detect
+
+    async def detected(self: GDS, *args: Any, **how: Any) -> Any:
+        found = await detect(self, *args, **how)
+        await restart()
+        return found
+
+    patch.setattr(GDS, "detect", detected)
+
+
+def while_writing(patch: pytest.MonkeyPatch, restart: Restart) -> None:
+    """Restart while the members are being written: nobody knows whether they were."""
+    write = Database.write
+
+    async def written(db: Database, query: Query, **params: Any) -> list[Row]:
+        if query.name != "partition/write_members":
+            return await write(db, query, **params)
+        writing = asyncio.create_task(write(db, query, **params))
+        await restart()
+        return await writing
+
+    patch.setattr(Database, "write", written)
+
+
+def before_flipping(patch: pytest.MonkeyPatch, restart: Restart) -> None:
+    """Restart between the description and the flip."""
+    flip = generation.make_current
+
+    async def flipped(*args: Any) -> None:
+        await restart()
+        await flip(*args)
+
+    patch.setattr(generation, "make_current", flipped)
+
+
+async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
+    options: LocalOptions, pgs: PGS
+) -> None:
+    """The server dies as in a power cut, and is back when the job goes on."""
+    db, users = pgs.db, await checksum(pgs.db)
+    restarts = 0
+
+    async def restart() -> None:
+        nonlocal restarts
+        restarts += 1
+        pid = local.status(options).pid
+        assert pid is not None
+        psutil.Process(pid).kill()
+        assert (await local.ensure_running(options)).pid != pid
+
+    for number, moment in enumerate(
+        (before_scanning, after_detecting, while_writing, before_flipping), start=1
+    ):
+        before = await whole(db)
+        ended = ""
+        with pytest.MonkeyPatch.context() as patch:
+            moment(patch, restart)
+            async with asyncio.timeout(PATIENCE_S):
+                with suppress(DatabaseError):
+                    ended = (await repartition(pgs, "papers")).generation or ""
+        assert restarts == number, moment.__name__
+        after = await whole(db)
+        assert after.id == (ended or before.id), moment.__name__
+        read = await partition.read_current(db, "papers")
+        assert read is not None
+        assert read.generation.id == after.id
+        (job,) = await list_jobs(db, "papers", limit=1)
+        assert job.outcome == ("repartitioned" if ended else "failed")
+        await expire(db)
+        assert (await repartition(pgs, "papers")).outcome == "repartitioned"
+        await nothing_left(db, await gds_module.open_gds(db))
+        await only(db, KEEP)
+        assert await checksum(db) == users
+
+
+async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
+    options: LocalOptions, pgs: PGS
+) -> None:
+    """It is killed while GDS works; the job ends before it is back."""
+    db, before, users = pgs.db, await whole(pgs.db), await checksum(pgs.db)
+    detect = GDS.detect
+
+    async def killed(self: GDS, *args: Any, **how: Any) -> Any:
+        working = asyncio.create_task(detect(self, *args, **how))
+        await asyncio.sleep(0)
+        pid = local.status(options).pid
+        assert pid is not None
+        psutil.Process(pid).kill()
+        return await working
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GDS, "detect", killed)
+        async with asyncio.timeout(PATIENCE_S):
+            with pytest.raises(DatabaseError, match="Neo4j at"):
+                await repartition(pgs, "papers")
+    assert not local.status(options).running
+    await local.ensure_running(options)
+    with suppress(DatabaseError):  # the first one may meet a connection that is dead
+        await whole(db)
+    assert await whole(db) == before
+    await expire(db)
+    assert (await repartition(pgs, "papers")).outcome == "repartitioned"
+    await nothing_left(db, await gds_module.open_gds(db))
+    await only(db, KEEP)
+    assert await checksum(db) == users

@@ -1,0 +1,240 @@
+"""A build that dies, or loses or repeats an acknowledgement, at each of its database writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import DatabaseUnavailableError
+from pgs_neo4j.gds import GDS
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.pgs import partition
+from pgs_neo4j.pgs.partition import Partitioning
+from pgs_neo4j.queries import Query
+from tests.conftest import Endpoint
+from tests.graphs import checksum, papers
+from tests.leftovers import expire, nothing_left, only, whole
+
+KEEP = 2
+MOST_WRITES = 40
+PATIENCE_S = 300.0
+CITE = """
+MATCH (a:Paper {doi: 'doi/3'}), (b:Paper {topic: 4}) WITH a, b LIMIT 1
+CREATE (a)-[:CITES {strength: 1.0}]->(b)
+"""
+TELL = "MATCH (a:Paper {doi: 'doi/3'}) SET a.abstract = a.abstract + ' And more.'"
+CHANGES = {"cold": None, "seeded": CITE, "refreshed": TELL}
+ALWAYS = {
+    "lease/merge_leases",
+    "partition/create_generations",
+    "partition/write_partitions",
+    "partition/write_adjacents",
+    "partition/write_members",
+    "partition/write_parents",
+    "partition/set_current",
+    "partition/mark_disposable",
+    "partition/delete_members",
+    "partition/delete_generations",
+    "lease/set_free_leases",
+}
+WRITES = {
+    "cold": ALWAYS,
+    "seeded": ALWAYS | {"partition/set_seeds", "partition/delete_seeds"},
+    "refreshed": ALWAYS | {"partition/write_shared"},
+}
+INVENTORY = """
+CALL () {
+  MATCH (n) WHERE any(label IN labels(n) WHERE label STARTS WITH 'Pgs')
+  UNWIND labels(n) AS name RETURN name, count(*) AS found
+  UNION ALL
+  MATCH ()-[r]->() WHERE type(r) STARTS WITH 'PGS_' RETURN type(r) AS name, count(*) AS found
+}
+RETURN name, found ORDER BY name
+"""
+Write = Callable[..., Awaitable[list[Row]]]
+
+
+@dataclass(slots=True)
+class Faults:
+    """Counts the writes of a connection and does something to one of them.
+
+    ``how``: ``once`` fails one write, ``dead`` that one and all after it, ``lost`` does it and
+    fails then, ``twice`` does it and then again.
+    """
+
+    write: Write
+    how: str = ""
+    at: int = 0
+    seen: list[str] = field(default_factory=list)
+
+    def arm(self, how: str, at: int) -> None:
+        """Begin to count."""
+        self.how, self.at, self.seen = how, at, []
+
+    @property
+    def done(self) -> list[str]:
+        """The writes that were done up to the armed one."""
+        return self.seen[: self.at if self.how == "lost" else self.at - 1]
+
+    @property
+    def fired(self) -> bool:
+        """Whether the armed one came by."""
+        return len(self.seen) >= self.at
+
+    async def run(self, db: Database, query: Query, params: Row) -> list[Row]:
+        """In place of ``Database.write``."""
+        self.seen.append(query.name)
+        hit = len(self.seen) == self.at
+        if (self.how == "dead" and self.fired) or (self.how == "once" and hit):
+            raise DatabaseUnavailableError(f"gone before {query.name}")
+        rows = await self.write(db, query, **params)
+        if self.how == "lost" and hit:
+            raise DatabaseUnavailableError(f"gone after {query.name}")
+        return await self.write(db, query, **params) if self.how == "twice" and hit else rows
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """An engine on many small topics of papers, so that there are levels above, and a pool."""
+    mapping = await papers(db, topics=30, size=10, isolates=3)
+    async with PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        sweep_llm=ScriptedLLM(contract_reply),
+        synthesis_llm=ScriptedLLM(contract_reply),
+        min_community_size=4,
+        target_partition_max=12,
+        embedder="none",
+        keep_generations=KEEP,
+    ) as opened:
+        await opened.add_graph("papers", mapping)
+        made = await opened.partition("papers")
+        assert made.generation.levels
+        yield opened
+
+
+@pytest.fixture
+def faults(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> Faults:
+    """What goes wrong with the writes, nothing to begin with."""
+    made = Faults(Database.write)
+
+    async def write(db: Database, query: Query, **params: Any) -> list[Row]:
+        return await made.run(db, query, params)
+
+    monkeypatch.setattr(Database, "write", write)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Builds:
+    """Builds of one way, again and again."""
+
+    pgs: PGS
+    db: Database
+    way: str
+
+    async def change(self) -> None:
+        """What makes the next build one of that way."""
+        if text := CHANGES[self.way]:
+            await self.db.call(text, {}, "write")
+
+    async def build(self) -> Partitioning:
+        """The next build."""
+        made = await self.pgs.partition("papers", force=self.way == "cold")
+        assert made.reused or made.generation.origin == self.way
+        return made
+
+
+async def prepared(pgs: PGS, db: Database, way: str) -> Builds:
+    """Builds of one way, after enough of them that old generations go."""
+    found = Builds(pgs, db, way)
+    for _ in range(KEEP):
+        await found.change()
+        await found.build()
+    await only(db, KEEP)
+    return found
+
+
+async def inventory(db: Database) -> list[Row]:
+    """How much of ours there is, by label and type."""
+    return (await db.call(INVENTORY, {}, "read"))[1]
+
+
+@pytest.mark.parametrize(
+    ("way", "how"),
+    [
+        ("cold", "once"),
+        ("cold", "dead"),
+        ("cold", "lost"),
+        ("seeded", "dead"),
+        ("refreshed", "dead"),
+    ],
+)
+async def test_a_crash_at_any_write_leaves_old_or_new(
+    pgs: PGS, faults: Faults, db: Database, gds: GDS, way: str, how: str
+) -> None:
+    builds = await prepared(pgs, db, way)
+    failed: list[str] = []
+    async with asyncio.timeout(PATIENCE_S):
+        for at in range(1, MOST_WRITES):
+            await builds.change()
+            before, users = await whole(db), await checksum(db)
+            faults.arm(how, at)
+            with suppress(DatabaseUnavailableError):
+                await builds.build()
+            fired, done, seen = faults.fired, faults.done, faults.seen
+            faults.arm("", 0)
+            failed += seen[at - 1 : at]
+            after = await whole(db)
+            assert (after.id != before.id) == ("partition/set_current" in done)
+            read = await partition.read_current(db, "papers")
+            assert read is not None
+            assert read.generation.id == after.id
+            assert tuple(part.size for part in read.partitions) == after.sizes
+            await expire(db)
+            made = await builds.pgs.partition("papers", force=True)
+            assert (await whole(db)).id == made.generation.id
+            await nothing_left(db, gds)
+            await only(db, KEEP)
+            assert await checksum(db) == users
+            if not fired:
+                break
+        else:
+            raise AssertionError("the build never came to its end")
+    assert set(failed) >= WRITES[builds.way]
+
+
+@pytest.mark.parametrize("way", list(CHANGES))
+async def test_a_write_that_is_repeated_does_no_harm(
+    pgs: PGS, faults: Faults, db: Database, gds: GDS, way: str
+) -> None:
+    """The driver repeats what was committed when its acknowledgement was lost."""
+    builds = await prepared(pgs, db, way)
+    await builds.change()
+    await builds.build()
+    expected = await inventory(db)
+    repeated: list[str] = []
+    async with asyncio.timeout(PATIENCE_S):
+        for at in range(1, MOST_WRITES):
+            await builds.change()
+            faults.arm("twice", at)
+            made = await builds.build()
+            assert (await whole(db)).id == made.generation.id
+            await nothing_left(db, gds)
+            await only(db, KEEP)
+            if builds.way != "seeded":  # there, what is adjacent changes with the graph
+                assert await inventory(db) == expected, faults.seen[at - 1]
+            repeated += faults.seen[at - 1 : at]
+            if not faults.fired:
+                break
+        else:
+            raise AssertionError("the build never came to its end")
+    assert set(repeated) >= WRITES[builds.way]

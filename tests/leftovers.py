@@ -1,0 +1,85 @@
+"""What a partitioning must leave whole, and what it must not leave behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database
+from pgs_neo4j.gds import GDS
+from tests.graphs import count
+
+# One statement, so that a reader cannot mix two generations without the database doing so.
+WHOLE = """
+MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(c:PgsGeneration)
+RETURN c.id AS id, c.status AS status, c.node_count AS nodes, c.sizes AS sizes,
+       c.partition_count AS partitions, COLLECT {
+         MATCH (c)<-[:PGS_PART_OF]-(p:PgsPartition {level: 0})
+         RETURN [p.id, p.size, COUNT { (p)<-[:PGS_IN]-() }] ORDER BY p.id
+       } AS found
+"""
+LEFT = """
+CALL () { MATCH (c:PgsGeneration) WHERE c.status <> 'complete' RETURN count(c) AS unfinished }
+CALL () {
+  MATCH (p:PgsPartition) WHERE NOT (p)-[:PGS_PART_OF]->(:PgsGeneration)
+  RETURN count(p) AS orphans
+}
+CALL () {
+  MATCH (p:PgsPartition) WHERE any(label IN labels(p) WHERE label STARTS WITH 'PgsSeed_')
+  RETURN count(p) AS seeds
+}
+CALL () { MATCH (l:PgsLease) WHERE l.holder IS NOT NULL RETURN count(l) AS leases }
+RETURN unfinished, orphans, seeds, leases
+"""
+NOTHING = {"unfinished": 0, "orphans": 0, "seeds": 0, "leases": 0}
+CALLS = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_call IS NOT NULL RETURN metaData"
+# The dead are taken for dead at once, so that no test waits for it.
+EXPIRE = """
+MATCH (l:PgsLease) WHERE l.holder IS NOT NULL
+SET l.expires_at = datetime.realtime('Z') - duration('PT1S')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A current generation as one statement showed it: sizes by partition id."""
+
+    id: str
+    sizes: tuple[int, ...]
+
+
+async def whole(db: Database, graph: str = "papers") -> Seen:
+    """The current generation, after the check that nothing of it is missing or foreign."""
+    _, rows = await db.call(WHOLE, {"graph": graph}, "read")
+    assert len(rows) == 1, f"{len(rows)} current generations"
+    row = rows[0]
+    sizes = tuple(size for _, size, _ in row["found"])
+    assert row["status"] == "complete", row
+    assert [part for part, _, _ in row["found"]] == list(range(1, row["partitions"] + 1)), row
+    assert list(sizes) == row["sizes"], row
+    assert all(size == members for _, size, members in row["found"]), row
+    assert sum(sizes) == row["nodes"], row
+    return Seen(row["id"], sizes)
+
+
+async def nothing_left(db: Database, gds: GDS) -> None:
+    """No projection, seed, half generation, partition of none, or lease is left of any job."""
+    _, rows = await db.call(LEFT, {}, "read")
+    assert rows == [NOTHING]
+    _, running = await db.call(CALLS, {}, "read")
+    assert running == []
+    assert await gds.leftovers() == []
+
+
+async def only(db: Database, generations: int, graph: str = "papers") -> None:
+    """So many generations are there, the current one among them, and their partitions only."""
+    kept = (await db.read(queries.get("partition/read_generations"), graph=graph))[0]["ids"]
+    assert len(kept) == generations
+    assert (await whole(db, graph)).id in kept
+    loose = "(x:PgsPartition) WHERE NOT (x)-[:PGS_PART_OF]->(:PgsGeneration {status: 'complete'})"
+    assert await count(db, loose) == 0
+
+
+async def expire(db: Database) -> None:
+    """Let the lease of a holder that died have run out."""
+    await db.call(EXPIRE, {}, "write")
