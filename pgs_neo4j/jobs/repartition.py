@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.errors import BusyError, ConfigError, LeaseLostError, PGSError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.gds_calls import to_the_end
 from pgs_neo4j.jobs import record
 from pgs_neo4j.jobs.record import Job, Outcome
 

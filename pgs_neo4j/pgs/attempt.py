@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from uuid import uuid4
 
+from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import GDS
-from pgs_neo4j.gds_calls import to_the_end
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs import generation
 from pgs_neo4j.pgs.clock import Clock

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
-from pgs_neo4j.errors import DatabaseError
-from pgs_neo4j.gds import Communities, Seeds, seed_label
-from pgs_neo4j.gds_calls import to_the_end
+from pgs_neo4j.gds import Communities, detect, project_view, refuse_if_too_large
 from pgs_neo4j.graph import weights
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.csr import Edges, undirected
@@ -23,7 +20,7 @@ from pgs_neo4j.graph.lineage import inherited
 from pgs_neo4j.graph.quality import quality
 from pgs_neo4j.graph.steady import steadied
 from pgs_neo4j.model import Adjacent, Generation, Partition, Unit
-from pgs_neo4j.pgs import enrich, generation, membership, units, view
+from pgs_neo4j.pgs import enrich, generation, membership, seeds, units, view
 from pgs_neo4j.pgs.attempt import Attempt, building
 from pgs_neo4j.pgs.drift import Compared
 from pgs_neo4j.pgs.likeness import pool_order
@@ -117,40 +114,28 @@ async def _detect(
     """Communities, and whether they grew from the partitions before."""
     config, gds, direct = attempt.config, attempt.gds, found.clean or uniform
     with attempt.clock.step("estimate"):
-        await gds.refuse_if_too_large(len(found.ids), len(found.source), config.algorithm)
+        await refuse_if_too_large(gds, len(found.ids), len(found.source), config.algorithm)
     async with AsyncExitStack() as stack:
         with attempt.clock.step("project"):
-            seeds = None
+            begin = None
             if before is not None and direct:
-                seeds = await stack.enter_async_context(_seeds(attempt, before.generation))
+                begin = await stack.enter_async_context(
+                    seeds.marked(attempt.db, attempt.graph, before.generation.id)
+                )
             projection = await stack.enter_async_context(
-                gds.project_view(
-                    attempt.mapping, found.ids, uniform=uniform, direct=direct, seeds=seeds
+                project_view(
+                    gds, attempt.mapping, found.ids, uniform=uniform, direct=direct, seeds=begin
                 )
             )
         with attempt.clock.step("communities"):
-            communities = await gds.detect(
+            communities = await detect(
+                gds,
                 projection,
                 config.algorithm,
                 seed=config.random_seed,
                 concurrency=config.gds_concurrency,
             )
     return communities, projection.seeded
-
-
-@asynccontextmanager
-async def _seeds(attempt: Attempt, before: Generation) -> AsyncIterator[Seeds]:
-    """The partitions before, marked for GDS for as long as it reads them."""
-    label = seed_label(attempt.graph)
-    rows = await attempt.db.write(
-        queries.get("partition/set_seeds"), generation=before.id, label=label
-    )
-    try:
-        yield Seeds(label, int(rows[0]["marked"]))
-    finally:
-        with suppress(DatabaseError):
-            query = queries.get("partition/delete_seeds")
-            await to_the_end(attempt.db.write(query, label=label))
 
 
 def _limits(attempt: Attempt) -> Limits:

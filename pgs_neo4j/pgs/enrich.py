@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j import queries
+from pgs_neo4j.gds import centroids
 from pgs_neo4j.graph.keywords import KeywordCounter
 from pgs_neo4j.model import Partition
 from pgs_neo4j.node_text import joined_text, shortened
@@ -67,7 +68,7 @@ async def describe(
     if attempt.mapping.text:
         await _read_texts(attempt, found, members, seen, counter)
     keywords = counter.keywords(others=[part.keywords for part in others])
-    centroids = await _centroids(
+    vectors = await _centroids(
         attempt, generation, seen, keywords, found.embedding_dimensions, partial=bool(others)
     )
     return [
@@ -75,7 +76,7 @@ async def describe(
             partition,
             keywords=keywords.get(partition.id, ()),
             summary=_summary(keywords.get(partition.id, ()), seen[partition.id].heaviest),
-            centroid=centroids.get(partition.id),
+            centroid=vectors.get(partition.id),
         )
         for partition in partitions
     ]
@@ -157,7 +158,8 @@ async def _centroids(
 ) -> dict[int, NDArray[np.float32]]:
     space, mapping = attempt.space, attempt.mapping
     if space.kind == "stored" and mapping.embedding and dimensions:
-        return await attempt.gds.centroids(
+        return await centroids(
+            attempt.gds,
             generation,
             mapping.embedding,
             dimensions,

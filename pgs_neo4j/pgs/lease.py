@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from pgs_neo4j import queries
+from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import (
     BusyError,
@@ -27,7 +28,6 @@ from pgs_neo4j.errors import (
     LeaseLostError,
     PGSError,
 )
-from pgs_neo4j.gds_calls import to_the_end
 
 RENEWALS = 3  # within the time of a lease, so that two of them may fail
 FIRST_POLL_S, LONGEST_POLL_S = 0.2, 2.0

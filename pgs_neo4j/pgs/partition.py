@@ -13,15 +13,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pgs_neo4j import queries
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, LeaseLostError
 from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, Warned
-from pgs_neo4j.gds import GDS, seed_label
-from pgs_neo4j.gds_calls import Owner
+from pgs_neo4j.gds import GDS, Owner, drop_leftovers
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
-from pgs_neo4j.pgs import drift, generation, lease, view
+from pgs_neo4j.pgs import drift, generation, lease, seeds, view
 from pgs_neo4j.pgs.attempt import Attempt
 from pgs_neo4j.pgs.build import Before, build
 from pgs_neo4j.pgs.clock import Clock
@@ -126,10 +124,8 @@ async def clean_up(target: Target, open_gds: OpenGDS) -> None:
 
 
 async def _clean(target: Target, gds: GDS, held: Lease) -> None:
-    label = seed_label(held.graph)
-    await target.db.write(queries.get("partition/create_seed_labels"), label=label)
-    await target.db.write(queries.get("partition/delete_seeds"), label=label)
-    await gds.drop_leftovers(Owner(held.graph, held.fence))
+    await seeds.prepare(target.db, held.graph)
+    await drop_leftovers(gds, Owner(held.graph, held.fence))
     await generation.prune(target.db, target.graph, target.config.keep_generations)
 
 

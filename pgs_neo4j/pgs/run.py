@@ -10,11 +10,11 @@ from time import perf_counter
 from typing import get_args
 from uuid import uuid4
 
+from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import DatabaseError, PGSError, QuestionError, UsageError
 from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
-from pgs_neo4j.gds_calls import to_the_end
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.pgs import partition, session

@@ -13,9 +13,9 @@ import numpy as np
 
 from pgs_neo4j import catalog, local
 from pgs_neo4j import db as db_module
+from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.gds_calls import to_the_end
 from tests.bench.graphs import BenchGraph
 
 LABEL, TYPE = "Node", "LINK"

@@ -100,7 +100,7 @@ def check_changes(changes):
     (turn,) = changes["turns"]
     assert changes["relationships"] == 160
     assert turn["drift"]["committed"]
-    assert 0.01 < turn["drift"]["fraction"] < 0.05
+    assert 0.008 < turn["drift"]["fraction"] < 0.012
     assert changes["origins"] == [turn["origin"]]
     assert 0.5 < changes["lineage"] <= 1.0
     assert changes["ratio"] == turn["seconds"] / turn["cold_seconds"]

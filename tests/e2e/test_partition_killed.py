@@ -19,7 +19,7 @@ import pytest
 from pgs_neo4j.db import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError
-from pgs_neo4j.gds import GDS
+from pgs_neo4j.gds import GDS, leftovers
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
@@ -203,7 +203,7 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
         assert read is not None
         assert read.generation.id == after.id
         assert await lease.unreleased(db, "papers") == (step != "check")
-        assert len(await gds.leftovers()) == (step == "communities"), step
+        assert len(await leftovers(gds)) == (step == "communities"), step
         half = "(x:PgsGeneration {status: 'building'})"
         assert await count(db, half) == (step in ("write", "nodes written", "enrich", "flip"))
         if step == "write":  # alive as far as anybody can tell

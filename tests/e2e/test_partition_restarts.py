@@ -11,17 +11,16 @@ from typing import Any
 import psutil
 import pytest
 
-from pgs_neo4j import gds as gds_module
 from pgs_neo4j import local
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ArtifactError, DatabaseError, JavaMissingError
-from pgs_neo4j.gds import GDS
+from pgs_neo4j.gds import open_gds
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
-from pgs_neo4j.pgs import generation, partition, view
+from pgs_neo4j.pgs import build, generation, partition, view
 from pgs_neo4j.queries import Query
 from tests.conftest import wipe
 from tests.graphs import checksum, papers
@@ -85,14 +84,14 @@ def before_scanning(patch: pytest.MonkeyPatch, restart: Restart) -> None:
 
 def after_detecting(patch: pytest.MonkeyPatch, restart: Restart) -> None:
     """Restart between the communities and the limits: the projection is gone."""
-    detect = GDS.detect
+    detect = build.detect
 
-    async def detected(self: GDS, *args: Any, **how: Any) -> Any:
-        found = await detect(self, *args, **how)
+    async def detected(*args: Any, **how: Any) -> Any:
+        found = await detect(*args, **how)
         await restart()
         return found
 
-    patch.setattr(GDS, "detect", detected)
+    patch.setattr(build, "detect", detected)
 
 
 def while_writing(patch: pytest.MonkeyPatch, restart: Restart) -> None:
@@ -155,7 +154,7 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
         assert job.outcome == ("repartitioned" if ended else "failed")
         await expire(db)
         assert (await repartition(pgs, "papers")).outcome == "repartitioned"
-        await nothing_left(db, await gds_module.open_gds(db))
+        await nothing_left(db, await open_gds(db))
         await only(db, KEEP)
         assert await checksum(db) == users
 
@@ -165,10 +164,10 @@ async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
 ) -> None:
     """It is killed while GDS works; the job ends before it is back."""
     db, before, users = pgs.db, await whole(pgs.db), await checksum(pgs.db)
-    detect = GDS.detect
+    detect = build.detect
 
-    async def killed(self: GDS, *args: Any, **how: Any) -> Any:
-        working = asyncio.create_task(detect(self, *args, **how))
+    async def killed(*args: Any, **how: Any) -> Any:
+        working = asyncio.create_task(detect(*args, **how))
         await asyncio.sleep(0)
         pid = local.status(options).pid
         assert pid is not None
@@ -176,7 +175,7 @@ async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
         return await working
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(GDS, "detect", killed)
+        patch.setattr(build, "detect", killed)
         async with asyncio.timeout(PATIENCE_S):
             with pytest.raises(DatabaseError, match="Neo4j at"):
                 await repartition(pgs, "papers")
@@ -187,6 +186,6 @@ async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
     assert await whole(db) == before
     await expire(db)
     assert (await repartition(pgs, "papers")).outcome == "repartitioned"
-    await nothing_left(db, await gds_module.open_gds(db))
+    await nothing_left(db, await open_gds(db))
     await only(db, KEEP)
     assert await checksum(db) == users

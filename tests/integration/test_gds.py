@@ -5,8 +5,6 @@ import asyncio
 import numpy as np
 import pytest
 
-from pgs_neo4j import gds as gds_module
-from pgs_neo4j import gds_calls
 from pgs_neo4j.errors import (
     DatabaseTimeoutError,
     EmptyGraphError,
@@ -15,8 +13,19 @@ from pgs_neo4j.errors import (
     GDSMissingError,
     QueryError,
 )
-from pgs_neo4j.gds import Seeds
-from pgs_neo4j.gds_calls import Owner
+from pgs_neo4j.gds import (
+    Owner,
+    Seeds,
+    calls,
+    centroids,
+    detect,
+    drop_leftovers,
+    leftovers,
+    open_gds,
+    project_view,
+    refuse_if_too_large,
+)
+from pgs_neo4j.gds.catalog import new_name
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.scan_nodes import read_ids
 
@@ -43,8 +52,8 @@ CREATE (a)-[:TIES {weight: 1.0 + (a.i + step) % 3}]->(b)
 
 async def communities(gds, algorithm="leiden-louvain", mapping=MAPPING, **how):
     ids, _ = await read_ids(gds.db, mapping)
-    async with gds.project_view(mapping, ids, **how) as projection:
-        return await gds.detect(projection, algorithm, seed=1, concurrency=1)
+    async with project_view(gds, mapping, ids, **how) as projection:
+        return await detect(gds, projection, algorithm, seed=1, concurrency=1)
 
 
 @pytest.mark.parametrize("algorithm", ["leiden-louvain", "leiden", "louvain"])
@@ -56,7 +65,7 @@ async def test_two_triangles_are_two_communities(db, gds, algorithm):
     assert len(set(found.labels[:3])) == len(set(found.labels[3:])) == 1
     assert found.labels[0] != found.labels[3]
     assert found.modularity > 0.4
-    assert await gds.leftovers() == []
+    assert await leftovers(gds) == []
 
 
 @pytest.mark.parametrize("algorithm", ["leiden-louvain", "leiden", "louvain"])
@@ -88,7 +97,7 @@ async def test_what_gds_cannot_read_by_itself_is_read_for_it(db, gds, mapping, s
     ids, _ = await read_ids(db, mapping)
     found = await communities(gds, mapping=mapping, direct=True)
     assert found.ids.tolist() == ids.tolist()
-    assert await gds.leftovers() == []
+    assert await leftovers(gds) == []
 
 
 async def test_seeds_are_where_louvain_begins(db, gds):
@@ -183,14 +192,14 @@ async def test_centroids_are_exact_means_of_usable_vectors(db, gds):
         {},
         "write",
     )
-    found = await gds.centroids("g1", "v", 2)
+    found = await centroids(gds, "g1", "v", 2)
     np.testing.assert_allclose(found[1], [2.0, 3.0], rtol=1e-6)
     np.testing.assert_allclose(found[2], [4.0, 7.0], rtol=1e-6)
-    weighted = await gds.centroids("g1", "v", 2, weight="w")
+    weighted = await centroids(gds, "g1", "v", 2, weight="w")
     direction = weighted[2] / np.linalg.norm(weighted[2])
     expected = np.array([1 * 2 + 3 * 6, 1 * 4 + 3 * 10.0])
     np.testing.assert_allclose(direction, expected / np.linalg.norm(expected), rtol=1e-6)
-    assert await gds.leftovers() == []
+    assert await leftovers(gds) == []
 
 
 @pytest.mark.parametrize("vector", ["[0.0/0.0, 1.0]", "[1.0]", "'text'", "null"])
@@ -201,8 +210,8 @@ async def test_without_a_usable_vector_there_are_no_centroids(db, gds, vector):
         {},
         "write",
     )
-    assert await gds.centroids("g1", "v", 2) == {}
-    assert await gds.leftovers() == []
+    assert await centroids(gds, "g1", "v", 2) == {}
+    assert await leftovers(gds) == []
 
 
 async def test_extreme_vectors_and_weights_have_a_finite_centroid(db, gds):
@@ -212,7 +221,7 @@ async def test_extreme_vectors_and_weights_have_a_finite_centroid(db, gds):
         {},
         "write",
     )
-    found = await gds.centroids("g1", "v", 2, weight="w")
+    found = await centroids(gds, "g1", "v", 2, weight="w")
     np.testing.assert_allclose(found[1], [0.5, -1.0], rtol=1e-6)
 
 
@@ -220,10 +229,10 @@ async def test_a_projection_is_dropped_when_the_work_in_it_fails(db, gds):
     await db.call(TRIANGLES, {}, "write")
     with pytest.raises(RuntimeError, match="midway"):
         ids, _ = await read_ids(db, MAPPING)
-        async with gds.project_view(MAPPING, ids):
-            assert len(await gds.leftovers()) == 1
+        async with project_view(gds, MAPPING, ids):
+            assert len(await leftovers(gds)) == 1
             raise RuntimeError("midway")
-    assert await gds.leftovers() == []
+    assert await leftovers(gds) == []
 
 
 @pytest.mark.parametrize("fault", [ValueError, KeyError, IndexError, TypeError])
@@ -232,23 +241,23 @@ async def test_what_the_client_cannot_read_is_told_without_the_statement(db, fau
         raise fault("MATCH (n) RETURN n.secret")
 
     with pytest.raises(GDSError, match="client cannot use") as caught:
-        await gds_calls.supervised(db, work)
+        await calls.supervised(db, work)
     assert fault.__name__ in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
 async def test_only_projections_of_earlier_jobs_on_the_same_graph_are_dropped(db, gds):
     await db.call("CREATE (:Thing)", {}, "write")
-    names = {fence: gds.owned_by(Owner("papers", fence))._name() for fence in (3, 4, 5)}
-    other = gds.owned_by(Owner("books", 1))._name()
+    names = {fence: new_name(gds.owned_by(Owner("papers", fence))) for fence in (3, 4, 5)}
+    other = new_name(gds.owned_by(Owner("books", 1)))
     for name in (*names.values(), other, "pgs_of_somebody", "theirs"):
         query = "MATCH (n:Thing) RETURN gds.graph.project($name, n, null) AS graph"
         await db.call(query, {"name": name}, "read")
-    assert sorted(await gds.leftovers()) == sorted([*names.values(), other])
-    assert sorted(await gds.leftovers(graph="papers")) == sorted(names.values())
-    assert await gds.leftovers(3600.0) == []
-    assert sorted(await gds.drop_leftovers(Owner("papers", 5))) == sorted([names[3], names[4]])
-    assert await gds.drop_leftovers(Owner("papers", 6)) == [names[5]]
+    assert sorted(await leftovers(gds)) == sorted([*names.values(), other])
+    assert sorted(await leftovers(gds, graph="papers")) == sorted(names.values())
+    assert await leftovers(gds, 3600.0) == []
+    assert sorted(await drop_leftovers(gds, Owner("papers", 5))) == sorted([names[3], names[4]])
+    assert await drop_leftovers(gds, Owner("papers", 6)) == [names[5]]
     _, rows = await db.call("CALL gds.graph.list() YIELD graphName AS name", {}, "read")
     assert {row["name"] for row in rows} == {other, "pgs_of_somebody", "theirs"}
 
@@ -257,16 +266,16 @@ async def test_a_statement_of_an_earlier_job_is_ended_by_the_next_one(db, gds):
     slow = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS found"
 
     def work():
-        return gds_calls.current().run(slow, {}, "read")
+        return calls.current().run(slow, {}, "read")
 
-    late = asyncio.create_task(gds_calls.supervised(db, work, Owner("papers", 1)))
+    late = asyncio.create_task(calls.supervised(db, work, Owner("papers", 1)))
     shown = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_graph = 'papers' RETURN metaData"
     while not (await db.call(shown, {}, "read"))[1]:
         await asyncio.sleep(0.02)
-    await gds.drop_leftovers(Owner("books", 9))
-    await gds.drop_leftovers(Owner("papers", 1))
+    await drop_leftovers(gds, Owner("books", 9))
+    await drop_leftovers(gds, Owner("papers", 1))
     assert not late.done()
-    await gds.drop_leftovers(Owner("papers", 2))
+    await drop_leftovers(gds, Owner("papers", 2))
     with pytest.raises(DatabaseTimeoutError):
         await late
 
@@ -274,15 +283,15 @@ async def test_a_statement_of_an_earlier_job_is_ended_by_the_next_one(db, gds):
 async def test_a_failing_procedure_is_a_gds_error(db, gds):
     await db.call("CREATE (:Thing)", {}, "write")
     ids, _ = await read_ids(db, MAPPING)
-    async with gds.project_view(MAPPING, ids) as graph:
+    async with project_view(gds, MAPPING, ids) as graph:
         with pytest.raises(GDSError, match="Graph Data Science failed"):
-            await gds.detect(graph, "leiden", seed=1, concurrency=10_000)
+            await detect(gds, graph, "leiden", seed=1, concurrency=10_000)
 
 
 async def test_a_graph_that_does_not_fit_is_refused_with_the_figures(gds):
     with pytest.raises(GDSMemoryError, match=r"needs up to [\d,]+ MiB .* heap is [\d,]+ MiB"):
-        await gds.refuse_if_too_large(10**10, 10**11, "leiden-louvain")
-    await gds.refuse_if_too_large(1000, 5000, "leiden-louvain")
+        await refuse_if_too_large(gds, 10**10, 10**11, "leiden-louvain")
+    await refuse_if_too_large(gds, 1000, 5000, "leiden-louvain")
 
 
 async def test_a_server_without_gds_is_told_how_to_get_it(db, monkeypatch):
@@ -291,4 +300,4 @@ async def test_a_server_without_gds_is_told_how_to_get_it(db, monkeypatch):
 
     monkeypatch.setattr(type(db), "read", lambda self, query, **p: refuse(query, **p))
     with pytest.raises(GDSMissingError, match="install the graph-data-science plugin"):
-        await gds_module.open_gds(db)
+        await open_gds(db)

@@ -10,9 +10,9 @@ from urllib.parse import urlparse
 import pytest
 
 from pgs_neo4j import db as db_module
-from pgs_neo4j import gds as gds_module
-from pgs_neo4j import gds_calls
+from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.errors import DatabaseTimeoutError
+from pgs_neo4j.gds import calls, detect, leftovers, open_gds, project_view
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.scan_nodes import read_ids
 
@@ -31,14 +31,14 @@ async def ring(db):
 
 async def project(gds):
     ids, _ = await read_ids(gds.db, MAPPING)
-    async with gds.project_view(MAPPING, ids) as projection:
+    async with project_view(gds, MAPPING, ids) as projection:
         return projection.graph.name()
 
 
 async def louvain(gds):
     ids, _ = await read_ids(gds.db, MAPPING)
-    async with gds.project_view(MAPPING, ids) as projection:
-        return await gds.detect(projection, "louvain", seed=1, concurrency=1)
+    async with project_view(gds, MAPPING, ids) as projection:
+        return await detect(gds, projection, "louvain", seed=1, concurrency=1)
 
 
 async def transactions(db):
@@ -70,7 +70,7 @@ async def late_news(endpoint):
     uri = f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         async with db_module.connect(uri, endpoint.user, endpoint.password) as opened:
-            yield await gds_module.open_gds(opened)
+            yield await open_gds(opened)
     finally:
         server.close()
         for end in ends:
@@ -80,7 +80,7 @@ async def late_news(endpoint):
 
 async def some_projections(gds, wanted):
     async with asyncio.timeout(60):
-        while len(found := await gds.leftovers()) < wanted:
+        while len(found := await leftovers(gds)) < wanted:
             await asyncio.sleep(0.02)
     return found
 
@@ -92,7 +92,7 @@ async def test_cancelling_ends_the_work_and_drops_the_projection(db, gds):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await gds.leftovers() == []
+    assert await leftovers(gds) == []
 
 
 async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkeypatch):
@@ -117,7 +117,7 @@ async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkey
             cancelled += task.cancelled()
             # A transaction that still runs could register its projection later.
             assert await transactions(db) == 0, f"cancelled after {i} of 20 parts"
-            assert await gds.leftovers() == [], f"cancelled after {i} of 20 parts"
+            assert await leftovers(gds) == [], f"cancelled after {i} of 20 parts"
     assert cancelled >= 10
     gc.collect()
     await asyncio.sleep(0)
@@ -136,17 +136,17 @@ async def test_a_server_that_hears_late_of_a_cancellation_keeps_nothing(endpoint
             while await transactions(db):
                 await asyncio.sleep(0.02)
         assert task.cancelled()
-        assert await gds.leftovers() == []
+        assert await leftovers(gds) == []
 
 
 @pytest.mark.parametrize("timeout_s", [0.05, 0.15, 0.3])
 async def test_a_projection_that_takes_too_long_is_not_left_behind(db, gds, monkeypatch, timeout_s):
     await ring(db)
-    monkeypatch.setattr(gds_calls, "TIMEOUT_S", timeout_s)
+    monkeypatch.setattr(calls, "TIMEOUT_S", timeout_s)
     with pytest.raises(DatabaseTimeoutError):
         await louvain(gds)
     assert await transactions(db) == 0
-    assert await gds.leftovers() == []
+    assert await leftovers(gds) == []
 
 
 async def test_cancelling_one_job_leaves_the_other_alone(db, gds):
@@ -157,7 +157,7 @@ async def test_cancelling_one_job_leaves_the_other_alone(db, gds):
     ended = await asyncio.gather(*jobs, return_exceptions=True)
     assert isinstance(ended[0], asyncio.CancelledError)
     assert len(ended[1].ids) == 60_000
-    assert await gds.leftovers() == []
+    assert await leftovers(gds) == []
 
 
 async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds):
@@ -165,14 +165,14 @@ async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds
 
     def work():
         try:
-            gds_calls.current().run("CREATE (:First)", {}, "write")
+            calls.current().run("CREATE (:First)", {}, "write")
             between.set()
             go.wait(30)
-            gds_calls.current().run("CREATE (:Second)", {}, "write")
+            calls.current().run("CREATE (:Second)", {}, "write")
         finally:
             left.set()
 
-    task = asyncio.create_task(gds_calls.supervised(db, work))
+    task = asyncio.create_task(calls.supervised(db, work))
     assert await asyncio.to_thread(between.wait, 30)
     task.cancel()
     asyncio.get_running_loop().call_later(0.1, go.set)
@@ -191,7 +191,7 @@ async def test_cleaning_up_goes_to_its_end_before_a_cancellation_does():
             await asyncio.sleep(0.01)
             steps.append(step)
 
-    task = asyncio.create_task(gds_calls.to_the_end(clean()))
+    task = asyncio.create_task(to_the_end(clean()))
     for _ in range(2):
         await asyncio.sleep(0)
         task.cancel()

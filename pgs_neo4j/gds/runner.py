@@ -15,14 +15,14 @@ from graphdatascience.query_runner.query_type import QueryType
 from graphdatascience.versions import ServerVersion
 from pandas import DataFrame
 
-from pgs_neo4j import gds_calls
 from pgs_neo4j.db import Access, Database
+from pgs_neo4j.gds import calls
 
 
 class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no types we follow
     """Runs the client's statements on the event loop that owns the connection pool.
 
-    Called only from the worker thread of ``gds_calls.supervised``.
+    Called only from the worker thread of ``calls.supervised``.
     """
 
     def __init__(self, db: Database) -> None:
@@ -34,7 +34,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
 
         The client's own way takes an empty projection for a malformed statement.
         """
-        _, rows = gds_calls.current().run(text, params, "read")
+        _, rows = calls.current().run(text, params, "read")
         return any(row["graph"] is not None for row in rows)
 
     def run_cypher(
@@ -49,7 +49,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
         """Columns and rows of one statement."""
         del query_type, database, custom_error
         access: Access = "read" if mode is QueryMode.READ else "write"
-        columns, rows = gds_calls.current().run(query, dict(params or {}), access)
+        columns, rows = calls.current().run(query, dict(params or {}), access)
         return DataFrame(rows, columns=columns)
 
     def run_retryable_cypher(

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from pgs_neo4j import queries
+from pgs_neo4j.cancellation import retrieved, to_the_end
 from pgs_neo4j.db import Access, Database, Row
 from pgs_neo4j.errors import (
     DatabaseError,
@@ -127,7 +128,7 @@ async def supervised(
     context.run(_current.set, call)
     # A future and no task: when the loop is closing, it tells whether the thread has left.
     worker = loop.run_in_executor(None, context.run, work)
-    worker.add_done_callback(_retrieved)
+    worker.add_done_callback(retrieved)
     try:
         await asyncio.wait({worker})
         return worker.result()
@@ -141,27 +142,6 @@ async def supervised(
             "the graphdatascience client cannot use what Graph Data Science answered "
             f"({type(error).__name__}); install releases of the two that fit each other"
         ) from error
-
-
-async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Result of cleaning up that is bounded in time; a cancellation is raised when it is done."""
-    task = asyncio.create_task(work)
-    cancelled = False
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError:
-            cancelled = True
-    if cancelled:
-        _retrieved(task)
-        raise asyncio.CancelledError
-    return task.result()
-
-
-def _retrieved(done: asyncio.Future[Any]) -> None:
-    # Nobody may be left to ask for it, and asyncio warns of what was never asked for.
-    if not done.cancelled():
-        done.exception()
 
 
 def _refused(error: QueryError) -> GDSError:

@@ -1,0 +1,52 @@
+"""Whether the server can hold a graph, asked before anything is projected."""
+
+from __future__ import annotations
+
+from pgs_neo4j import queries
+from pgs_neo4j.config import Algorithm
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import GDSMemoryError, QueryError
+from pgs_neo4j.gds.client import GDS
+
+
+async def estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
+    """Bytes that projection and community detection need at most, before either runs."""
+
+    def work() -> int:
+        graph = {
+            "nodeProjection": "*",
+            "relationshipProjection": {"R": {"type": "*", "orientation": "UNDIRECTED"}},
+            "nodeCount": nodes,
+            "relationshipCount": relationships,
+            "relationshipProperties": "weight",
+        }
+        estimators = {"leiden": gds.client.leiden, "louvain": gds.client.louvain}
+        return max(
+            int(endpoints.estimate(graph, concurrency=1).bytes_max)
+            for name, endpoints in estimators.items()
+            if name in algorithm
+        )
+
+    return await gds.run(work)
+
+
+async def refuse_if_too_large(
+    gds: GDS, nodes: int, relationships: int, algorithm: Algorithm
+) -> None:
+    """Raise GDSMemoryError with the figures when the server's heap cannot hold the work."""
+    needed = await estimate(gds, nodes, relationships, algorithm)
+    heap = await _max_heap(gds.db)
+    if heap is not None and needed > heap:
+        raise GDSMemoryError(
+            f"partitioning {nodes:,} nodes and {relationships:,} relationships needs up to "
+            f"{needed / 2**20:,.0f} MiB and the server's heap is {heap / 2**20:,.0f} MiB; "
+            "raise server.memory.heap.max_size or map fewer labels"
+        )
+
+
+async def _max_heap(db: Database) -> int | None:
+    try:
+        rows = await db.read(queries.get("schema/read_heap"))
+    except QueryError:
+        return None  # not every user may ask; GDS has a guard of its own
+    return int(rows[0]["max_bytes"]) if rows else None

@@ -1,0 +1,40 @@
+"""Marks the partitions of a generation, so that GDS can begin from them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from pgs_neo4j import queries
+from pgs_neo4j.cancellation import to_the_end
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import DatabaseError
+from pgs_neo4j.gds import Seeds, seed_label
+
+
+async def prepare(db: Database, graph: str) -> None:
+    """Have the label of a graph's seeds known to the database, and nothing marked with it.
+
+    The name is made here, before a change token is taken: the database counts a new name as
+    a commit of its own.
+    """
+    label = seed_label(graph)
+    await db.write(queries.get("partition/create_seed_labels"), label=label)
+    await clear(db, graph)
+
+
+async def clear(db: Database, graph: str) -> None:
+    """Take the marks away."""
+    await db.write(queries.get("partition/delete_seeds"), label=seed_label(graph))
+
+
+@asynccontextmanager
+async def marked(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
+    """The partitions of a generation, marked for as long as GDS reads them."""
+    label = seed_label(graph)
+    rows = await db.write(queries.get("partition/set_seeds"), generation=generation, label=label)
+    try:
+        yield Seeds(label, int(rows[0]["marked"]))
+    finally:
+        with suppress(DatabaseError):
+            await to_the_end(clear(db, graph))
