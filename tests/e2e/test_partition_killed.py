@@ -68,7 +68,7 @@ SHIFT = "MATCH (j:PgsJob) SET j.updated_at = j.updated_at - duration('PT1H')"
 # One interpreter for all jobs of a test, each in a fork of its own: starting it costs seconds.
 SCRIPT = """
 import asyncio, json, os, signal, sys, traceback
-import pgs_neo4j.gds_runner
+import pgs_neo4j.gds.runner
 from pgs_neo4j.cli.run import code_of
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import PGSError
