@@ -17,7 +17,7 @@ from pgs_neo4j.graph.csr import Edges, undirected
 from pgs_neo4j.graph.hierarchy import hierarchy
 from pgs_neo4j.graph.limits import Limited, Limits, apply_limits, repool
 from pgs_neo4j.graph.lineage import inherited
-from pgs_neo4j.graph.quality import quality
+from pgs_neo4j.graph.quality import Quality, quality
 from pgs_neo4j.graph.steady import steadied
 from pgs_neo4j.model import Adjacent, Generation, Partition, Unit
 from pgs_neo4j.pgs import enrich, generation, membership, seeds, units, view
@@ -25,6 +25,7 @@ from pgs_neo4j.pgs.attempt import Attempt, building
 from pgs_neo4j.pgs.drift import Compared
 from pgs_neo4j.pgs.likeness import pool_order
 from pgs_neo4j.pgs.membership import Membership
+from pgs_neo4j.pgs.portions import together
 from pgs_neo4j.pgs.stored import properties, uid
 from pgs_neo4j.pgs.view import View
 
@@ -55,9 +56,12 @@ async def build(
     ``seeded`` begins from the partitions before instead of from nothing.
     """
     weight, uniform = view.usable_weights(found.weight)
-    communities, seeded = await _detect(attempt, found, uniform, before if seeded else None)
+    # GDS works on one core for most of the time; the other one is ours.
+    (communities, seeded), edges = await together(
+        _detect(attempt, found, uniform, before if seeded else None),
+        asyncio.to_thread(undirected, len(found.ids), found.source, found.target, weight),
+    )
     with attempt.clock.step("limits"):
-        edges = undirected(len(found.ids), found.source, found.target, weight)
         labels = before.labels(len(found.ids)) if before is not None else None
         limited = await asyncio.to_thread(
             _limited, attempt, found, edges, communities, labels if seeded else None
@@ -67,19 +71,13 @@ async def build(
                 attempt.db, attempt.mapping, found, limited.pool[limited.labels]
             )
             limited = repool(limited, found.tokens, _limits(attempt), order)
-        figures = await asyncio.to_thread(quality, edges, limited.labels)
-        levels = await asyncio.to_thread(
-            hierarchy, edges, limited.labels, _placed(found, communities)
-        )
     async with building(attempt) as name:
         drafts = _drafts(name, found, edges, limited, _lineages(limited, before))
         members = _members(found, limited)
         with attempt.clock.step("write"):
-            await generation.write_partitions(attempt.db, attempt.graph, name, drafts)
-            await _write_adjacents(attempt, drafts)
-            keys = [draft.uid for draft in drafts]
-            written = await membership.write_members(
-                attempt.db, attempt.graph, name, keys, members, attempt.clock.on_event
+            written, (figures, levels) = await together(
+                _write(attempt, name, drafts, members),
+                asyncio.to_thread(_judged, edges, limited.labels, _placed(found, communities)),
             )
         if written != len(found.ids):
             await generation.abandon(attempt.db, name)
@@ -216,6 +214,23 @@ def _members(found: View, limited: Limited) -> Membership:
         ),
     )
     return Membership(found.ids, limited.labels + 1, rank, found.text_hash, found.facts)
+
+
+async def _write(
+    attempt: Attempt, name: str, drafts: Sequence[Partition], members: Membership
+) -> int:
+    await generation.write_partitions(attempt.db, attempt.graph, name, drafts)
+    await _write_adjacents(attempt, drafts)
+    keys = [draft.uid for draft in drafts]
+    return await membership.write_members(
+        attempt.db, attempt.graph, name, keys, members, attempt.clock.on_event
+    )
+
+
+def _judged(
+    edges: Edges, labels: NDArray[np.int64], raw: NDArray[np.int64]
+) -> tuple[Quality, list[NDArray[np.int64]]]:
+    return quality(edges, labels), hierarchy(edges, labels, raw)
 
 
 async def _write_adjacents(attempt: Attempt, drafts: Sequence[Partition]) -> None:

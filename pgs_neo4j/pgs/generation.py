@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.model import Generation, Partition, Unit
+from pgs_neo4j.pgs import membership
 from pgs_neo4j.pgs.lease import Lease, given_up
 from pgs_neo4j.pgs.stored import (
     generation_of,
@@ -22,7 +23,6 @@ from pgs_neo4j.pgs.stored import (
 )
 
 PARTITION_BATCH = 500
-DELETE_BATCH = 20_000
 
 
 async def begin(db: Database, lease: Lease, generation: str, properties: Row) -> None:
@@ -160,10 +160,7 @@ async def abandon(db: Database, generation: str) -> None:
 
 async def _delete(db: Database, generations: Iterable[str]) -> None:
     listed = list(generations)
-    query, deleted = queries.get("partition/delete_members"), DELETE_BATCH
-    while deleted == DELETE_BATCH:
-        rows = await db.write(query, generations=listed, limit=DELETE_BATCH)
-        deleted = int(rows[0]["deleted"])
+    await membership.delete_members(db, listed)
     await db.write(queries.get("partition/delete_generations"), generations=listed)
 
 
