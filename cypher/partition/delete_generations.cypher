@@ -1,8 +1,13 @@
-// Delete generations and the partitions that no other one shares, whose members are detached.
+// Delete generations, how they bound partitions that live on elsewhere, and the partitions that
+// no other one shares, whose members are detached.
 // params: generations
 // returns:
 // mode: write
 MATCH (c:PgsGeneration) WHERE c.id IN $generations
+CALL (c) {
+  MATCH (c)<-[:PGS_PART_OF]-(:PgsPartition)-[l:PGS_ADJACENT {generation: c.id}]->()
+  DELETE l
+}
 OPTIONAL MATCH (c)<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE NOT EXISTS { (p)-[:PGS_PART_OF]->(o:PgsGeneration) WHERE NOT o.id IN $generations }
 DETACH DELETE c, p

@@ -5,7 +5,7 @@
 MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0
 RETURN p {.*} AS partition,
-       [(p)-[l:PGS_ADJACENT]->(q:PgsPartition) WHERE (q)-[:PGS_PART_OF]->(c)
+       [(p)-[l:PGS_ADJACENT {generation: $generation}]->(q:PgsPartition)
         | [q.id, l.edges, l.weight]] AS adjacent,
        [(p)-[:PGS_PARENT]->(q:PgsPartition) WHERE (q)-[:PGS_PART_OF]->(c) | q.id][0] AS parent
 ORDER BY p.id

@@ -1,11 +1,11 @@
-// Make the partitions of one generation part of another one, too, but for some.
-// params: source, generation, touched
+// Make some partitions of one generation part of another one, too.
+// params: source, generation, partitions
 // returns: shared
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status = 'building'
 MATCH (:PgsGeneration {id: $source})<-[:PGS_PART_OF]-(p:PgsPartition)
-WHERE p.level = 0 AND NOT p.id IN $touched
+WHERE p.level = 0 AND p.id IN $partitions
 MERGE (p)-[:PGS_PART_OF]->(c)
 RETURN count(p) AS shared

@@ -12,7 +12,7 @@ from pgs_neo4j.graph.merge import join_siblings, merge
 from pgs_neo4j.graph.pool import pool
 from pgs_neo4j.graph.split import split
 
-__all__ = ["Limited", "Limits", "apply_limits", "largest_first", "repool"]
+__all__ = ["Limited", "Limits", "apply_limits", "largest_first", "renumbered", "repool"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +97,13 @@ def repool(
     flags = np.zeros_like(pooled.pool)
     flags[labels] = pooled.pool[pooled.labels]
     return replace(limited, labels=labels, pool=flags)
+
+
+def renumbered(limited: Limited, numbers: IntArray) -> Limited:
+    """The same partitioning under other numbers, ``numbers`` ``(k,)`` for each label."""
+    flags = np.zeros_like(limited.pool)
+    flags[numbers] = limited.pool
+    return replace(limited, labels=numbers[limited.labels], pool=flags)
 
 
 def largest_first(labels: IntArray) -> IntArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,37 +15,20 @@ from pgs_neo4j.graph import weights
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.csr import Edges, undirected
 from pgs_neo4j.graph.hierarchy import hierarchy
-from pgs_neo4j.graph.limits import Limited, Limits, apply_limits, repool
+from pgs_neo4j.graph.limits import Limited
 from pgs_neo4j.graph.lineage import inherited
 from pgs_neo4j.graph.quality import Quality, quality
-from pgs_neo4j.graph.steady import steadied
 from pgs_neo4j.model import Adjacent, Generation, Partition, Unit
-from pgs_neo4j.pgs import enrich, generation, membership, seeds, units, view
+from pgs_neo4j.pgs import generation, seeds, view, writing
 from pgs_neo4j.pgs.attempt import Attempt, building
-from pgs_neo4j.pgs.drift import Compared
-from pgs_neo4j.pgs.likeness import pool_order
+from pgs_neo4j.pgs.before import Before
+from pgs_neo4j.pgs.divide import Division, divide, placed
 from pgs_neo4j.pgs.membership import Membership
 from pgs_neo4j.pgs.portions import together
 from pgs_neo4j.pgs.stored import properties, uid
 from pgs_neo4j.pgs.view import View
 
 ADJACENT = 5  # the published number of neighbours a sweep sees
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """The generation before: what it was, its partitions, and who is still there."""
-
-    generation: Generation
-    partitions: tuple[Partition, ...]
-    compared: Compared
-
-    def labels(self, count: int) -> NDArray[np.int64]:
-        """Partition of each scanned node (n,), counted from 0, -1 for one that had none."""
-        found = np.full(count, -1, dtype=np.int64)
-        kept = self.compared.place >= 0
-        found[self.compared.place[kept]] = self.compared.members.partition[kept] - 1
-        return found
 
 
 async def build(
@@ -61,32 +44,26 @@ async def build(
         _detect(attempt, found, uniform, before if seeded else None),
         asyncio.to_thread(undirected, len(found.ids), found.source, found.target, weight),
     )
+    raw = placed(found, communities)
     with attempt.clock.step("limits"):
-        labels = before.labels(len(found.ids)) if before is not None else None
-        limited = await asyncio.to_thread(
-            _limited, attempt, found, edges, communities, labels if seeded else None
-        )
-        if np.count_nonzero(limited.pool) > 1:
-            order = await pool_order(
-                attempt.db, attempt.mapping, found, limited.pool[limited.labels]
-            )
-            limited = repool(limited, found.tokens, _limits(attempt), order)
+        division = await divide(attempt, found, edges, raw, before if seeded else None)
+    limited, shared = division.limited, division.shared
     async with building(attempt) as name:
-        drafts = _drafts(name, found, edges, limited, _lineages(limited, before))
+        drafts = _drafts(name, found, edges, division, before)
         members = _members(found, limited)
+        source = before.generation.id if before is not None else None
         with attempt.clock.step("write"):
-            written, (figures, levels) = await together(
-                _write(attempt, name, drafts, members),
-                asyncio.to_thread(_judged, edges, limited.labels, _placed(found, communities)),
+            complete, (figures, levels) = await together(
+                writing.write(attempt, name, drafts, members, source, shared),
+                asyncio.to_thread(_judged, edges, limited.labels, raw),
             )
-        if written != len(found.ids):
+        if not complete:
             await generation.abandon(attempt.db, name)
             return False
         with attempt.clock.step("enrich"):
-            described = await enrich.describe(attempt, name, found, members, drafts)
-            parts, above = units.build(described, levels)
-            await generation.write_partitions(attempt.db, attempt.graph, name, parts)
-            await generation.write_units(attempt.db, attempt.graph, name, parts, above)
+            parts, above = await writing.describe(
+                attempt, name, found, members, drafts, levels, shared
+            )
         finished = replace(
             _finished(attempt, name, fingerprint, found, limited, parts, above),
             origin="seeded" if seeded else "cold",
@@ -136,48 +113,16 @@ async def _detect(
     return communities, projection.seeded
 
 
-def _limits(attempt: Attempt) -> Limits:
-    return Limits(
-        min_nodes=min(attempt.config.min_community_size, attempt.config.target_partition_max),
-        max_nodes=attempt.config.target_partition_max,
-        max_tokens=attempt.config.max_partition_tokens,
-    )
-
-
-def _placed(found: View, communities: Communities) -> NDArray[np.int64]:
-    """Community of each scanned node (n,).
-
-    A node that appeared between the scan and the projection is left to the next generation;
-    one that vanished keeps a community of its own until the members are written.
-    """
-    labels: NDArray[np.int64] = communities.labels.max(initial=0) + 1 + np.arange(len(found.ids))
-    place = np.searchsorted(found.ids, communities.ids)
-    place[place == len(found.ids)] = 0
-    known = found.ids[place] == communities.ids
-    labels[place[known]] = communities.labels[known]
-    return labels
-
-
-def _limited(
-    attempt: Attempt,
-    found: View,
-    edges: Edges,
-    communities: Communities,
-    before: NDArray[np.int64] | None,
-) -> Limited:
-    labels, limits = _placed(found, communities), _limits(attempt)
-    if before is not None:
-        labels = steadied(labels, before, found.tokens, limits)
-    return apply_limits(edges, labels, found.tokens, limits)
-
-
 def _drafts(
-    name: str, found: View, edges: Edges, limited: Limited, lineages: Sequence[str | None]
+    name: str, found: View, edges: Edges, division: Division, before: Before | None
 ) -> list[Partition]:
+    """The partitions by id: not described yet, but those that are what they were before."""
+    limited = division.limited
+    lineages = _lineages(limited, before)
     sizes = np.bincount(limited.labels, minlength=limited.partition_count)
     tokens = np.bincount(limited.labels, found.tokens, minlength=limited.partition_count)
     links = adjacency(edges, limited.labels, ADJACENT)
-    return [
+    drafts = [
         Partition(
             id=part + 1,
             uid=uid(name, part + 1),
@@ -188,6 +133,14 @@ def _drafts(
             pool=bool(limited.pool[part]),
         )
         for part in range(limited.partition_count)
+    ]
+    if before is None:
+        return drafts
+    return [
+        replace(before.partitions[draft.id - 1], adjacent=draft.adjacent, parent=None)
+        if draft.id in division.shared
+        else draft
+        for draft in drafts
     ]
 
 
@@ -216,30 +169,10 @@ def _members(found: View, limited: Limited) -> Membership:
     return Membership(found.ids, limited.labels + 1, rank, found.text_hash, found.facts)
 
 
-async def _write(
-    attempt: Attempt, name: str, drafts: Sequence[Partition], members: Membership
-) -> int:
-    await generation.write_partitions(attempt.db, attempt.graph, name, drafts)
-    await _write_adjacents(attempt, drafts)
-    keys = [draft.uid for draft in drafts]
-    return await membership.write_members(
-        attempt.db, attempt.graph, name, keys, members, attempt.clock.on_event
-    )
-
-
 def _judged(
     edges: Edges, labels: NDArray[np.int64], raw: NDArray[np.int64]
 ) -> tuple[Quality, list[NDArray[np.int64]]]:
     return quality(edges, labels), hierarchy(edges, labels, raw)
-
-
-async def _write_adjacents(attempt: Attempt, drafts: Sequence[Partition]) -> None:
-    links = [
-        (draft.uid, drafts[near.id - 1].uid, near.edges, near.weight)
-        for draft in drafts
-        for near in draft.adjacent
-    ]
-    await generation.write_adjacents(attempt.db, links)
 
 
 def _finished(

@@ -63,6 +63,8 @@ async def describe(
     Texts come by in portions, partition by partition, heaviest node first. ``partitions`` may
     be some of a generation only; ``others`` are the rest, which are described already.
     """
+    if not partitions:
+        return []
     counter = KeywordCounter()
     seen: dict[int, _Seen] = {part.id: _Seen() for part in partitions}
     if attempt.mapping.text:

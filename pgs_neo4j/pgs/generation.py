@@ -6,7 +6,7 @@ takes the lease over gives it up, and from then on every statement here finds no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
@@ -50,13 +50,16 @@ async def write_partitions(
     await _write_rows(db, graph, generation, rows)
 
 
-async def write_adjacents(db: Database, links: Sequence[tuple[str, str, int, float]]) -> None:
-    """Link partitions: uid, uid of the neighbour, relationships shared, and their weight."""
+async def write_adjacents(
+    db: Database, generation: str, links: Sequence[tuple[str, str, int, float]]
+) -> None:
+    """Link partitions, as of a generation: uid, uid of the neighbour, how many relationships
+    they have in common, and what these weigh."""
     names = ("source", "target", "edges", "weight")
     rows = [dict(zip(names, link, strict=True)) for link in links]
     query = queries.get("partition/write_adjacents")
     for start in range(0, len(rows), PARTITION_BATCH):
-        await db.write(query, rows=rows[start : start + PARTITION_BATCH])
+        await db.write(query, generation=generation, rows=rows[start : start + PARTITION_BATCH])
 
 
 async def write_units(
@@ -90,16 +93,19 @@ async def _write_rows(db: Database, graph: str, generation: str, rows: list[Row]
 
 
 async def share(
-    db: Database, graph: str, source: str, generation: str, touched: Iterable[int]
+    db: Database, graph: str, source: str, generation: str, partitions: Collection[int]
 ) -> None:
-    """Make the partitions of ``source`` part of a new generation, too, but the touched ones."""
+    """Make partitions of ``source``, by id, part of a new generation, too.
+
+    Raises LeaseLostError when one of the two generations was taken away meanwhile.
+    """
     rows = await db.write(
         queries.get("partition/write_shared"),
         source=source,
         generation=generation,
-        touched=list(touched),
+        partitions=list(partitions),
     )
-    if not rows:
+    if not rows or rows[0]["shared"] != len(partitions):
         raise given_up(graph)
 
 

@@ -21,7 +21,8 @@ from pgs_neo4j.gds import GDS, Owner, drop_leftovers
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
 from pgs_neo4j.pgs import drift, generation, lease, seeds, view
 from pgs_neo4j.pgs.attempt import Attempt
-from pgs_neo4j.pgs.build import Before, build
+from pgs_neo4j.pgs.before import Before
+from pgs_neo4j.pgs.build import build
 from pgs_neo4j.pgs.clock import Clock
 from pgs_neo4j.pgs.lease import Lease
 from pgs_neo4j.pgs.refresh import refresh

@@ -13,9 +13,10 @@ import numpy as np
 
 from pgs_neo4j.graph import weights
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs import enrich, generation, membership, units
+from pgs_neo4j.pgs import generation, writing
 from pgs_neo4j.pgs.attempt import Attempt, building
-from pgs_neo4j.pgs.build import Before, flip
+from pgs_neo4j.pgs.before import Before
+from pgs_neo4j.pgs.build import flip
 from pgs_neo4j.pgs.membership import Membership
 from pgs_neo4j.pgs.stored import uid
 from pgs_neo4j.pgs.view import View
@@ -26,22 +27,19 @@ async def refresh(attempt: Attempt, found: View, fingerprint: str, before: Befor
     async with building(attempt) as name:
         members = _members(found, before)
         touched = set(before.compared.touched)
+        shared = {part.id for part in before.partitions} - touched
         drafts = [
-            _draft(name, part, members, found) for part in before.partitions if part.id in touched
+            _draft(name, part, members, found) if part.id in touched else part
+            for part in before.partitions
         ]
         with attempt.clock.step("write"):
-            await generation.share(attempt.db, attempt.graph, before.generation.id, name, touched)
-            if not await _write(attempt, name, drafts, members, before):
+            source = before.generation.id
+            if not await writing.write(attempt, name, drafts, members, source, shared):
                 await generation.abandon(attempt.db, name)
                 return False
         with attempt.clock.step("enrich"):
-            others = [part for part in before.partitions if part.id not in touched]
-            described = await enrich.describe(attempt, name, found, members, drafts, others)
-            await generation.write_partitions(attempt.db, attempt.graph, name, described)
-            parts = sorted([*others, *described], key=lambda part: part.id)
             levels = await _levels(attempt, before)
-            parts, above = units.build(parts, levels)
-            await generation.write_units(attempt.db, attempt.graph, name, parts, above)
+            await writing.describe(attempt, name, found, members, drafts, levels, shared)
         finished = replace(
             before.generation,
             id=name,
@@ -66,30 +64,6 @@ def _members(found: View, before: Before) -> Membership:
 def _draft(name: str, part: Partition, members: Membership, found: View) -> Partition:
     tokens = int(found.tokens[members.partition == part.id].sum())
     return replace(part, uid=uid(name, part.id), tokens=tokens, parent=None)
-
-
-async def _write(
-    attempt: Attempt, name: str, drafts: list[Partition], members: Membership, before: Before
-) -> bool:
-    """Write the touched partitions, whom they hold, and their links; False when nodes vanished."""
-    await generation.write_partitions(attempt.db, attempt.graph, name, drafts)
-    keys = {part.id: part.uid for part in before.partitions} | {d.id: d.uid for d in drafts}
-    touched = {draft.id for draft in drafts}
-    await generation.write_adjacents(
-        attempt.db,
-        [
-            (keys[part.id], keys[near.id], near.edges, near.weight)
-            for part in before.partitions
-            for near in part.adjacent
-            if part.id in touched or near.id in touched
-        ],
-    )
-    chosen = members.of(np.isin(members.partition, list(touched)))
-    listed = [keys[part.id] for part in before.partitions]
-    written = await membership.write_members(
-        attempt.db, attempt.graph, name, listed, chosen, attempt.clock.on_event
-    )
-    return written == len(chosen.nodes)
 
 
 async def _levels(attempt: Attempt, before: Before) -> list[np.ndarray]:

@@ -25,12 +25,14 @@ from tests.leftovers import expire, nothing_left, only, whole
 KEEP = 2
 MOST_WRITES = 40
 PATIENCE_S = 300.0
-CITE = """
-MATCH (a:Paper {doi: 'doi/3'}), (b:Paper {topic: 4}) WITH a, b LIMIT 1
-CREATE (a)-[:CITES {strength: 1.0}]->(b)
+JOIN = """
+MATCH (p:Paper) WITH count(p) AS papers
+MATCH (a:Paper {doi: 'doi/' + (papers % 30 * 10)})
+MATCH (b:Paper {doi: 'doi/' + ((papers + 1) % 30 * 10)})
+CREATE (:Paper {abstract: 'One more.'})-[:CITES {strength: 1.0}]->(a)-[:CITES {strength: 1.0}]->(b)
 """
 TELL = "MATCH (a:Paper {doi: 'doi/3'}) SET a.abstract = a.abstract + ' And more.'"
-CHANGES = {"cold": None, "seeded": CITE, "refreshed": TELL}
+CHANGES = {"cold": None, "seeded": JOIN, "refreshed": TELL}
 ALWAYS = {
     "lease/merge_leases",
     "partition/create_generations",
@@ -46,7 +48,7 @@ ALWAYS = {
 }
 WRITES = {
     "cold": ALWAYS,
-    "seeded": ALWAYS | {"partition/set_seeds", "partition/delete_seeds"},
+    "seeded": ALWAYS | {"partition/set_seeds", "partition/delete_seeds", "partition/write_shared"},
     "refreshed": ALWAYS | {"partition/write_shared"},
 }
 INVENTORY = """

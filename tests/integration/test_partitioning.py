@@ -14,7 +14,7 @@ from pgs_neo4j.events import ignore
 from pgs_neo4j.gds import leftovers
 from pgs_neo4j.llm.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs import build, generation, membership, partition
+from pgs_neo4j.pgs import build, generation, membership, partition, writing
 from pgs_neo4j.pgs.partition import Target
 from pgs_neo4j.search.embedding import Space, choose
 from tests.graphs import checksum, count, papers
@@ -253,7 +253,7 @@ async def test_a_failure_leaves_the_current_generation_and_nothing_else(
     async def fail(*args, **kwargs):
         raise DatabaseError("the disk is full")
 
-    monkeypatch.setattr(build.enrich, "describe", fail)
+    monkeypatch.setattr(writing.enrich, "describe", fail)
     with pytest.raises(DatabaseError, match="disk is full"):
         await ensure(mapping, force=True)
     monkeypatch.undo()
@@ -285,7 +285,7 @@ async def test_cancelling_leaves_nothing(db, gds, ensure, monkeypatch):
         reached.set()
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(build.enrich, "describe", hang)
+    monkeypatch.setattr(writing.enrich, "describe", hang)
     task = asyncio.create_task(ensure(mapping))
     await reached.wait()
     task.cancel()

@@ -1,9 +1,15 @@
-"""Communities that are too large are cut where they were cut before."""
+"""Partitions stay what they were: cut where they were cut before, and moved only for a gain."""
+
+import itertools
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from pgs_neo4j.graph.limits import Limits
-from pgs_neo4j.graph.steady import steadied
+from pgs_neo4j.graph.csr import undirected
+from pgs_neo4j.graph.limits import Limits, apply_limits, renumbered
+from pgs_neo4j.graph.quality import modularity
+from pgs_neo4j.graph.steady import WORTH, numbered, staying, steadied, steady, unchanged
 
 LIMITS = Limits(min_nodes=2, max_nodes=10, max_tokens=1000)
 
@@ -40,3 +46,101 @@ def test_who_had_no_partition_stands_alone():
 def test_nothing_at_all():
     none = np.zeros(0, dtype=np.int64)
     assert steadied(none, none, none, LIMITS).size == 0
+
+
+def test_everybody_stays_and_who_comes_joins_most_of_the_new_community():
+    before = np.array([0, 0, 0, 1, 1, 1, -1, -1, -1, -1])
+    labels = np.array([5, 5, 7, 7, 7, 7, 5, 7, 9, 9])
+    found = staying(labels, before)
+    expected = {frozenset([0, 1, 2, 6]), frozenset([3, 4, 5, 7]), frozenset([8, 9])}
+    assert parts(found) == expected
+
+
+def test_of_two_homes_that_are_as_good_the_lower_one_is_taken():
+    found = staying(np.zeros(5, dtype=np.int64), np.array([3, 1, 3, 1, -1]))
+    assert parts(found) == {frozenset([0, 2]), frozenset([1, 3, 4])}
+
+
+def test_where_nobody_was_anywhere_the_communities_are_taken_as_they_are():
+    none = np.full(4, -1)
+    assert parts(staying(np.array([4, 4, 2, 2]), none)) == {frozenset([0, 1]), frozenset([2, 3])}
+    assert staying(none[:0], none[:0]).size == 0
+
+
+def test_a_partition_is_the_same_only_with_the_same_nodes():
+    labels = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4])
+    before = np.array([2, 2, 0, 0, 1, 3, 3, -1, 4])
+    sizes = np.array([3, 1, 2, 2, 1])  # a node of partition 0 is gone
+    assert unchanged(labels, before, sizes).tolist() == [2, -1, -1, -1, 4]
+    assert unchanged(labels[:0], before[:0], sizes).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("same", "numbers"),
+    [
+        ([-1, 1, -1, 0], [2, 1, 3, 0]),
+        ([7, 0, -1], [1, 0, 2]),  # there are not so many any more
+        ([-1, -1], [0, 1]),
+        ([], []),
+    ],
+)
+def test_who_is_the_same_keeps_its_number(same, numbers):
+    assert numbered(np.array(same, dtype=np.int64)).tolist() == numbers
+
+
+def ring_of_cliques(extra):
+    """Four cliques of six, each tied to the next by an edge, and some edges more."""
+    pairs = [
+        (6 * k + i, 6 * k + j) for k in range(4) for i, j in itertools.combinations(range(6), 2)
+    ]
+    pairs += [(6 * k + 5, (6 * k + 6) % 24) for k in range(4)] + extra
+    source, target = np.array(pairs).T
+    return undirected(24, source, target, np.ones(len(pairs)))
+
+
+WITHIN = Limits(min_nodes=3, max_nodes=10, max_tokens=1000)
+
+
+def settled(edges, labels, before, bound=None):
+    bound = before if bound is None else bound
+    return steady(edges, labels, before, bound, np.zeros(24, dtype=np.int64), WITHIN)
+
+
+def test_a_gain_that_is_not_worth_it_moves_nobody():
+    before = np.arange(24) // 6
+    moved = before.copy()
+    moved[5] = 1
+    extra = [(5, 6 + i) for i in range(1, 6)]  # node 5 is tied a little better to the next
+    edges = ring_of_cliques(extra)
+    gain = modularity(edges, moved) - modularity(edges, before)
+    assert 0 < gain < WORTH * modularity(edges, moved)
+    assert parts(settled(edges, moved, before).labels) == parts(before)
+
+
+def test_a_gain_that_is_worth_it_moves_them():
+    before = np.arange(24) // 6
+    wrong = before.copy()
+    wrong[:3] = 3
+    edges = ring_of_cliques([])
+    assert parts(settled(edges, before, wrong).labels) == parts(before)
+
+
+def test_who_was_in_a_pool_does_not_hold_it_together():
+    source, target = np.array([(i, i + 1) for i in range(9)] + [(10, 11)]).T
+    edges = undirected(24, source, target, np.ones(10))
+    before = np.array([0] * 10 + [1] * 14)
+    communities = np.array([0] * 10 + [1, 1, *range(2, 14)])
+    found = settled(edges, communities, before, np.where(before == 1, -1, before))
+    assert np.flatnonzero(found.pool[found.labels]).tolist() == list(range(10, 24))
+    assert found.labels[:10].tolist() == [found.labels[0]] * 10
+
+
+def test_other_numbers_are_the_same_partitioning():
+    limited = apply_limits(
+        ring_of_cliques([]), np.arange(24) // 6, np.zeros(24, dtype=np.int64), WITHIN
+    )
+    numbers = np.array([2, 0, 3, 1])
+    other = renumbered(limited, numbers)
+    assert (other.labels == numbers[limited.labels]).all()
+    flagged = renumbered(replace(limited, pool=np.array([False, True, False, False])), numbers)
+    assert flagged.pool.tolist() == [True, False, False, False]
