@@ -55,7 +55,7 @@ class Database:
         Retried on transient faults, also when the acknowledgement of a commit was lost, so
         every write statement must be harmless to repeat.
         """
-        _check(query, params, ("write", "schema"))
+        _check(query, params, ("write", "data", "schema"))
         return await self._managed(query.mode, query.text, params)
 
     async def rehearse(self, query: Query, **params: Any) -> list[Row]:

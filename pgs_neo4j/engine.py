@@ -201,7 +201,8 @@ class PGS:
 
     async def partitions(self, graph: str | None = None) -> tuple[Partition, ...]:
         """The current partitions, largest first. Raises UsageError before the first ones."""
-        return (await self._current(await self._graph(graph))).partitions
+        current = await self._current(await self._graph(graph))
+        return tuple(sorted(current.partitions, key=lambda part: (-part.size, part.id)))
 
     async def route(
         self,
@@ -354,6 +355,7 @@ class PGS:
         return await catalog.get(self.db, name or self.settings.graph)
 
     async def _current(self, stored: StoredGraph) -> Partitioning:
+        await self.db.ensure_schema()
         current = await partition.read_current(self.db, stored.name)
         if current is None:
             raise UsageError(

@@ -118,7 +118,10 @@ class Generation:
     their texts (refreshed). ``raw_modularity`` is that of the communities before the limits,
     ``conductance`` the mean over the partitions, ``split`` and ``merged`` count communities,
     ``levels`` how many units each level of the hierarchy above has, ``seconds`` are by step.
-    ``token`` is the change token of the database at which it was last found to hold.
+    ``token`` is the change token of the database at which it was last found to hold, ``common``
+    are the words that too many partitions mention to be keywords, and ``grown`` sums the shares
+    of the graph that changed since partitions were last made from nothing. ``sizes`` are by
+    partition id.
     """
 
     id: str
@@ -145,6 +148,8 @@ class Generation:
     seconds: dict[str, float] = field(default_factory=dict)
     token: str | None = None
     settings: str = ""
+    common: tuple[str, ...] = ()
+    grown: float = 0.0
 
     @property
     def largest_fraction(self) -> float:
@@ -160,7 +165,8 @@ class Drift:
     then is the graph scanned, and only then the counts mean something. ``nodes`` and
     ``relationships`` are those of the graph now. Relationships are compared by a sketch:
     ``relationships_changed`` (added, removed, or of another weight) is exact when it is 0, and
-    else an estimate. ``facts_changed`` counts nodes of another weight or embedding.
+    else an estimate. ``facts_changed`` counts nodes of another weight or embedding. ``grown``
+    is what changed before, since partitions were last made from nothing, as a sum of fractions.
     """
 
     committed: bool
@@ -172,6 +178,7 @@ class Drift:
     facts_changed: int = 0
     relationships_changed: int = 0
     settings_changed: bool = False
+    grown: float = 0.0
 
     @property
     def changed(self) -> bool:

@@ -7,8 +7,9 @@ A file begins with comment lines that state its purpose and what it takes and gi
     // returns: rank, title, text
     // mode: read
 
-``params`` and ``returns`` may be empty. ``mode`` is ``read``, ``write``, ``batch`` (commits
-in batches, so it runs outside a managed transaction), or ``schema``. A header that does not
+``params`` and ``returns`` may be empty. ``mode`` is ``read``, ``write``, ``data`` (a write to the
+user's own data, at the user's word), ``batch`` (commits in batches, so it runs outside a managed
+transaction), or ``schema``. A header that does not
 match its statement's parameters is refused when the file is loaded.
 """
 
@@ -20,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-QueryMode = Literal["read", "write", "batch", "schema"]
+QueryMode = Literal["read", "write", "data", "batch", "schema"]
 
 _HEADER = re.compile(r"//\s?(?:(params|returns|mode):)?(.*)")
 _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")

@@ -1,7 +1,7 @@
 // Delete some of the staged nodes of a load that will not be finished.
 // params: load, limit
 // returns: deleted
-// mode: write
+// mode: data
 MATCH (s:PgsStaged {pgs_load: $load})
 WITH s LIMIT $limit
 DETACH DELETE s

@@ -3,7 +3,7 @@
 // points to them still does), new ones come into sight. Nothing happens a second time.
 // params: graph, load
 // returns: finished, removed, kept, added
-// mode: write
+// mode: data
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()
 WITH l WHERE l.load = $load

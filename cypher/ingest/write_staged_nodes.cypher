@@ -2,7 +2,7 @@
 // The counter makes a repeated batch harmless; the first SET takes the lock.
 // params: graph, load, batch, rows
 // returns: batches
-// mode: write
+// mode: data
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()
 WITH l WHERE l.load = $load

@@ -1,7 +1,7 @@
 // Write one batch of relationships between staged nodes; safe to repeat like the nodes.
 // params: graph, load, batch, rows
 // returns: batches
-// mode: write
+// mode: data
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()
 WITH l WHERE l.load = $load

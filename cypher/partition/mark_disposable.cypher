@@ -1,7 +1,8 @@
 // Give up generations of a graph that nobody needs: complete ones beyond the newest `keep` that
 // are not current, whose partitions no sweep refers to (one that a newer generation shares is
 // safe there), and that no run of the last day is on. Takes the locks before it looks, so that a
-// run that begins now comes wholly before or not at all. Those given up before come along.
+// run that begins now comes wholly before or not at all. Those given up before come along in any
+// case: nobody ever read them, and what they share is safe in the generation they have it from.
 // params: graph, keep
 // returns: ids
 // mode: write
@@ -13,7 +14,7 @@ WITH g, [c IN all WHERE c.status = 'abandoned']
         + [c IN all WHERE c.status = 'complete'][$keep..] AS candidates
 UNWIND candidates AS c
 WITH g, c
-WHERE NOT (g)-[:PGS_CURRENT]->(c)
+WHERE c.status = 'abandoned' OR NOT (g)-[:PGS_CURRENT]->(c)
   AND NOT EXISTS {
     (c)<-[:PGS_PART_OF]-(p:PgsPartition)<-[:PGS_READ]-(:PgsSweep)
     WHERE NOT EXISTS {

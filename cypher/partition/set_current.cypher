@@ -1,15 +1,19 @@
 // Make a finished generation the current one: readers see all of the old or all of the new.
-// No row when the generation was given up meanwhile.
+// One that was made current before is left alone: who repeats this may come too late. No row when
+// the generation was given up meanwhile.
 // params: graph, generation, properties
 // returns: generation
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})-[:PGS_OF]->(g:PgsGraph {name: $graph})
 SET c.checked_at = datetime()
 WITH c, g WHERE c.status IN ['building', 'complete']
-SET c += $properties, c.status = 'complete'
-WITH c, g
-OPTIONAL MATCH (g)-[old:PGS_CURRENT]->(:PgsGeneration)
-DELETE old
-WITH DISTINCT c, g
-MERGE (g)-[:PGS_CURRENT]->(c)
+CALL (c, g) {
+  WITH c, g WHERE c.status = 'building'
+  SET c += $properties, c.status = 'complete'
+  WITH c, g
+  OPTIONAL MATCH (g)-[old:PGS_CURRENT]->(:PgsGeneration)
+  DELETE old
+  WITH DISTINCT c, g
+  MERGE (g)-[:PGS_CURRENT]->(c)
+}
 RETURN c.id AS generation

@@ -1,12 +1,14 @@
-// Reports of a session that no synthesis has seen, of runs that ended without an answer.
+// Reports of a session that no synthesis has seen, of runs that ended without an answer; `current`
+// tells whether the numbers of partitions in a report are those of this generation.
 // params: session, generation, title, key, text
-// returns: id, partition, sweep, findings, flags, absences
+// returns: id, partition, sweep, current, findings, flags, absences
 // mode: read
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
       -[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
 WHERE r.status IN ['failed', 'interrupted', 'abandoned'] AND w.synthesized IS NULL
   AND w.status <> 'failed'
 RETURN w.id AS id, p.id AS partition, w {.*} AS sweep,
+       EXISTS { (r)-[:PGS_ON]->(:PgsGeneration {id: $generation}) } AS current,
        [(f:PgsFinding)-[:PGS_FROM]->(w) | f {.place, .text, cited: [(f)-[c:PGS_CITES]->(n) |
           {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
            title: n[$title], key: n[$key], text: [property IN $text | n[property]]}]}] AS findings,

@@ -12,7 +12,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pgs_neo4j.graph.stopwords import STOP_WORDS
 
@@ -108,18 +108,20 @@ class KeywordCounter:
         counts = self._counts.get(partition, Counter())
         self._counts[partition] = Counter({word: counts[word] for word in _best(counts, KEEP)})
 
-    def keywords(
-        self, top: int = TOP, others: Sequence[Sequence[str]] = ()
-    ) -> dict[int, tuple[str, ...]]:
-        """The best words of each partition that was added to, ties in alphabetical order.
+    def common(self, others: Sequence[Sequence[str]] = (), top: int = TOP) -> frozenset[str]:
+        """The words that are among the best of too many partitions to tell them apart.
 
-        ``others`` are the keywords of partitions that were not, and count for what is shared.
+        ``others`` are the keywords of partitions that were not added to.
         """
-        ranked = {partition: _best(counts, KEEP) for partition, counts in self._counts.items()}
-        shared = _shared([*(best[:top] for best in ranked.values()), *map(list, others)])
+        tops = [_best(counts, top) for counts in self._counts.values()]
+        return frozenset(_shared([*tops, *map(list, others)]))
+
+    def keywords(self, common: Collection[str] = (), top: int = TOP) -> dict[int, tuple[str, ...]]:
+        """The best words of each partition that was added to, but the common ones; ties in
+        alphabetical order."""
         return {
-            partition: tuple(word for word in best if word not in shared)[:top]
-            for partition, best in ranked.items()
+            partition: tuple(word for word in _best(counts, KEEP) if word not in common)[:top]
+            for partition, counts in self._counts.items()
         }
 
 

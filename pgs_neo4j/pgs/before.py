@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,16 @@ class Before:
         kept = self.compared.place >= 0
         found[self.compared.place[kept]] = self.compared.members.partition[kept] - 1
         return found
+
+    @property
+    def dimensions(self) -> int | None:
+        """Length of the centroids, None when there were none."""
+        return self.generation.dimensions
+
+    def touched_all(self) -> Before:
+        """The same with nothing that could be left as it is."""
+        every = tuple(part.id for part in self.partitions)
+        return replace(self, compared=replace(self.compared, touched=every))
 
     def bound(self, count: int) -> NDArray[np.int64]:
         """The same without pools: nothing holds their nodes together."""

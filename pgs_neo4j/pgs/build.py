@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
@@ -18,7 +17,7 @@ from pgs_neo4j.graph.hierarchy import hierarchy
 from pgs_neo4j.graph.limits import Limited
 from pgs_neo4j.graph.lineage import inherited
 from pgs_neo4j.graph.quality import Quality, quality
-from pgs_neo4j.model import Adjacent, Generation, Partition, Unit
+from pgs_neo4j.model import Adjacent, Drift, Generation, Partition
 from pgs_neo4j.pgs import generation, seeds, view, writing
 from pgs_neo4j.pgs.attempt import Attempt, building
 from pgs_neo4j.pgs.before import Before
@@ -27,6 +26,7 @@ from pgs_neo4j.pgs.membership import Membership
 from pgs_neo4j.pgs.portions import together
 from pgs_neo4j.pgs.stored import properties, uid
 from pgs_neo4j.pgs.view import View
+from pgs_neo4j.pgs.writing import Described, Source
 
 ADJACENT = 5  # the published number of neighbours a sweep sees
 
@@ -39,41 +39,45 @@ async def build(
     ``seeded`` begins from the partitions before instead of from nothing.
     """
     weight, uniform = view.usable_weights(found.weight)
+    root = before if seeded else None
     # GDS works on one core for most of the time; the other one is ours.
-    (communities, seeded), edges = await together(
-        _detect(attempt, found, uniform, before if seeded else None),
+    communities, edges = await together(
+        _detect(attempt, found, uniform, root),
         asyncio.to_thread(undirected, len(found.ids), found.source, found.target, weight),
     )
     raw = placed(found, communities)
     with attempt.clock.step("limits"):
-        division = await divide(attempt, found, edges, raw, before if seeded else None)
-    limited, shared = division.limited, division.shared
+        division = await divide(attempt, found, edges, raw, root)
+    source = Source(root.generation, division.shared) if root is not None else None
     async with building(attempt) as name:
         drafts = _drafts(name, found, edges, division, before)
-        members = _members(found, limited)
-        source = before.generation.id if before is not None else None
+        members = _members(found, division.limited)
         with attempt.clock.step("write"):
             complete, (figures, levels) = await together(
-                writing.write(attempt, name, drafts, members, source, shared),
-                asyncio.to_thread(_judged, edges, limited.labels, raw),
+                writing.write(attempt, name, drafts, members, source),
+                asyncio.to_thread(_judged, edges, division.limited.labels, raw),
             )
         if not complete:
             await generation.abandon(attempt.db, name)
             return False
         with attempt.clock.step("enrich"):
-            parts, above = await writing.describe(
-                attempt, name, found, members, drafts, levels, shared
+            described = await writing.describe(
+                attempt, name, found, members, drafts, levels, source
             )
         finished = replace(
-            _finished(attempt, name, fingerprint, found, limited, parts, above),
-            origin="seeded" if seeded else "cold",
+            _finished(attempt, name, found, division.limited, described, figures),
+            fingerprint=fingerprint,
             raw_modularity=communities.modularity,
-            modularity=figures.modularity,
-            conductance=figures.mean_conductance,
+            origin="seeded" if root is not None else "cold",
+            grown=_grown(root.compared.drift) if root is not None else 0.0,
         )
         with attempt.clock.step("flip"):
             await flip(attempt, finished, found)
     return True
+
+
+def _grown(moved: Drift) -> float:
+    return moved.grown + moved.fraction
 
 
 async def flip(attempt: Attempt, finished: Generation, found: View) -> None:
@@ -85,8 +89,8 @@ async def flip(attempt: Attempt, finished: Generation, found: View) -> None:
 
 async def _detect(
     attempt: Attempt, found: View, uniform: bool, before: Before | None
-) -> tuple[Communities, bool]:
-    """Communities, and whether they grew from the partitions before."""
+) -> Communities:
+    """Communities; they grow from the partitions before where GDS can read these."""
     config, gds, direct = attempt.config, attempt.gds, found.clean or uniform
     with attempt.clock.step("estimate"):
         await refuse_if_too_large(gds, len(found.ids), len(found.source), config.algorithm)
@@ -103,14 +107,13 @@ async def _detect(
                 )
             )
         with attempt.clock.step("communities"):
-            communities = await detect(
+            return await detect(
                 gds,
                 projection,
                 config.algorithm,
                 seed=config.random_seed,
                 concurrency=config.gds_concurrency,
             )
-    return communities, projection.seeded
 
 
 def _drafts(
@@ -178,32 +181,34 @@ def _judged(
 def _finished(
     attempt: Attempt,
     name: str,
-    fingerprint: str,
     found: View,
     limited: Limited,
-    parts: Sequence[Partition],
-    above: Sequence[Unit],
+    described: Described,
+    figures: Quality,
 ) -> Generation:
-    vectors = [part.centroid for part in parts if part.centroid is not None]
+    """The generation with its figures; where it came from is left to fill in."""
+    levels = [unit.level for unit in described.units]
     return Generation(
         id=name,
         graph=attempt.graph,
         created_at="",
         algorithm=attempt.config.algorithm,
-        fingerprint=fingerprint,
+        fingerprint="",
         node_count=len(found.ids),
         relationship_count=len(found.source),
-        partition_count=len(parts),
-        modularity=0.0,
-        sizes=tuple(part.size for part in parts),
+        partition_count=len(described.partitions),
+        modularity=figures.modularity,
+        conductance=figures.mean_conductance,
+        sizes=tuple(part.size for part in described.partitions),
         pooled_nodes=limited.pooled_nodes,
         embedder=attempt.space.signature,
-        dimensions=len(vectors[0]) if vectors else None,
+        dimensions=described.dimensions,
         issues=found.issues,
         split=limited.split,
         merged=limited.merged,
         pools=int(np.count_nonzero(limited.pool)),
-        levels=tuple(np.unique([unit.level for unit in above], return_counts=True)[1].tolist()),
+        levels=tuple(np.unique(levels, return_counts=True)[1].tolist()),
         token=attempt.token,
         settings=attempt.settings,
+        common=described.common,
     )

@@ -83,6 +83,7 @@ async def compare(db: Database, current: Generation, found: View, settings: str)
         facts_changed=int(facts.sum()),
         relationships_changed=await _relationships_changed(db, current, found, count),
         settings_changed=current.settings != settings,
+        grown=current.grown,
     )
     touched = np.unique(members.partition[kept][texts | facts])
     return Compared(drift, members, place, tuple(touched.tolist()))

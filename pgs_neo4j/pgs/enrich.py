@@ -3,7 +3,7 @@ here but an embedder, where one is configured."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -57,23 +57,27 @@ async def describe(
     members: Membership,
     partitions: Sequence[Partition],
     others: Sequence[Partition] = (),
-) -> list[Partition]:
-    """The same partitions with keywords, summary, and centroid.
+    common: Collection[str] = (),
+) -> tuple[list[Partition], frozenset[str]]:
+    """The same partitions with keywords, summary, and centroid, and the words that are too
+    common to be keywords.
 
     Texts come by in portions, partition by partition, heaviest node first. ``partitions`` may
-    be some of a generation only; ``others`` are the rest, which are described already.
+    be some of a generation only; ``others`` are the rest, which are described already, and
+    ``common`` the words that were left out of their keywords.
     """
     if not partitions:
-        return []
+        return [], frozenset(common)
     counter = KeywordCounter()
     seen: dict[int, _Seen] = {part.id: _Seen() for part in partitions}
     if attempt.mapping.text:
         await _read_texts(attempt, found, members, seen, counter)
-    keywords = counter.keywords(others=[part.keywords for part in others])
+    left_out = counter.common([part.keywords for part in others]) | frozenset(common)
+    keywords = counter.keywords(left_out)
     vectors = await _centroids(
         attempt, generation, seen, keywords, found.embedding_dimensions, partial=bool(others)
     )
-    return [
+    described = [
         replace(
             partition,
             keywords=keywords.get(partition.id, ()),
@@ -82,6 +86,7 @@ async def describe(
         )
         for partition in partitions
     ]
+    return described, left_out
 
 
 async def _read_texts(

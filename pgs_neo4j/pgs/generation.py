@@ -51,15 +51,13 @@ async def write_partitions(
 
 
 async def write_adjacents(
-    db: Database, generation: str, links: Sequence[tuple[str, str, int, float]]
+    db: Database, graph: str, generation: str, links: Sequence[tuple[str, str, int, float]]
 ) -> None:
     """Link partitions, as of a generation: uid, uid of the neighbour, how many relationships
-    they have in common, and what these weigh."""
+    they have in common, and what these weigh. Raises LeaseLostError."""
     names = ("source", "target", "edges", "weight")
     rows = [dict(zip(names, link, strict=True)) for link in links]
-    query = queries.get("partition/write_adjacents")
-    for start in range(0, len(rows), PARTITION_BATCH):
-        await db.write(query, generation=generation, rows=rows[start : start + PARTITION_BATCH])
+    await _write_rows(db, graph, generation, rows, "partition/write_adjacents")
 
 
 async def write_units(
@@ -83,8 +81,14 @@ async def write_units(
         await db.write(query, rows=rows[start : start + PARTITION_BATCH])
 
 
-async def _write_rows(db: Database, graph: str, generation: str, rows: list[Row]) -> None:
-    query = queries.get("partition/write_partitions")
+async def _write_rows(
+    db: Database,
+    graph: str,
+    generation: str,
+    rows: list[Row],
+    statement: str = "partition/write_partitions",
+) -> None:
+    query = queries.get(statement)
     for start in range(0, len(rows), PARTITION_BATCH):
         batch = rows[start : start + PARTITION_BATCH]
         written = await db.write(query, generation=generation, rows=batch)

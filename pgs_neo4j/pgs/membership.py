@@ -93,12 +93,21 @@ async def write_members(
     return attached
 
 
+async def count_members(db: Database, generation: str) -> int:
+    """How many nodes are attached to a generation now; those deleted since are not."""
+    rows = await db.read(queries.get("partition/read_member_count"), generation=generation)
+    return int(rows[0]["members"])
+
+
 async def read_members(db: Database, current: Generation) -> Membership:
-    """Who belongs to a generation now, by internal id; nodes deleted since are not there."""
-    found: list[Row] = []
+    """Who belongs to a generation now, by internal id; nodes deleted since are not there.
+
+    Relies on the generation's sizes being in the order of ids, from 1.
+    """
+    found: list[Membership] = []
 
     async def use(rows: list[Row]) -> None:
-        found.extend(rows)
+        found.extend(_read(row) for row in rows)
 
     ids = range(1, current.partition_count + 1)
     query = queries.get("partition/read_membership")
@@ -111,18 +120,17 @@ async def read_members(db: Database, current: Generation) -> Membership:
     )
 
     def column(name: str) -> NDArray[np.int64]:
-        lists = [np.asarray(row[name], dtype=np.int64) for row in found]
-        return np.concatenate(lists) if lists else np.empty(0, dtype=np.int64)
+        return np.concatenate([np.empty(0, np.int64), *(getattr(part, name) for part in found)])
 
-    partition = [np.full(len(row["ids"]), row["partition"]) for row in found]
-    members = Membership(
-        column("ids"),
-        np.concatenate(partition) if partition else np.empty(0, dtype=np.int64),
-        column("ranks"),
-        column("hashes"),
-        column("facts"),
-    )
+    names = ("nodes", "partition", "rank", "hash", "facts")
+    members = Membership(*(column(name) for name in names))
     return members.of(np.argsort(members.nodes))
+
+
+def _read(row: Row) -> Membership:
+    names = ("ids", "ranks", "hashes", "facts")
+    nodes, rank, text, facts = (np.asarray(row[name], dtype=np.int64) for name in names)
+    return Membership(nodes, np.full(len(nodes), row["partition"]), rank, text, facts)
 
 
 async def delete_members(db: Database, generations: Sequence[str]) -> None:

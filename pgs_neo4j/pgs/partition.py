@@ -19,7 +19,7 @@ from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, LeaseLos
 from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import GDS, Owner, drop_leftovers
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
-from pgs_neo4j.pgs import drift, generation, lease, seeds, view
+from pgs_neo4j.pgs import drift, generation, lease, membership, seeds, view
 from pgs_neo4j.pgs.attempt import Attempt
 from pgs_neo4j.pgs.before import Before
 from pgs_neo4j.pgs.build import build
@@ -169,16 +169,31 @@ async def _attempt(attempt: Attempt, force: bool) -> Partitioning | None:
     fingerprint = found.fingerprint(attempt.settings)
     before = None
     if current is not None:
-        if current.generation.fingerprint == fingerprint and not force:
-            await generation.verify(db, current.generation.id, attempt.token)
-            return replace(current, drift=_none(found))
+        if not force and await _same(db, current.generation, fingerprint, attempt.token):
+            return replace(current, drift=_none(current.generation))
         with attempt.clock.step("compare"):
             compared = await drift.compare(db, current.generation, found, attempt.settings)
         before = Before(current.generation, current.partitions, compared)
+        if attempt.space.kind == "stored" and found.embedding_dimensions != before.dimensions:
+            before = before.touched_all()
     if not await _made(attempt, found, fingerprint, before, force):
         return None
     whole = await _whole(db, graph, await generation.read_current(db, graph))
     return replace(whole, reused=False, drift=before.compared.drift if before else None)
+
+
+async def _same(db: Database, current: Generation, fingerprint: str, token: str | None) -> bool:
+    """Whether a generation still holds; that it does is noted with the change token.
+
+    A node that was deleted, and made again the same under the same internal id, looks the
+    same and is attached no more.
+    """
+    if current.fingerprint != fingerprint:
+        return False
+    if await membership.count_members(db, current.id) != current.node_count:
+        return False
+    await generation.verify(db, current.id, token)
+    return True
 
 
 async def _made(
@@ -200,7 +215,8 @@ def outlook(moved: Drift, config: PGSConfig) -> Origin | None:
     if not moved.structure_changed:
         return "refreshed"
     # GDS cannot begin Leiden from labels.
-    seeded = moved.fraction <= config.seed_drift and config.algorithm != "leiden"
+    little = moved.grown + moved.fraction <= config.seed_drift
+    seeded = little and config.algorithm != "leiden"
     return "seeded" if seeded else "cold"
 
 
@@ -223,9 +239,8 @@ async def check(target: Target, on_event: OnEvent, *, scan: bool = True) -> Drif
         return Drift(committed=True, settings_changed=changed)
     found = await view.scan(db, target.mapping, on_event)
     _refuse_empty(graph, found)
-    if current.fingerprint == found.fingerprint(target.settings):
-        await generation.verify(db, current.id, token)
-        return _none(found)
+    if await _same(db, current, found.fingerprint(target.settings), token):
+        return _none(current)
     return (await drift.compare(db, current, found, target.settings)).drift
 
 
@@ -251,13 +266,16 @@ async def _whole(db: Database, graph: str, current: Generation | None) -> Partit
 def _still(current: Generation) -> Drift:
     """Nobody else committed."""
     return Drift(
-        committed=False, nodes=current.node_count, relationships=current.relationship_count
+        committed=False,
+        nodes=current.node_count,
+        relationships=current.relationship_count,
+        grown=current.grown,
     )
 
 
-def _none(found: View) -> Drift:
+def _none(current: Generation) -> Drift:
     """Somebody committed, and it did not concern this graph."""
-    return Drift(committed=True, nodes=len(found.ids), relationships=len(found.source))
+    return replace(_still(current), committed=True)
 
 
 def _refuse_empty(graph: str, found: View) -> None:

@@ -60,7 +60,8 @@ def _sweep(row: dict[str, Any], generation: str) -> Sweep:
         flags=tuple(
             Flag(
                 text=found["text"],
-                target=found["target"],
+                # The partition of that number may be another one by now.
+                target=found["target"] if row["current"] else None,
                 citations=_citations(partition, found["cited"]),
             )
             for found in _placed(row["flags"])

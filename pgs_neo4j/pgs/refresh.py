@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from pgs_neo4j.graph import weights
-from pgs_neo4j.model import Partition
 from pgs_neo4j.pgs import generation, writing
 from pgs_neo4j.pgs.attempt import Attempt, building
 from pgs_neo4j.pgs.before import Before
@@ -20,26 +19,31 @@ from pgs_neo4j.pgs.build import flip
 from pgs_neo4j.pgs.membership import Membership
 from pgs_neo4j.pgs.stored import uid
 from pgs_neo4j.pgs.view import View
+from pgs_neo4j.pgs.writing import Source
 
 
 async def refresh(attempt: Attempt, found: View, fingerprint: str, before: Before) -> bool:
     """Write the refreshed generation and make it current; False when nodes vanished meanwhile."""
+    touched = set(before.compared.touched)
+    source = Source(before.generation, {part.id for part in before.partitions} - touched)
     async with building(attempt) as name:
         members = _members(found, before)
-        touched = set(before.compared.touched)
-        shared = {part.id for part in before.partitions} - touched
+        tokens = np.bincount(members.partition, found.tokens, len(before.partitions) + 1)
         drafts = [
-            _draft(name, part, members, found) if part.id in touched else part
+            replace(part, uid=uid(name, part.id), tokens=int(tokens[part.id]), parent=None)
+            if part.id in touched
+            else part
             for part in before.partitions
         ]
         with attempt.clock.step("write"):
-            source = before.generation.id
-            if not await writing.write(attempt, name, drafts, members, source, shared):
+            if not await writing.write(attempt, name, drafts, members, source):
                 await generation.abandon(attempt.db, name)
                 return False
         with attempt.clock.step("enrich"):
             levels = await _levels(attempt, before)
-            await writing.describe(attempt, name, found, members, drafts, levels, shared)
+            described = await writing.describe(
+                attempt, name, found, members, drafts, levels, source
+            )
         finished = replace(
             before.generation,
             id=name,
@@ -47,6 +51,8 @@ async def refresh(attempt: Attempt, found: View, fingerprint: str, before: Befor
             origin="refreshed",
             issues=found.issues,
             token=attempt.token,
+            dimensions=described.dimensions,
+            common=described.common,
         )
         with attempt.clock.step("flip"):
             await flip(attempt, finished, found)
@@ -59,11 +65,6 @@ def _members(found: View, before: Before) -> Membership:
     degree = weights.degrees(found.source, found.target, len(found.ids))
     rank = weights.ranks(labels, weights.complete(found.node_weight, degree))
     return Membership(found.ids, labels + 1, rank, found.text_hash, found.facts)
-
-
-def _draft(name: str, part: Partition, members: Membership, found: View) -> Partition:
-    tokens = int(found.tokens[members.partition == part.id].sum())
-    return replace(part, uid=uid(name, part.id), tokens=tokens, parent=None)
 
 
 async def _levels(attempt: Attempt, before: Before) -> list[np.ndarray]:

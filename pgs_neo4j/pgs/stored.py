@@ -41,6 +41,8 @@ def properties(generation: Generation, **more: Any) -> Row:
         "seconds": json.dumps({k: round(v, 3) for k, v in generation.seconds.items()}),
         "token": generation.token,
         "settings": generation.settings,
+        "common": list(generation.common),
+        "grown": generation.grown,
         **more,
     }
 
@@ -72,6 +74,8 @@ def generation_of(graph: str, stored: dict[str, Any]) -> Generation:
         seconds=json.loads(stored.get("seconds", "{}")),
         token=stored.get("token"),
         settings=stored.get("settings", ""),
+        common=tuple(stored.get("common", ())),
+        grown=stored.get("grown", 0.0),
     )
 
 

@@ -7,15 +7,38 @@ the order they stood in when it was made, although what they weigh may have chan
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.model import Partition, Unit
+from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.pgs import enrich, generation, membership, units
 from pgs_neo4j.pgs.attempt import Attempt
 from pgs_neo4j.pgs.membership import Membership
 from pgs_neo4j.pgs.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The generation before, and the ids of the partitions that are shared with it."""
+
+    generation: Generation
+    shared: Collection[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Partitions by id, the units above them, and the words too common to be keywords."""
+
+    partitions: Sequence[Partition]
+    units: Sequence[Unit]
+    common: tuple[str, ...]
+
+    @property
+    def dimensions(self) -> int | None:
+        """Length of the centroids, None when there is none."""
+        return next((len(p.centroid) for p in self.partitions if p.centroid is not None), None)
 
 
 async def write(
@@ -23,16 +46,16 @@ async def write(
     name: str,
     parts: Sequence[Partition],
     members: Membership,
-    source: str | None = None,
-    shared: Collection[int] = (),
+    source: Source | None,
 ) -> bool:
     """Write partitions, by id from 1, with whom they hold and whom they are adjacent to.
 
-    Those whose ids are ``shared`` are there already, in the generation ``source``. False when
-    nodes vanished meanwhile.
+    False when nodes vanished meanwhile. Raises LeaseLostError.
     """
-    if source is not None and shared:
-        await generation.share(attempt.db, attempt.graph, source, name, shared)
+    shared: Collection[int] = ()
+    if source is not None and source.shared:
+        shared = source.shared
+        await generation.share(attempt.db, attempt.graph, source.generation.id, name, shared)
     fresh = [part for part in parts if part.id not in shared]
     await generation.write_partitions(attempt.db, attempt.graph, name, fresh)
     keys = [part.uid for part in parts]
@@ -41,14 +64,14 @@ async def write(
         for part in parts
         for near in part.adjacent
     ]
-    await generation.write_adjacents(attempt.db, name, links)
+    await generation.write_adjacents(attempt.db, attempt.graph, name, links)
     chosen = members
     if shared:
         chosen = members.of(np.isin(members.partition, list(shared), invert=True))
-    written = await membership.write_members(
+    await membership.write_members(
         attempt.db, attempt.graph, name, keys, chosen, attempt.clock.on_event
     )
-    return written == len(chosen.nodes)
+    return await membership.count_members(attempt.db, name) == len(members.nodes)
 
 
 async def describe(
@@ -58,14 +81,16 @@ async def describe(
     members: Membership,
     parts: Sequence[Partition],
     levels: Sequence[NDArray[np.int64]],
-    shared: Collection[int] = (),
-) -> tuple[list[Partition], list[Unit]]:
-    """Describe what was written, and the units above; returns both."""
+    source: Source | None,
+) -> Described:
+    """Describe what was written, and the units above. Raises LeaseLostError."""
+    shared = source.shared if source is not None else ()
     kept = [part for part in parts if part.id in shared]
     fresh = [part for part in parts if part.id not in shared]
-    described = await enrich.describe(attempt, name, found, members, fresh, kept)
+    known = source.generation.common if source is not None else ()
+    described, common = await enrich.describe(attempt, name, found, members, fresh, kept, known)
     await generation.write_partitions(attempt.db, attempt.graph, name, described)
     whole = sorted([*kept, *described], key=lambda part: part.id)
     whole, above = units.build(whole, levels)
     await generation.write_units(attempt.db, attempt.graph, name, whole, above)
-    return whole, above
+    return Described(whole, above, tuple(sorted(common)))

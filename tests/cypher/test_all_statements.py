@@ -8,7 +8,13 @@ import pytest
 from pgs_neo4j import queries
 
 PACKAGE = Path(queries.__file__).parent
-PLANNED_AS = {"read": {"r", "s"}, "write": {"rw", "w"}, "batch": {"rw", "w"}, "schema": {"s", "w"}}
+PLANNED_AS = {
+    "read": {"r", "s"},
+    "write": {"rw", "w"},
+    "data": {"rw", "w"},
+    "batch": {"rw", "w"},
+    "schema": {"s", "w"},
+}
 
 
 @pytest.mark.parametrize("name", queries.names())

@@ -19,7 +19,7 @@ from pgs_neo4j.gds import GDS, refuse_if_too_large
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.pgs import build, partition
+from pgs_neo4j.pgs import build, partition, writing
 from tests.conftest import Endpoint
 from tests.graphs import checksum, papers
 from tests.leftovers import nothing_left, only, whole
@@ -160,14 +160,14 @@ async def test_ten_thousand_reads_during_flips_see_all_old_or_all_new(
 def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
     """Events: a build has come to its description; it may go on."""
     reached, go = asyncio.Event(), asyncio.Event()
-    describe = build.enrich.describe
+    describe = writing.enrich.describe
 
     async def waiting(*args: Any, **how: Any) -> Any:
         reached.set()
         await go.wait()
         return await describe(*args, **how)
 
-    monkeypatch.setattr(build.enrich, "describe", waiting)
+    monkeypatch.setattr(writing.enrich, "describe", waiting)
     return reached, go
 
 

@@ -1,11 +1,18 @@
 """Generations that grow from the one before share the partitions that did not change."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import LeaseLostError
+from pgs_neo4j.ingest.brain import parse_brain
+from pgs_neo4j.ingest.load import load
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.pgs import generation
+from pgs_neo4j.pgs import attempt, generation, writing
 from tests.graphs import checksum, count, papers
+from tests.leftovers import expire, whole
 
 KNOBS = {"min_community_size": 10, "target_partition_max": 60, "embedder": "none"}
 LINK = (
@@ -18,17 +25,21 @@ JOIN = (
 )
 
 
-@pytest.fixture
-async def engine(endpoint, db):
-    """An engine on the emptied database; the user's own connection is ``db``."""
-    async with PGS.connect(
+def connect(endpoint, **knobs):
+    return PGS.connect(
         neo4j_uri=endpoint.uri,
         neo4j_user=endpoint.user,
         neo4j_password=endpoint.password,
         sweep_llm=ScriptedLLM(contract_reply),
         synthesis_llm=ScriptedLLM(contract_reply),
-        **KNOBS,
-    ) as opened:
+        **KNOBS | knobs,
+    )
+
+
+@pytest.fixture
+async def engine(endpoint, db):
+    """An engine on the emptied database; the user's own connection is ``db``."""
+    async with connect(endpoint) as opened:
         yield opened
 
 
@@ -141,3 +152,150 @@ async def test_from_nothing_nothing_is_shared(engine, db):
     second = await engine.partition("papers", force=True)
     assert not {p.uid for p in first.partitions} & {p.uid for p in second.partitions}
     assert await count(db, "()-[x:PGS_IN]->()") == 320
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_a_node_that_vanishes_from_a_shared_partition_is_noticed(
+    engine, db, monkeypatch, shared
+):
+    await begun(engine, db)
+    await db.call(JOIN, {"to": 90}, "write")
+    gone = "doi/7" if shared else "doi/91"
+    write = writing.write
+    calls = []
+
+    async def late(*args):
+        if not calls:
+            await db.call("MATCH (p:Paper {doi: $doi}) DETACH DELETE p", {"doi": gone}, "write")
+        calls.append(1)
+        return await write(*args)
+
+    monkeypatch.setattr(writing, "write", late)
+    made = await engine.partition("papers")
+    assert len(calls) == 2
+    assert made.generation.node_count == 160
+    assert sum((await whole(db)).sizes) == 160
+    assert not (await engine.check("papers")).changed
+
+
+async def test_a_member_that_is_attached_no_more_is_a_change(engine, db):
+    """As when a node is deleted and made again, the same, under the same internal id."""
+    await begun(engine, db)
+    await db.call("MATCH (:Paper {doi: 'doi/7'})-[m:PGS_IN]->() DELETE m", {}, "write")
+    drift = await engine.check("papers")
+    assert (drift.nodes_added, drift.nodes_removed) == (1, 1)
+    made = await engine.partition("papers")
+    assert not made.reused
+    assert sum((await whole(db)).sizes) == 160
+    assert not (await engine.check("papers")).changed
+
+
+async def test_what_a_killed_job_shared_with_a_session_s_partitions_goes(engine, db, monkeypatch):
+    await begun(engine, db)
+    assert (await engine.execute("Begin", graph="papers")).coverage.exhausted
+    await db.call(JOIN, {"to": 90}, "write")
+
+    async def killed(*args, **kwargs):
+        raise RuntimeError("killed")
+
+    monkeypatch.setattr(generation, "make_current", killed)
+    monkeypatch.setattr(attempt.generation, "abandon", killed)
+    with pytest.raises(RuntimeError, match="killed"):
+        await engine.partition("papers")
+    monkeypatch.undo()
+    assert await count(db, "(x:PgsGeneration {status: 'building'})") == 1
+    await expire(db)
+    made = await engine.partition("papers", force=True)
+    assert made.generation.origin == "cold"
+    assert await count(db, "(x:PgsGeneration)") == 2
+    assert await count(db, "(x:PgsPartition {level: 0})") == 8
+    assert await count(db, "()-[x:PGS_IN]->()") == 160 + 161
+    assert (await engine.coverage("papers", "default")).nodes_read == 160
+
+
+async def test_who_comes_late_links_nothing_and_flips_nothing(engine, db):
+    first = await begun(engine, db)
+    second = await engine.partition("papers", force=True)
+    before = await links(db, second)
+    parts = [part.uid for part in second.partitions]
+    for name in (first.generation.id, "gone"):
+        with pytest.raises(LeaseLostError):
+            await generation.write_adjacents(db, "papers", name, [(parts[0], parts[2], 1, 1.0)])
+    await generation.make_current(db, "papers", first.generation.id, {"modularity": -1.0})
+    assert await links(db, second) == before
+    current = await engine.generation("papers")
+    assert current.id == second.generation.id
+    assert await count(db, "(x:PgsGeneration {modularity: -1.0})") == 0
+
+
+async def test_vectors_of_another_length_are_taken_everywhere(endpoint, db):
+    mapping = replace(await papers(db), embedding="vector")
+    fill = (
+        "MATCH (p:Paper) WHERE p.topic IN $topics "
+        "SET p.vector = [i IN range(1, $size) | 1.0 * i + p.topic]"
+    )
+    async with connect(endpoint, embedder="stored") as engine:
+        await engine.add_graph("papers", mapping)
+        await db.call(fill, {"topics": [0, 1, 2, 3], "size": 4}, "write")
+        await engine.partition("papers")
+        await db.call(fill, {"topics": [0, 1, 2], "size": 6}, "write")
+        made = await engine.partition("papers")
+        assert made.generation.origin == "refreshed"
+        assert made.generation.dimensions == 6
+        lengths = sorted(0 if p.centroid is None else len(p.centroid) for p in made.partitions)
+        assert lengths == [0, 6, 6, 6]
+        await db.call(fill, {"topics": [3], "size": 6}, "write")
+        made = await engine.partition("papers")
+        assert [len(p.centroid) for p in made.partitions] == [6, 6, 6, 6]
+
+
+async def test_a_view_that_gds_cannot_seed_grows_all_the_same(engine, db):
+    await engine.add_graph("papers", await papers(db))
+    loop = "MATCH (p:Paper {doi: 'doi/2'}) CREATE (p)-[:CITES {strength: 1.0}]->(p)"
+    await db.call(loop, {}, "write")
+    first = await engine.partition("papers")
+    assert first.generation.issues["self_loops"] == 1
+    await db.call(JOIN, {"to": 90}, "write")
+    second = await engine.partition("papers")
+    assert second.generation.origin == "seeded"
+    same = {p.uid for p in first.partitions} & {p.uid for p in second.partitions}
+    assert len(same) == 3
+
+
+async def test_what_grew_and_grew_begins_from_nothing_in_the_end(engine, db):
+    await begun(engine, db)
+    origins, grown = [], []
+    for turn in range(4):
+        await db.call(
+            "UNWIND range(0, 11) AS i MATCH (a:Paper {doi: 'doi/' + (i + 12 * $turn)}) "
+            "CREATE (:Paper {abstract: 'More.'})-[:CITES {strength: 1.0}]->(a)",
+            {"turn": turn},
+            "write",
+        )
+        made = await engine.partition("papers")
+        origins.append(made.generation.origin)
+        grown.append(round(made.generation.grown, 3))
+        assert made.drift.grown + made.drift.fraction <= 0.2 or origins[-1] == "cold"
+    assert origins == ["seeded", "seeded", "seeded", "cold"]
+    assert 0 < grown[0] < grown[1] < grown[2] <= 0.2
+    assert grown[3] == 0.0
+
+
+async def test_what_is_loaded_anew_is_a_change(engine, db):
+    """Loading goes through our own connection, and is still the user's data."""
+
+    def chain(count):
+        nodes = [{"id": i, "concept": f"idea {i}"} for i in range(count)]
+        edges = [{"source": i, "target": i + 1, "weight": 1.0} for i in range(count - 1)]
+        return parse_brain(json.dumps({"nodes": nodes, "edges": edges}).encode())
+
+    loaded = await load(engine.db, chain(40), "chain")
+    await engine.add_graph("chain", loaded.mapping)
+    first = await engine.partition("chain")
+    assert first.generation.node_count == 40
+    await load(engine.db, chain(40), "chain")
+    assert not (await engine.check("chain")).changed
+    await load(engine.db, chain(45), "chain")
+    drift = await engine.check("chain")
+    assert (drift.committed, drift.nodes_added) == (True, 5)
+    assert (await engine.partition("chain")).generation.node_count == 45

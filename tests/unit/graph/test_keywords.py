@@ -68,11 +68,11 @@ def test_a_word_shared_by_most_partitions_gives_its_place_to_the_next() -> None:
         for _ in range(3):
             counter.add(partition, f"physics {own}")
         counter.add(partition, f"physics rest{own}")
-    assert counter.keywords(top=2)[0] == ("quark", "restquark")
+    assert counter.keywords(counter.common(top=2), top=2)[0] == ("quark", "restquark")
     few = KeywordCounter()
     for partition in range(3):
         few.add(partition, "physics")
-    assert few.keywords() == {0: ("physics",), 1: ("physics",), 2: ("physics",)}
+    assert few.keywords(few.common()) == {0: ("physics",), 1: ("physics",), 2: ("physics",)}
 
 
 def test_finishing_a_partition_keeps_its_best() -> None:
@@ -93,3 +93,18 @@ def test_memory_is_bounded_and_frequent_words_survive(monkeypatch: pytest.Monkey
         counter.add(0, f"quark rare{number:03d}")
     assert counter.keywords()[0][0] == "quark"
     assert len(counter._counts[0]) <= 50
+
+
+def test_a_common_word_stays_out_when_only_one_partition_is_counted_anew() -> None:
+    own = ["quark", "boson", "gluon", "axion"]
+    whole = KeywordCounter()
+    for partition, word in enumerate(own):
+        whole.add(partition, f"physics {word}")
+    common = whole.common()
+    described = whole.keywords(common)
+    assert common == {"physics"}
+    anew = KeywordCounter()
+    anew.add(0, "physics quark")
+    others = [described[partition] for partition in (1, 2, 3)]
+    assert anew.common(others) == set()
+    assert anew.keywords(anew.common(others) | common) == {0: ("quark",)}
