@@ -72,7 +72,7 @@ class Adjacent:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Partition:
-    """A described partition of one generation. Ids count from 1, largest first."""
+    """A described partition of one generation. Ids count from 1."""
 
     id: int
     size: int

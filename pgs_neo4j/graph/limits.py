@@ -100,7 +100,8 @@ def repool(
 
 
 def renumbered(limited: Limited, numbers: IntArray) -> Limited:
-    """The same partitioning under other numbers, ``numbers`` ``(k,)`` for each label."""
+    """The same partitioning under other numbers, ``numbers`` ``(k,)`` for each label; these
+    need not be by size any more."""
     flags = np.zeros_like(limited.pool)
     flags[numbers] = limited.pool
     return replace(limited, labels=numbers[limited.labels], pool=flags)

@@ -161,6 +161,12 @@ async def prune(db: Database, graph: str, keep: int) -> None:
         await _delete(db, rows[0]["ids"])
 
 
+async def surplus(db: Database, graph: str, keep: int) -> bool:
+    """Whether there are more than ``keep`` generations, needed or not."""
+    rows = await db.read(queries.get("partition/read_generations"), graph=graph)
+    return len(rows[0]["ids"]) > keep
+
+
 async def abandon(db: Database, generation: str) -> None:
     """Delete a generation unless it was made current after all."""
     rows = await db.write(queries.get("partition/mark_abandoned"), generations=[generation])

@@ -114,14 +114,18 @@ async def ensure(
 
 
 async def clean_up(target: Target, open_gds: OpenGDS) -> None:
-    """Remove what a job that died left behind; nothing is asked of GDS when there is none.
+    """Remove what a job that died left behind, and generations beyond those to keep; nothing
+    is asked of GDS when no job died.
 
     Raises BusyError when that job is alive.
     """
+    keep = target.config.keep_generations
     if await lease.unreleased(target.db, target.graph):
         seconds = target.config.lease_s
         async with lease.held(target.db, target.graph, seconds=seconds) as held:
             await _clean(target, await open_gds(), held)
+    elif await generation.surplus(target.db, target.graph, keep):
+        await generation.prune(target.db, target.graph, keep)
 
 
 async def _clean(target: Target, gds: GDS, held: Lease) -> None:

@@ -22,9 +22,9 @@ from pgs_neo4j.errors import BusyError
 from pgs_neo4j.gds import GDS, leftovers
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.pgs import lease, partition
 from tests.conftest import Endpoint
+from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
 from tests.leftovers import expire, nothing_left, only, whole
 
@@ -161,12 +161,8 @@ async def jobs(tmp_path: Path, endpoint: Endpoint) -> AsyncIterator[Jobs]:
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine in this process, on papers that are partitioned."""
     mapping = await papers(db)
-    async with PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
+    async with engine_on(
+        endpoint,
         **KNOBS,
     ) as opened:
         await opened.add_graph("papers", mapping)

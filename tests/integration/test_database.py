@@ -7,7 +7,6 @@ import pytest
 
 from pgs_neo4j import db as db_module
 from pgs_neo4j import names, queries
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
@@ -17,7 +16,7 @@ from pgs_neo4j.errors import (
     QueryError,
 )
 from pgs_neo4j.jobs.repartition import repartition
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from tests.engines import engine_on
 from tests.graphs import papers
 
 
@@ -185,12 +184,8 @@ RETURN collect(DISTINCT label) AS labels, collect(DISTINCT type) AS types,
 
 async def test_every_name_we_write_is_listed(endpoint, db):
     mapping = await papers(db, topics=30, size=20)
-    async with PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
+    async with engine_on(
+        endpoint,
         min_community_size=5,
         target_partition_max=15,
     ) as engine:

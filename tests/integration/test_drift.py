@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j import queries
-from pgs_neo4j.engine import PGS
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
 
 KNOBS = {"min_community_size": 10, "target_partition_max": 60, "embedder": "none"}
@@ -17,14 +16,7 @@ KNOBS = {"min_community_size": 10, "target_partition_max": 60, "embedder": "none
 @pytest.fixture
 async def engine(endpoint, db):
     """An engine on the emptied database; the user's own connection is ``db``."""
-    async with PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
-        **KNOBS,
-    ) as opened:
+    async with engine_on(endpoint, **KNOBS) as opened:
         yield opened
 
 

@@ -16,10 +16,10 @@ from pgs_neo4j.events import StepStarted
 from pgs_neo4j.jobs import record
 from pgs_neo4j.jobs.record import begin, close, get, list_jobs
 from pgs_neo4j.jobs.repartition import Order, repartition, repartition_all
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs import lease
 from tests.conftest import Endpoint
+from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
 
 TEXT = "MATCH (p:Paper {doi: 'doi/3'}) SET p.abstract = 'It says something else now.'"
@@ -34,12 +34,8 @@ AGE = "MATCH (j:PgsJob {id: $id}) SET j.updated_at = datetime.realtime() - durat
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on four topics of papers."""
     mapping = await papers(db, topics=4, size=40)
-    async with PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
+    async with engine_on(
+        endpoint,
         min_community_size=10,
         target_partition_max=60,
         embedder="none",

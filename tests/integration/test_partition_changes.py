@@ -13,10 +13,10 @@ from pgs_neo4j.db import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseError, EmptyGraphError
 from pgs_neo4j.gds import GDS
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Drift
 from pgs_neo4j.pgs import build, generation, membership, partition, view
 from tests.conftest import Endpoint
+from tests.engines import engine_on
 from tests.graphs import count, papers
 from tests.leftovers import nothing_left, whole
 
@@ -38,12 +38,8 @@ Change = Callable[[], Awaitable[object]]
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on four topics of papers; the others' connection is ``db``."""
     mapping = await papers(db)
-    async with PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
+    async with engine_on(
+        endpoint,
         min_community_size=10,
         target_partition_max=60,
         embedder="none",

@@ -14,11 +14,11 @@ from pgs_neo4j.db import Database, Row
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseUnavailableError
 from pgs_neo4j.gds import GDS
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.pgs import partition
 from pgs_neo4j.pgs.partition import Partitioning
 from pgs_neo4j.queries import Query
 from tests.conftest import Endpoint
+from tests.engines import engine_on
 from tests.graphs import checksum, papers
 from tests.leftovers import expire, nothing_left, only, whole
 
@@ -106,12 +106,8 @@ class Faults:
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on many small topics of papers, so that there are levels above, and a pool."""
     mapping = await papers(db, topics=30, size=10, isolates=3)
-    async with PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
+    async with engine_on(
+        endpoint,
         min_community_size=4,
         target_partition_max=12,
         embedder="none",

@@ -18,9 +18,9 @@ from pgs_neo4j.events import Event, OnEvent, Warned, ignore
 from pgs_neo4j.gds import GDS, refuse_if_too_large
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.pgs import build, partition, writing
 from tests.conftest import Endpoint
+from tests.engines import engine_on
 from tests.graphs import checksum, papers
 from tests.leftovers import nothing_left, only, whole
 
@@ -43,12 +43,8 @@ ADD_LINKS = (
 @asynccontextmanager
 async def connect(endpoint: Endpoint, on_event: OnEvent = ignore) -> Any:
     """An engine with a connection pool of its own."""
-    async with PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
+    async with engine_on(
+        endpoint,
         on_event=on_event,
         **KNOBS,
     ) as opened:

@@ -463,3 +463,14 @@ async def test_physics2_within_the_issues_bounds(db, ensure, shared):
     assert all(p.size >= 30 for p in result.partitions if not p.pool)
     again = await ensure(mapping, config=config, space=choose("stored", None, mapping), force=True)
     assert again.generation.sizes == current.sizes
+
+
+async def test_an_unchanged_graph_keeps_no_more_than_it_is_to(db, ensure):
+    mapping = await papers(db)
+    for _ in range(3):
+        await ensure(mapping, force=True)
+    assert await count(db, "(x:PgsGeneration)") == 3
+    again = await ensure(mapping, CONFIG.model_copy(update={"keep_generations": 1}))
+    assert again.reused
+    assert await count(db, "(x:PgsGeneration)") == 1
+    assert await count(db, "()-[x:PGS_IN]->()") == 160

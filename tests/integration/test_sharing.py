@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import LeaseLostError
 from pgs_neo4j.ingest.brain import parse_brain
 from pgs_neo4j.ingest.load import load
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.pgs import attempt, generation, writing
+from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
 from tests.leftovers import expire, whole
 
@@ -26,12 +25,8 @@ JOIN = (
 
 
 def connect(endpoint, **knobs):
-    return PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
+    return engine_on(
+        endpoint,
         **KNOBS | knobs,
     )
 
