@@ -58,9 +58,9 @@ HELD = (
     "flip",
     "prune",
 )
-CITE = """
-MATCH (a:Paper {doi: 'doi/3'}), (b:Paper {topic: 3}) WITH a, b LIMIT 1
-CREATE (a)-[:CITES {strength: 1.0}]->(b)
+JOIN = """
+MATCH (a:Paper {doi: 'doi/3'}), (b:Paper {doi: 'doi/4'})
+CREATE (a)<-[:CITES {strength: 1.0}]-(:Paper {abstract: 'One more.'})-[:CITES {strength: 1.0}]->(b)
 """
 TELL = "MATCH (a:Paper {doi: 'doi/3'}) SET a.abstract = a.abstract + ' And more.'"
 SEEDS = "(x:PgsPartition) WHERE any(label IN labels(x) WHERE label STARTS WITH 'PgsSeed_')"
@@ -223,7 +223,7 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
 @pytest.mark.parametrize(
     ("change", "outcome", "steps"),
     [
-        (CITE, "seeded", ("project", "communities", "nodes written", "flip")),
+        (JOIN, "seeded", ("project", "communities", "nodes written", "flip")),
         (TELL, "refreshed", ("write", "nodes written", "enrich", "flip")),
     ],
     ids=["seeded", "refreshed"],

@@ -99,7 +99,7 @@ def test_partitioning_tells_where_it_came_from_and_how_far_the_graph_had_moved()
     assert document["drift"] == {
         "committed": True, "nodes": 10, "relationships": 9, "nodes_added": 0, "nodes_removed": 0,
         "texts_changed": 1, "facts_changed": 0, "relationships_changed": 0,
-        "settings_changed": False, "changed": True, "fraction": 0.1,
+        "settings_changed": False, "grown": 0.0, "changed": True, "fraction": 0.1,
     }  # fmt: skip
 
 
