@@ -158,8 +158,8 @@ class PGSConfig(BaseSettings):
         Field(
             ge=0.0,
             le=1.0,
-            description="share of a graph that may have changed for its partitions to grow "
-            "from those before; 0: always from nothing",
+            description="share of a graph that may change before its partitions are made from "
+            "nothing again; 0: always from nothing",
         ),
     ] = 0.2
     centroid: Annotated[
