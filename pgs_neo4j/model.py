@@ -200,6 +200,11 @@ class Drift:
         )
         return min(max(shares), 1.0)
 
+    @property
+    def accumulated(self) -> float:
+        """What changed since partitions were last made from nothing, as a sum of fractions."""
+        return self.grown + self.fraction
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:

@@ -1,8 +1,7 @@
 // Detach the nodes of some partitions.
 // params: uids
-// returns: deleted
+// returns:
 // mode: write
 UNWIND $uids AS uid
 MATCH (:PgsPartition {uid: uid})<-[m:PGS_IN]-()
 DELETE m
-RETURN count(m) AS deleted

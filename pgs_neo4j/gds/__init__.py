@@ -10,7 +10,7 @@ from pgs_neo4j.gds.catalog import PREFIX, drop_leftovers, leftovers
 from pgs_neo4j.gds.centroids import centroids
 from pgs_neo4j.gds.client import GDS, MINIMUM_VERSION, installed_version, open_gds
 from pgs_neo4j.gds.communities import Communities, detect
-from pgs_neo4j.gds.memory import estimate, refuse_if_too_large
+from pgs_neo4j.gds.memory import refuse_if_too_large
 from pgs_neo4j.gds.view import Projection, Seeds, project_view, seed_label
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "centroids",
     "detect",
     "drop_leftovers",
-    "estimate",
     "installed_version",
     "leftovers",
     "open_gds",

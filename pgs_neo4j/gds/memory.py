@@ -9,7 +9,7 @@ from pgs_neo4j.errors import GDSMemoryError, QueryError
 from pgs_neo4j.gds.client import GDS
 
 
-async def estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
+async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
     """Bytes that projection and community detection need at most, before either runs."""
 
     def work() -> int:
@@ -34,7 +34,7 @@ async def refuse_if_too_large(
     gds: GDS, nodes: int, relationships: int, algorithm: Algorithm
 ) -> None:
     """Raise GDSMemoryError with the figures when the server's heap cannot hold the work."""
-    needed = await estimate(gds, nodes, relationships, algorithm)
+    needed = await _estimate(gds, nodes, relationships, algorithm)
     heap = await _max_heap(gds.db)
     if heap is not None and needed > heap:
         raise GDSMemoryError(

@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.gds import Communities, detect, project_view, refuse_if_too_large
-from pgs_neo4j.graph import weights
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.csr import Edges, undirected
 from pgs_neo4j.graph.hierarchy import hierarchy
 from pgs_neo4j.graph.limits import Limited
 from pgs_neo4j.graph.lineage import inherited
 from pgs_neo4j.graph.quality import Quality, quality
-from pgs_neo4j.model import Adjacent, Drift, Generation, Partition
+from pgs_neo4j.model import Adjacent, Generation, Partition
 from pgs_neo4j.pgs import generation, seeds, view, writing
 from pgs_neo4j.pgs.attempt import Attempt, building
 from pgs_neo4j.pgs.before import Before
 from pgs_neo4j.pgs.divide import Division, divide, placed
-from pgs_neo4j.pgs.membership import Membership
+from pgs_neo4j.pgs.membership import ranked
 from pgs_neo4j.pgs.portions import together
 from pgs_neo4j.pgs.stored import properties, uid
 from pgs_neo4j.pgs.view import View
@@ -51,7 +50,7 @@ async def build(
     source = Source(root.generation, division.shared) if root is not None else None
     async with building(attempt) as name:
         drafts = _drafts(name, found, edges, division, before)
-        members = _members(found, division.limited)
+        members = ranked(found, division.limited.labels)
         with attempt.clock.step("write"):
             complete, (figures, levels) = await together(
                 writing.write(attempt, name, drafts, members, source),
@@ -69,15 +68,11 @@ async def build(
             fingerprint=fingerprint,
             raw_modularity=communities.modularity,
             origin="seeded" if root is not None else "cold",
-            grown=_grown(root.compared.drift) if root is not None else 0.0,
+            grown=root.compared.drift.accumulated if root is not None else 0.0,
         )
         with attempt.clock.step("flip"):
             await flip(attempt, finished, found)
     return True
-
-
-def _grown(moved: Drift) -> float:
-    return moved.grown + moved.fraction
 
 
 async def flip(attempt: Attempt, finished: Generation, found: View) -> None:
@@ -151,7 +146,7 @@ def _lineages(limited: Limited, before: Before | None) -> list[str | None]:
     """The lineage that each partition carries on, None where it begins one."""
     if before is None:
         return [None] * limited.partition_count
-    known = before.labels(len(limited.labels))
+    known = before.labels
     both = known >= 0
     heirs = inherited(
         known[both],
@@ -160,16 +155,6 @@ def _lineages(limited: Limited, before: Before | None) -> list[str | None]:
         np.bincount(limited.labels, minlength=limited.partition_count),
     )
     return [before.partitions[at].lineage if at >= 0 else None for at in heirs.tolist()]
-
-
-def _members(found: View, limited: Limited) -> Membership:
-    rank = weights.ranks(
-        limited.labels,
-        weights.complete(
-            found.node_weight, weights.degrees(found.source, found.target, len(found.ids))
-        ),
-    )
-    return Membership(found.ids, limited.labels + 1, rank, found.text_hash, found.facts)
 
 
 def _judged(

@@ -41,7 +41,7 @@ async def divide(
     With ``before``, the generation that the communities grew from, partitions stay what they
     were as long as that is about as good.
     """
-    limits = limits_of(attempt)
+    limits = _limits(attempt)
     limited = await asyncio.to_thread(_limited, found, edges, communities, limits, before)
     if np.count_nonzero(limited.pool) > 1:
         pooled = limited.pool[limited.labels]
@@ -50,8 +50,7 @@ async def divide(
     return Division(limited) if before is None else _recognized(limited, before)
 
 
-def limits_of(attempt: Attempt) -> Limits:
-    """The limits that the settings give."""
+def _limits(attempt: Attempt) -> Limits:
     return Limits(
         min_nodes=min(attempt.config.min_community_size, attempt.config.target_partition_max),
         max_nodes=attempt.config.target_partition_max,
@@ -82,15 +81,13 @@ def _limited(
 ) -> Limited:
     if before is None:
         return apply_limits(edges, communities, found.tokens, limits)
-    count = len(found.ids)
-    labels, bound = before.labels(count), before.bound(count)
-    return steady(edges, communities, labels, bound, found.tokens, limits)
+    return steady(edges, communities, before.labels, before.bound, found.tokens, limits)
 
 
 def _recognized(limited: Limited, before: Before) -> Division:
     """The same partitions under new numbers: those that did not change keep theirs."""
     sizes = np.asarray([part.size for part in before.partitions])
-    same = unchanged(limited.labels, before.labels(limited.labels.size), sizes)
+    same = unchanged(limited.labels, before.labels, sizes)
     other = np.asarray([part.pool for part in before.partitions] + [False])[same] != limited.pool
     touched = np.isin(same + 1, before.compared.touched)
     same[other | touched] = -1

@@ -19,7 +19,6 @@ from pgs_neo4j.graph.sketch import difference
 from pgs_neo4j.model import Drift, Generation, GraphMapping
 from pgs_neo4j.pgs import membership
 from pgs_neo4j.pgs.hashes import digest
-from pgs_neo4j.pgs.membership import Membership
 from pgs_neo4j.pgs.view import View
 from pgs_neo4j.search.embedding import Space
 
@@ -28,14 +27,13 @@ from pgs_neo4j.search.embedding import Space
 class Compared:
     """A scan beside the generation before: the drift, and who belonged where.
 
-    ``members`` are the nodes of that generation that are still there, by internal id;
-    ``place`` (k,) is where each stands in the scan, -1 if it is not in it; ``touched`` are
-    the ids of the partitions in which a text, a weight, or an embedding changed.
+    ``labels`` (n,) are the partition of each scanned node, counted from 0, -1 for one that had
+    none; ``touched`` are the ids of the partitions in which a text, a weight, or an embedding
+    changed.
     """
 
     drift: Drift
-    members: Membership
-    place: NDArray[np.int64]
+    labels: NDArray[np.int64]
     touched: tuple[int, ...] = field(default=())
 
 
@@ -85,8 +83,10 @@ async def compare(db: Database, current: Generation, found: View, settings: str)
         settings_changed=current.settings != settings,
         grown=current.grown,
     )
+    labels = np.full(len(found.ids), -1, dtype=np.int64)
+    labels[at] = members.partition[kept] - 1
     touched = np.unique(members.partition[kept][texts | facts])
-    return Compared(drift, members, place, tuple(touched.tolist()))
+    return Compared(drift, labels, tuple(touched.tolist()))
 
 
 async def _relationships_changed(db: Database, current: Generation, found: View, count: int) -> int:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.events import OnEvent, Progressed
+from pgs_neo4j.graph import weights
 from pgs_neo4j.model import Generation
 from pgs_neo4j.pgs.lease import given_up
 from pgs_neo4j.pgs.portions import in_order, portions
+from pgs_neo4j.pgs.view import View
 
 MEMBER_BATCH = 10_000
 READ_BATCH = 50_000
@@ -47,6 +49,13 @@ class Membership:
         )
 
 
+def ranked(found: View, labels: NDArray[np.int64]) -> Membership:
+    """Everybody by partition ``labels`` (n,) from 0, in the order of what they weigh now."""
+    degree = weights.degrees(found.source, found.target, len(found.ids))
+    rank = weights.ranks(labels, weights.complete(found.node_weight, degree))
+    return Membership(found.ids, labels + 1, rank, found.text_hash, found.facts)
+
+
 async def write_members(
     db: Database,
     graph: str,
@@ -54,8 +63,8 @@ async def write_members(
     keys: Sequence[str],
     members: Membership,
     on_event: OnEvent,
-) -> int:
-    """Attach nodes to a generation, some partitions at a time; returns how many are attached.
+) -> None:
+    """Attach nodes to a generation, some partitions at a time.
 
     ``keys`` are the uids of the partitions by id, from 1. Fewer are attached than asked for when
     nodes were deleted since the scan. Raises LeaseLostError.
@@ -90,7 +99,6 @@ async def write_members(
         use,
         PARALLEL,
     )
-    return attached
 
 
 async def count_members(db: Database, generation: str) -> int:

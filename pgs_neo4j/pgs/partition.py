@@ -177,9 +177,10 @@ async def _attempt(attempt: Attempt, force: bool) -> Partitioning | None:
             return replace(current, drift=_none(current.generation))
         with attempt.clock.step("compare"):
             compared = await drift.compare(db, current.generation, found, attempt.settings)
+        dimensions = current.generation.dimensions
+        if attempt.space.kind == "stored" and found.embedding_dimensions != dimensions:
+            compared = replace(compared, touched=tuple(part.id for part in current.partitions))
         before = Before(current.generation, current.partitions, compared)
-        if attempt.space.kind == "stored" and found.embedding_dimensions != before.dimensions:
-            before = before.touched_all()
     if not await _made(attempt, found, fingerprint, before, force):
         return None
     whole = await _whole(db, graph, await generation.read_current(db, graph))
@@ -219,8 +220,7 @@ def outlook(moved: Drift, config: PGSConfig) -> Origin | None:
     if not moved.structure_changed:
         return "refreshed"
     # GDS cannot begin Leiden from labels.
-    little = moved.grown + moved.fraction <= config.seed_drift
-    seeded = little and config.algorithm != "leiden"
+    seeded = moved.accumulated <= config.seed_drift and config.algorithm != "leiden"
     return "seeded" if seeded else "cold"
 
 

@@ -11,12 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgs_neo4j.graph import weights
 from pgs_neo4j.pgs import generation, writing
 from pgs_neo4j.pgs.attempt import Attempt, building
 from pgs_neo4j.pgs.before import Before
 from pgs_neo4j.pgs.build import flip
-from pgs_neo4j.pgs.membership import Membership
+from pgs_neo4j.pgs.membership import ranked
 from pgs_neo4j.pgs.stored import uid
 from pgs_neo4j.pgs.view import View
 from pgs_neo4j.pgs.writing import Source
@@ -27,7 +26,7 @@ async def refresh(attempt: Attempt, found: View, fingerprint: str, before: Befor
     touched = set(before.compared.touched)
     source = Source(before.generation, {part.id for part in before.partitions} - touched)
     async with building(attempt) as name:
-        members = _members(found, before)
+        members = ranked(found, before.labels)
         tokens = np.bincount(members.partition, found.tokens, len(before.partitions) + 1)
         drafts = [
             replace(part, uid=uid(name, part.id), tokens=int(tokens[part.id]), parent=None)
@@ -57,14 +56,6 @@ async def refresh(attempt: Attempt, found: View, fingerprint: str, before: Befor
         with attempt.clock.step("flip"):
             await flip(attempt, finished, found)
     return True
-
-
-def _members(found: View, before: Before) -> Membership:
-    """Everybody, where they were, in the order of what they weigh now."""
-    labels = before.labels(len(found.ids))
-    degree = weights.degrees(found.source, found.target, len(found.ids))
-    rank = weights.ranks(labels, weights.complete(found.node_weight, degree))
-    return Membership(found.ids, labels + 1, rank, found.text_hash, found.facts)
 
 
 async def _levels(attempt: Attempt, before: Before) -> list[np.ndarray]:

@@ -52,9 +52,8 @@ async def write(
 
     False when nodes vanished meanwhile. Raises LeaseLostError.
     """
-    shared: Collection[int] = ()
-    if source is not None and source.shared:
-        shared = source.shared
+    shared = source.shared if source is not None else ()
+    if source is not None and shared:
         await generation.share(attempt.db, attempt.graph, source.generation.id, name, shared)
     fresh = [part for part in parts if part.id not in shared]
     await generation.write_partitions(attempt.db, attempt.graph, name, fresh)
