@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+from pgs_neo4j.db import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from tests.conftest import Endpoint
+from tests.graphs import papers
+
+KNOBS: dict[str, Any] = {
+    "min_community_size": 10,
+    "target_partition_max": 60,
+    "embedder": "none",
+}
+"""With these each topic of the papers becomes a partition."""
 
 
 def engine_on(endpoint: Endpoint, **settings: Any) -> AbstractAsyncContextManager[PGS]:
@@ -20,3 +30,12 @@ def engine_on(endpoint: Endpoint, **settings: Any) -> AbstractAsyncContextManage
         synthesis_llm=ScriptedLLM(contract_reply),
         **settings,
     )
+
+
+@asynccontextmanager
+async def engine_on_papers(endpoint: Endpoint, db: Database, **settings: Any) -> AsyncIterator[PGS]:
+    """The same on four topics of papers; the others' connection is ``db``."""
+    mapping = await papers(db)
+    async with engine_on(endpoint, **KNOBS | settings) as opened:
+        await opened.add_graph("papers", mapping)
+        yield opened

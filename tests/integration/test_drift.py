@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from pgs_neo4j import queries
-from tests.engines import engine_on
+from tests.engines import KNOBS, engine_on
 from tests.graphs import checksum, count, papers
-
-KNOBS = {"min_community_size": 10, "target_partition_max": 60, "embedder": "none"}
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from pgs_neo4j.jobs.repartition import Order, repartition, repartition_all
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs import lease
 from tests.conftest import Endpoint
-from tests.engines import engine_on
-from tests.graphs import checksum, count, papers
+from tests.engines import engine_on_papers
+from tests.graphs import checksum, count
 
 TEXT = "MATCH (p:Paper {doi: 'doi/3'}) SET p.abstract = 'It says something else now.'"
 CITATION = (
@@ -33,14 +33,7 @@ AGE = "MATCH (j:PgsJob {id: $id}) SET j.updated_at = datetime.realtime() - durat
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on four topics of papers."""
-    mapping = await papers(db, topics=4, size=40)
-    async with engine_on(
-        endpoint,
-        min_community_size=10,
-        target_partition_max=60,
-        embedder="none",
-    ) as opened:
-        await opened.add_graph("papers", mapping)
+    async with engine_on_papers(endpoint, db) as opened:
         yield opened
 
 

@@ -260,12 +260,15 @@ async def test_a_database_that_is_away_for_a_moment_costs_nothing(
         return await write(self, query, **params)
 
     monkeypatch.setattr(Database, "write", away_once)
-    async with held(papers, "papers", seconds=3):
+    async with held(papers, "papers", seconds=3) as mine:
 
         async def renewed() -> bool:
             return len(tries) >= 3
 
         await until(renewed)
+        found = await holder(papers, "papers")
+        assert found is not None
+        assert (found.holder, found.fence) == (mine.holder, mine.fence)
 
 
 async def test_a_cancellation_from_outside_stays_one_and_the_lease_is_given_back(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,8 +17,8 @@ from pgs_neo4j.gds import GDS
 from pgs_neo4j.model import Drift
 from pgs_neo4j.pgs import build, generation, membership, partition, view
 from tests.conftest import Endpoint
-from tests.engines import engine_on
-from tests.graphs import count, papers
+from tests.engines import engine_on_papers
+from tests.graphs import count
 from tests.leftovers import nothing_left, whole
 
 PATIENCE_S = 240.0
@@ -37,14 +38,7 @@ Change = Callable[[], Awaitable[object]]
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on four topics of papers; the others' connection is ``db``."""
-    mapping = await papers(db)
-    async with engine_on(
-        endpoint,
-        min_community_size=10,
-        target_partition_max=60,
-        embedder="none",
-    ) as opened:
-        await opened.add_graph("papers", mapping)
+    async with engine_on_papers(endpoint, db) as opened:
         yield opened
 
 
@@ -63,35 +57,28 @@ def before_projecting(patch: pytest.MonkeyPatch, change: Change) -> None:
 
 def before_detecting(patch: pytest.MonkeyPatch, change: Change) -> None:
     """Have something committed between the projection and the communities."""
-    detect = build.detect
-
-    async def changed(*args: Any, **how: Any) -> Any:
-        await change()
-        return await detect(*args, **how)
-
-    patch.setattr(build, "detect", changed)
+    before(patch, build, "detect", change)
 
 
 def before_writing(patch: pytest.MonkeyPatch, change: Change) -> None:
     """Have something committed between the communities and the membership."""
-    write = membership.write_members
-
-    async def changed(*args: Any, **how: Any) -> int:
-        await change()
-        return await write(*args, **how)
-
-    patch.setattr(membership, "write_members", changed)
+    before(patch, membership, "write_members", change)
 
 
 def before_flipping(patch: pytest.MonkeyPatch, change: Change) -> None:
     """Have something committed when all is written and not yet current."""
-    flip = generation.make_current
+    before(patch, generation, "make_current", change)
 
-    async def changed(*args: Any, **how: Any) -> None:
+
+def before(patch: pytest.MonkeyPatch, module: ModuleType, name: str, change: Change) -> None:
+    """Have something committed before a function does its work."""
+    work = getattr(module, name)
+
+    async def changed(*args: Any, **how: Any) -> Any:
         await change()
-        await flip(*args, **how)
+        return await work(*args, **how)
 
-    patch.setattr(generation, "make_current", changed)
+    patch.setattr(module, name, changed)
 
 
 MOMENTS = (before_projecting, before_detecting, before_writing, before_flipping)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
 import pytest
@@ -20,15 +20,10 @@ from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.pgs import build, partition, writing
 from tests.conftest import Endpoint
-from tests.engines import engine_on
-from tests.graphs import checksum, papers
+from tests.engines import KNOBS, engine_on, engine_on_papers
+from tests.graphs import checksum
 from tests.leftovers import nothing_left, only, whole
 
-KNOBS: dict[str, Any] = {
-    "min_community_size": 10,
-    "target_partition_max": 60,
-    "embedder": "none",
-}
 READS = 10_000
 READERS = 6
 FLIPS = 5
@@ -40,23 +35,15 @@ ADD_LINKS = (
 )
 
 
-@asynccontextmanager
-async def connect(endpoint: Endpoint, on_event: OnEvent = ignore) -> Any:
+def connect(endpoint: Endpoint, on_event: OnEvent = ignore) -> AbstractAsyncContextManager[PGS]:
     """An engine with a connection pool of its own."""
-    async with engine_on(
-        endpoint,
-        on_event=on_event,
-        **KNOBS,
-    ) as opened:
-        yield opened
+    return engine_on(endpoint, on_event=on_event, **KNOBS)
 
 
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on four topics of papers; the others' connection is ``db``."""
-    mapping = await papers(db)
-    async with connect(endpoint) as opened:
-        await opened.add_graph("papers", mapping)
+    async with engine_on_papers(endpoint, db) as opened:
         yield opened
 
 

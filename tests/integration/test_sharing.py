@@ -9,11 +9,10 @@ from pgs_neo4j.errors import LeaseLostError
 from pgs_neo4j.ingest.brain import parse_brain
 from pgs_neo4j.ingest.load import load
 from pgs_neo4j.pgs import attempt, generation, writing
-from tests.engines import engine_on
+from tests.engines import KNOBS, engine_on
 from tests.graphs import checksum, count, papers
 from tests.leftovers import expire, whole
 
-KNOBS = {"min_community_size": 10, "target_partition_max": 60, "embedder": "none"}
 LINK = (
     "MATCH (a:Paper {doi: 'doi/' + $from}) MATCH (b:Paper {doi: 'doi/' + $to}) "
     "CREATE (a)-[:CITES {strength: 1.0}]->(b)"
