@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from pgs_neo4j import queries
-from pgs_neo4j.db import Database
+from pgs_neo4j.db import Database, Row
 from pgs_neo4j.errors import MappingError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.names import LABELS, TYPES
 from pgs_neo4j.pgs import generation, session
 from pgs_neo4j.search.topk import drop_indexes
+
+PURGES = 3  # a run under way may record something between two steps of the first
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -93,16 +95,23 @@ async def purge(db: Database) -> Purged:
 
     The user's nodes and relationships are not touched. Harmless to repeat.
     """
-    before = (
-        await db.read(queries.get("schema/count_ours"), labels=list(LABELS), types=list(TYPES))
-    )[0]
-    await db.batch(queries.get("schema/purge_relationships"), types=list(TYPES))
-    await db.batch(queries.get("schema/purge_nodes"), labels=list(LABELS))
+    before = await _count_ours(db)
+    for _ in range(PURGES):
+        await db.batch(queries.get("schema/purge_relationships"), types=list(TYPES))
+        await db.batch(queries.get("schema/purge_nodes"), labels=list(LABELS))
+        left = await _count_ours(db)
+        if not (left["nodes"] or left["relationships"]):
+            break
     constraints = await db.read(queries.get("schema/read_constraints"))
     for row in constraints:
         await db.write(queries.get("schema/drop_constraint"), name=row["name"])
     indexes = await drop_indexes(db)
     return Purged(before["nodes"], before["relationships"], len(constraints), len(indexes))
+
+
+async def _count_ours(db: Database) -> Row:
+    query = queries.get("schema/count_ours")
+    return (await db.read(query, labels=list(LABELS), types=list(TYPES)))[0]
 
 
 def check_name(name: str) -> None:

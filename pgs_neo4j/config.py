@@ -28,6 +28,7 @@ from pydantic_settings import (
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Effort
+from pgs_neo4j.model_entry import Models
 from pgs_neo4j.schedule_entry import Schedule
 
 Algorithm = Literal["leiden-louvain", "leiden", "louvain"]
@@ -99,8 +100,48 @@ class PGSConfig(BaseSettings):
     model_config = SOURCES
 
     max_concurrent_sweeps: Annotated[
-        int, Field(ge=1, le=256, description="model calls in flight while sweeping")
+        int, Field(ge=1, le=256, description="model calls in flight that a run begins with")
     ] = 5
+    max_concurrent_calls: Annotated[
+        int,
+        Field(ge=1, le=256, description="calls in flight it may grow to while all is well"),
+    ] = 20
+    hedge: Annotated[
+        bool,
+        Field(description="ask stragglers a second time in slots that would idle; costs more"),
+    ] = False
+    tokens_per_minute: Annotated[
+        int | None,
+        Field(ge=1, description="tokens for the endpoint, shared by all that use it here"),
+        NoneAllowed,
+    ] = None
+    max_calls: Annotated[
+        int | None, Field(ge=1, description="model calls of one run at most"), NoneAllowed
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        Field(ge=1, description="tokens of one run at most, input and output"),
+        NoneAllowed,
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        Field(gt=0, allow_inf_nan=False, description="cost of one run at most, by the prices"),
+        NoneAllowed,
+    ] = None
+    run_timeout_s: Annotated[
+        float | None,
+        Field(gt=0, allow_inf_nan=False, description="seconds for a whole run; none: no bound"),
+        NoneAllowed,
+    ] = None
+    max_flag_sweeps: Annotated[
+        int, Field(ge=0, description="flagged partitions swept in a second wave at most")
+    ] = 3
+    cache: Annotated[
+        bool, Field(description="use replies to the same prompts again that the graph holds")
+    ] = True
+    cache_mb: Annotated[
+        float, Field(ge=0, allow_inf_nan=False, description="size of these replies at most")
+    ] = 64.0
     min_community_size: Annotated[
         int, Field(ge=1, description="merge communities with fewer nodes than this")
     ] = 30
@@ -120,7 +161,7 @@ class PGSConfig(BaseSettings):
         int,
         Field(
             ge=64,
-            description="tokens of a sweep report; cut off, it is asked again with up to 4 times",
+            description="tokens of a sweep report; cut off, it is asked again with more room",
         ),
     ] = 6000
     synthesis_max_tokens: Annotated[
@@ -239,6 +280,10 @@ class Settings(BaseSettings):
     embedding_dimensions: Annotated[
         int | None, Field(ge=1, description="vector length to ask the openai embedder for")
     ] = None
+    models: Annotated[
+        Models,
+        Field(description="prices and contexts of models, one [models.NAME] table each"),
+    ] = {}
     schedule: Annotated[
         Schedule, Field(description="what 'pgs schedule' repartitions, one [[schedule]] table each")
     ] = ()

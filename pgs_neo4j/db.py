@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
+from neo4j.exceptions import IncompleteCommit
 
 from pgs_neo4j import bookmarks, names, queries
 from pgs_neo4j.db_errors import translated
@@ -28,8 +29,10 @@ Access = Literal["read", "write"]
 
 MINIMUM_VERSION = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 TOKEN_ATTEMPTS = 5
+LOST_S = 0.2  # after an acknowledgement that was lost
+PATIENCE_S = 60.0  # for a server that restarts in mid-run
 
 
 @dataclass(slots=True)
@@ -178,7 +181,12 @@ class Database:
             async with asyncio.timeout(self.timeout_s), self._session(access) as session:
                 if access == "read":
                     return await session.execute_read(work)
-                return await session.execute_write(work)
+                while True:
+                    try:
+                        return await session.execute_write(work)
+                    except IncompleteCommit:
+                        # Nobody knows whether it was committed, and to repeat it is harmless.
+                        await asyncio.sleep(LOST_S)
 
     async def _position(self) -> bookmarks.Position | None:
         with self._translated():
@@ -224,7 +232,7 @@ async def connect(
             auth=auth,
             connection_timeout=connect_timeout_s,
             connection_acquisition_timeout=2 * connect_timeout_s,
-            max_transaction_retry_time=30.0,
+            max_transaction_retry_time=min(timeout_s, PATIENCE_S),
             notifications_min_severity="OFF",
             user_agent="pgs-neo4j",
         )

@@ -39,12 +39,14 @@ from pgs_neo4j.model import (
     Unit,
 )
 from pgs_neo4j.pgs import generation, layered, partition, pipeline, session
+from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.partition import Partitioning, Target
+from pgs_neo4j.pgs.reader import Reader, new_gate, unrecorded
 from pgs_neo4j.pgs.run import Request, Work, check, check_question
 from pgs_neo4j.pgs.session import SessionInfo
-from pgs_neo4j.pgs.sweep import Reader, sweep
-from pgs_neo4j.pgs.synthesize import synthesize
+from pgs_neo4j.pgs.sweep import sweep
+from pgs_neo4j.pgs.synthesize import Writer, synthesize
 from pgs_neo4j.search.embedding import Space, choose
 
 
@@ -250,8 +252,11 @@ class PGS:
             partitions=by_id,
             question=question,
             config=knobs_in_force,
-            calls=asyncio.Semaphore(knobs_in_force.max_concurrent_sweeps),
+            calls=Calls.of(knobs_in_force, self.settings.models),
+            replies=None,
             on_event=on_event or self.on_event,
+            record=unrecorded,
+            gate=new_gate(),
         )
         return await sweep(reader, by_id[partition_id])
 
@@ -273,15 +278,16 @@ class PGS:
                 "mean other nodes; sweep the partitions again"
             )
         tell = on_event or self.on_event
-        return await synthesize(
-            self.synthesis_llm,
-            question,
-            sweeps,
-            current.partitions,
-            config.with_overrides(self.config, knobs),
+        knobs_in_force = config.with_overrides(self.config, knobs)
+        writer = Writer(
+            llm=self.synthesis_llm,
+            config=knobs_in_force,
+            calls=Calls.of(knobs_in_force, self.settings.models),
+            replies=None,
             on_event=tell,
             warn=lambda message: tell(Warned(message)),
         )
+        return await synthesize(writer, question, sweeps, current.partitions)
 
     async def add_graph(self, name: str, mapping: GraphMapping) -> bool:
         """Store a mapping under a name, or replace it; True when the name is new."""
@@ -365,14 +371,16 @@ class PGS:
         return current
 
     def _work(self, mapping: GraphMapping, on_event: OnEvent | None, knobs: dict[str, Any]) -> Work:
+        in_force = config.with_overrides(self.config, knobs)
         return Work(
             db=self.db,
             open_gds=self._open_gds,
             space=self._space(mapping),
             sweep_llm=self.sweep_llm,
             synthesis_llm=self.synthesis_llm,
-            config=config.with_overrides(self.config, knobs),
+            config=in_force,
             on_event=on_event or self.on_event,
+            calls=Calls.of(in_force, self.settings.models),
         )
 
     def _target(self, stored: StoredGraph, knobs: dict[str, Any]) -> Target:

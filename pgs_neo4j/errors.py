@@ -8,6 +8,8 @@
     │   ├── QuestionError           the question is empty or too long
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
+    │   ├── UnknownRunError         no run of that id is stored
+    │   ├── IdempotencyError        the key was used for another request
     │   └── InputFileError          a file to load is missing or malformed
     ├── DatabaseError               Neo4j, GDS, or the local server
     │   ├── DatabaseUnavailableError
@@ -25,18 +27,26 @@
     │       └── ServerStartError
     ├── BusyError                   somebody else is repartitioning this graph
     │   └── LeaseLostError          somebody else took over while this job stood still
+    ├── StoppedError                a bound was reached before there was anything to answer from
+    │   ├── BudgetError             calls, tokens, or cost
+    │   └── DeadlineError           the time of the whole run
     └── ModelError                  a language or embedding model
         ├── ModelUnavailableError
         ├── ModelAuthError
         ├── ModelRateLimitError
         ├── ModelTimeoutError
         ├── ModelOutputError        the reply was malformed or cut off
+        ├── PromptTooLongError      the prompt exceeds the model's context
         ├── EmbeddingError          wrong dimensions or no vector
         └── AllSweepsFailedError    no partition could be read; says why for each
 
 Each message is one sentence that says what happened and what to do. Messages never
 contain a password, a key, or the question.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
 
 
 class PGSError(Exception):
@@ -69,6 +79,14 @@ class UnknownGraphError(UsageError):
 
 class UnknownSessionError(UsageError):
     """No session of that id is stored in this database."""
+
+
+class UnknownRunError(UsageError):
+    """No run of that id is stored in this database."""
+
+
+class IdempotencyError(UsageError):
+    """The idempotency key was given before, with another request."""
 
 
 class InputFileError(UsageError):
@@ -139,8 +157,35 @@ class LeaseLostError(BusyError):
     """The lease ran out while this job stood still, and what it was building is given up."""
 
 
+class StoppedError(PGSError):
+    """A bound was reached before there was anything to answer from; what was bought stays."""
+
+
+class BudgetError(StoppedError):
+    """A call would cross the bound on calls, tokens, or cost, so it was not made."""
+
+
+class DeadlineError(StoppedError):
+    """The time that the whole run may take is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A failure is worth another try: after ``wait_s`` if the endpoint named a time, at most
+
+    ``tries`` times for this kind of failure (None: until the deadline).
+    """
+
+    wait_s: float | None = None
+    tries: int | None = None
+
+
 class ModelError(PGSError):
-    """A language or embedding model failed."""
+    """A language or embedding model failed; with ``retry`` another try may succeed."""
+
+    def __init__(self, message: str, *, retry: Retry | None = None) -> None:
+        super().__init__(message)
+        self.retry = retry
 
 
 class ModelUnavailableError(ModelError):
@@ -161,6 +206,10 @@ class ModelTimeoutError(ModelError):
 
 class ModelOutputError(ModelError):
     """The model's reply was malformed or cut off."""
+
+
+class PromptTooLongError(ModelError):
+    """The prompt exceeds the model's context; smaller ones may be read."""
 
 
 class EmbeddingError(ModelError):

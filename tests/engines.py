@@ -16,6 +16,7 @@ KNOBS: dict[str, Any] = {
     "min_community_size": 10,
     "target_partition_max": 60,
     "embedder": "none",
+    "max_flag_sweeps": 0,
 }
 """With these each topic of the papers becomes a partition."""
 

@@ -1,6 +1,6 @@
 // Give up generations of a graph that nobody needs: complete ones beyond the newest `keep` that
 // are not current, whose partitions no sweep refers to (one that a newer generation shares is
-// safe there), and that no run of the last day is on. Takes the locks before it looks, so that a
+// safe there), and that no run of the last day is on that goes on or may be resumed. Takes the locks before it looks, so that a
 // run that begins now comes wholly before or not at all. Those given up before come along in any
 // case: nobody ever read them, and what they share is safe in the generation they have it from.
 // params: graph, keep
@@ -23,8 +23,8 @@ WHERE c.status = 'abandoned' OR NOT (g)-[:PGS_CURRENT]->(c)
     }
   }
   AND NOT EXISTS {
-    (c)<-[:PGS_ON]-(r:PgsRun {status: 'running'})
-    WHERE r.updated_at > datetime() - duration('P1D')
+    (c)<-[:PGS_ON]-(r:PgsRun)
+    WHERE r.status <> 'complete' AND r.updated_at > datetime() - duration('P1D')
   }
 SET c.status = 'abandoned'
 RETURN collect(c.id) AS ids

@@ -1,14 +1,25 @@
-// Begin a run in a session. No row when the session or the generation is gone.
-// params: session, id, generation, properties
+// Begin a run in a session. No row when the session or the generation is gone; of a run whose
+// idempotency key was given before, the id of that one.
+// params: session, id, generation, idempotency, properties
 // returns: id
 // mode: write
 MATCH (s:PgsSession {uid: $session})
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH s, c WHERE c.status = 'complete'
-MERGE (r:PgsRun {id: $id})
-ON CREATE SET r.started_at = datetime()
-SET r += $properties, r.status = 'running', r.updated_at = datetime()
-MERGE (r)-[:PGS_RAN_IN]->(s)
-MERGE (r)-[:PGS_ON]->(c)
+CALL (s, c) {
+  WITH s, c WHERE $idempotency <> ''
+  MERGE (r:PgsRun {idempotency: $idempotency})
+  ON CREATE SET r.id = $id
+  RETURN r
+  UNION ALL
+  WITH s, c WHERE $idempotency = ''
+  MERGE (r:PgsRun {id: $id})
+  RETURN r
+}
+FOREACH (new IN CASE WHEN r.id = $id THEN [r] ELSE [] END |
+  SET new.started_at = coalesce(new.started_at, datetime()), new += $properties,
+      new.status = 'running', new.updated_at = datetime()
+  MERGE (new)-[:PGS_RAN_IN]->(s)
+  MERGE (new)-[:PGS_ON]->(c))
 RETURN r.id AS id

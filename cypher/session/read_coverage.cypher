@@ -1,9 +1,13 @@
 // Ranks read in a session, per partition of a generation. What was read in an older
-// generation counts for the nodes that are still there with the same text.
-// params: session, generation
+// generation counts for the nodes that are still there with the same text. With the id of a run
+// as `before`, only what was read by runs that began before it.
+// params: session, generation, before
 // returns: partition, ranks
 // mode: read
-MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)
+OPTIONAL MATCH (this:PgsRun {id: $before})
+WITH this.started_at AS began
+MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)
+WHERE $before = '' OR r.started_at < began
 MATCH (p)<-[m:PGS_IN]-(n)
 WHERE any(i IN range(0, size(w.read_first) - 1)
           WHERE w.read_first[i] <= m.rank < w.read_last[i])

@@ -1,11 +1,11 @@
 // Reports of a session that no synthesis has seen, of runs that ended without an answer; `current`
 // tells whether the numbers of partitions in a report are those of this generation.
-// params: session, generation, title, key, text
+// params: session, run, generation, title, key, text
 // returns: id, partition, sweep, current, findings, flags, absences
 // mode: read
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
       -[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
-WHERE r.status IN ['failed', 'interrupted', 'abandoned'] AND w.synthesized IS NULL
+WHERE r.id <> $run AND NOT r.status IN ['running', 'complete'] AND w.synthesized IS NULL
   AND w.status <> 'failed'
 RETURN w.id AS id, p.id AS partition, w {.*} AS sweep,
        EXISTS { (r)-[:PGS_ON]->(:PgsGeneration {id: $generation}) } AS current,

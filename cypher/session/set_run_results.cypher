@@ -1,8 +1,9 @@
 // Close a run: its status, answer, and figures. `sweeps` are those its synthesis has seen.
-// params: run, properties, sweeps
+// No row when it was taken over or deleted.
+// params: run, holder, properties, sweeps
 // returns: id
 // mode: write
-MATCH (r:PgsRun {id: $run})
+MATCH (r:PgsRun {id: $run, holder: $holder})
 SET r += $properties, r.finished_at = datetime(), r.updated_at = datetime()
 WITH r
 OPTIONAL MATCH (w:PgsSweep) WHERE w.id IN $sweeps

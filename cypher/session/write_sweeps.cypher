@@ -1,9 +1,10 @@
-// Record one sweep with its findings, flags, and absences, and the nodes that they cite, in
-// one transaction the moment it ended. No row when the run or the partition is gone.
-// params: run, generation, partition, sweep, findings, flags, absences, citations
+// Record one sweep with its findings, flags, and absences, the nodes that they cite, and the
+// replies they come from, in one transaction; again with more when another pass was accepted.
+// No row when the run was taken over or deleted, or the partition is gone.
+// params: run, holder, generation, partition, sweep, findings, flags, absences, citations, replies
 // returns: id
 // mode: write
-MATCH (r:PgsRun {id: $run})
+MATCH (r:PgsRun {id: $run, holder: $holder})
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0 AND p.id = $partition
 MERGE (w:PgsSweep {id: $sweep.id})
@@ -11,8 +12,14 @@ SET w += $sweep, r.updated_at = datetime()
 MERGE (r)-[s:PGS_SWEPT]->(w)
 SET s.status = $sweep.status
 MERGE (w)-[:PGS_READ]->(p)
+WITH w, p
+CALL (w) {
+  MATCH (old:PgsFinding|PgsFlag|PgsAbsence)-[:PGS_FROM]->(w)
+  DETACH DELETE old
+}
 FOREACH (row IN $findings |
-  MERGE (f:PgsFinding {id: row.id}) SET f.text = row.text, f.place = row.place
+  MERGE (f:PgsFinding {id: row.id})
+  SET f.text = row.text, f.place = row.place, f.supported = row.supported, f.misquoted = row.misquoted
   MERGE (f)-[:PGS_FROM]->(w))
 FOREACH (row IN $flags |
   MERGE (f:PgsFlag {id: row.id}) SET f.text = row.text, f.place = row.place, f.target = row.target
@@ -20,6 +27,10 @@ FOREACH (row IN $flags |
 FOREACH (row IN $absences |
   MERGE (a:PgsAbsence {id: row.id}) SET a.text = row.text, a.place = row.place
   MERGE (a)-[:PGS_FROM]->(w))
+FOREACH (row IN $replies |
+  MERGE (y:PgsReply {key: row.key})
+  ON CREATE SET y.created_at = datetime()
+  SET y += row, y.used_at = datetime())
 WITH w, p
 CALL (p) {
   UNWIND $citations AS row

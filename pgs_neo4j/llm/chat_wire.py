@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgs_neo4j.llm.endpoint import too_long
-from pgs_neo4j.model import Effort, Prompt
+from pgs_neo4j.model import Effort, Left, Prompt
 
 if TYPE_CHECKING:
     import openai
 
 LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 OPTIONAL = ("reasoning_effort", "stream_options", "temperature")
+UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+
+_BARE = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)", re.ASCII)
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+", re.ASCII)
 
 
 def _joined(content: object) -> object:
@@ -74,6 +81,35 @@ class Chunk(_Shape):
     choices: list[Piece] | None = None
     usage: ReplyUsage | None = None
     model: str | None = None
+
+
+def left_of(headers: Mapping[str, str]) -> Left | None:
+    """What an endpoint says it would still take; None when it says nothing of the kind."""
+    requests = _count(headers.get("x-ratelimit-remaining-requests"))
+    tokens = _count(headers.get("x-ratelimit-remaining-tokens"))
+    if requests is None and tokens is None:
+        return None
+    return Left(
+        requests=requests,
+        tokens=tokens,
+        requests_reset_s=_seconds(headers.get("x-ratelimit-reset-requests")),
+        tokens_reset_s=_seconds(headers.get("x-ratelimit-reset-tokens")),
+    )
+
+
+def _count(value: str | None) -> int | None:
+    return int(value) if value and value.isascii() and value.isdigit() and len(value) < 16 else None
+
+
+def _seconds(value: str | None) -> float | None:
+    """Durations as endpoints write them: ``1s``, ``6m0s``, ``20ms``, ``1h2m3.5s``, ``12``."""
+    if not value or len(value) > 32:
+        return None
+    if _BARE.fullmatch(value):
+        return float(value)
+    if not _DURATION.fullmatch(value):
+        return None
+    return sum(float(number) * UNITS_S[unit] for number, unit in _PART.findall(value))
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -23,8 +24,11 @@ from pgs_neo4j.errors import (
     ModelRateLimitError,
     ModelTimeoutError,
     ModelUnavailableError,
+    PromptTooLongError,
+    Retry,
 )
-from pgs_neo4j.llm.retry import TransientError, retry_after_s
+from pgs_neo4j.llm.pace import Pace, shared
+from pgs_neo4j.llm.retry import retry_after_s
 
 if TYPE_CHECKING:
     import openai
@@ -75,6 +79,12 @@ class Endpoint:
         return f"{url.hostname}:{url.port}" if url.port else str(url.hostname)
 
     @property
+    def pace(self) -> Pace:
+        """How fast it may be asked, shared by all in this process that use it with this key."""
+        account = blake2b(self._key.encode(), digest_size=16).hexdigest()
+        return shared(f"{self.base_url or PUBLIC_URL} {account}")
+
+    @property
     def official(self) -> bool:
         """Whether OpenAI or Azure answers, which differ from compatible servers in dialect."""
         name = urlsplit(self.base_url or PUBLIC_URL).hostname or ""
@@ -116,7 +126,7 @@ def _without_ambient_headers(omit: Any) -> dict[str, Any]:
     return {name: omit for name in names if name and name.lower() != "authorization"}
 
 
-def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError | TransientError:
+def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
     """One of our errors for any of the client's; transient ones are worth another try."""
     import httpx2
     import openai
@@ -124,49 +134,44 @@ def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError | 
     where = f"{endpoint.host} (model {model})"
     connecting = isinstance(error.__cause__, httpx2.ConnectTimeout)
     if isinstance(error, openai.APITimeoutError) and not connecting:
-        return TransientError(timeout_error(endpoint, model), tries=TRIES_CONNECTION)
+        return timeout_error(endpoint, model, Retry(tries=TRIES_CONNECTION))
     if isinstance(error, openai.APIConnectionError):
-        return TransientError(
-            ModelUnavailableError(
-                f"the model endpoint {where} could not be reached; check that it runs and that "
-                "PGS_LLM_BASE_URL is right"
-            ),
-            tries=TRIES_CONNECTION,
+        return ModelUnavailableError(
+            f"the model endpoint {where} could not be reached; check that it runs and that "
+            "PGS_LLM_BASE_URL is right",
+            retry=Retry(tries=TRIES_CONNECTION),
         )
     if isinstance(error, openai.APIStatusError):
         return _status_error(error, where)
     if isinstance(error, openai.APIError) and not isinstance(
         error, openai.APIResponseValidationError
     ):
-        return TransientError(
-            ModelUnavailableError(
-                f"the model endpoint {where} reported an error while answering; ask again later"
-            ),
-            tries=TRIES_SERVER,
+        return ModelUnavailableError(
+            f"the model endpoint {where} reported an error while answering; ask again later",
+            retry=Retry(tries=TRIES_SERVER),
         )
     return malformed(endpoint, model)
 
 
-def malformed(endpoint: Endpoint, model: str) -> TransientError:
+def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
     """A reply that is not what the interface promises."""
-    return TransientError(
-        ModelOutputError(
-            f"the model endpoint {endpoint.host} (model {model}) sent a reply that is no "
-            "OpenAI-compatible answer; check that PGS_LLM_BASE_URL is the API's root, often /v1"
-        ),
-        tries=TRIES_MALFORMED,
+    return ModelOutputError(
+        f"the model endpoint {endpoint.host} (model {model}) sent a reply that is no "
+        "OpenAI-compatible answer; check that PGS_LLM_BASE_URL is the API's root, often /v1",
+        retry=Retry(tries=TRIES_MALFORMED),
     )
 
 
-def timeout_error(endpoint: Endpoint, model: str) -> ModelTimeoutError:
+def timeout_error(endpoint: Endpoint, model: str, retry: Retry | None = None) -> ModelTimeoutError:
     """The deadline of one call has passed."""
     return ModelTimeoutError(
         f"the model endpoint {endpoint.host} (model {model}) did not answer within "
-        f"{endpoint.timeout_s:g} s; raise model_timeout_s or use a faster model"
+        f"{endpoint.timeout_s:g} s; raise model_timeout_s or use a faster model",
+        retry=retry,
     )
 
 
-def _status_error(error: openai.APIStatusError, where: str) -> ModelError | TransientError:
+def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
     status, code = error.status_code, _safe_code(error)
     if status == 401:
         return ModelAuthError(
@@ -186,15 +191,12 @@ def _status_error(error: openai.APIStatusError, where: str) -> ModelError | Tran
     if status == 429:
         return _rate_limit_error(error, where)
     if status in (408, 409) or status >= 500:
-        return TransientError(
-            ModelUnavailableError(
-                f"the model endpoint {where} kept failing (HTTP {status}{code}); ask again later"
-            ),
-            wait_s=retry_after_s(error.response.headers),
-            tries=TRIES_SERVER,
+        return ModelUnavailableError(
+            f"the model endpoint {where} kept failing (HTTP {status}{code}); ask again later",
+            retry=Retry(retry_after_s(error.response.headers), TRIES_SERVER),
         )
     if too_long(error):
-        return ModelUnavailableError(
+        return PromptTooLongError(
             f"the prompt is longer than {where} accepts (HTTP {status}{code}); lower "
             "max_pass_tokens or use a model with a larger context"
         )
@@ -204,17 +206,15 @@ def _status_error(error: openai.APIStatusError, where: str) -> ModelError | Tran
     )
 
 
-def _rate_limit_error(error: openai.APIStatusError, where: str) -> ModelError | TransientError:
+def _rate_limit_error(error: openai.APIStatusError, where: str) -> ModelError:
     if error.code == "insufficient_quota":
         return ModelRateLimitError(
             f"the account at {where} has no quota left (HTTP 429); add credit or use another key"
         )
-    return TransientError(
-        ModelRateLimitError(
-            f"the model endpoint {where} kept limiting the rate (HTTP 429) until the deadline; "
-            "lower max_concurrent_sweeps or ask again later"
-        ),
-        wait_s=retry_after_s(error.response.headers),
+    return ModelRateLimitError(
+        f"the model endpoint {where} kept limiting the rate (HTTP 429) until the deadline; "
+        "lower max_concurrent_sweeps or ask again later",
+        retry=Retry(retry_after_s(error.response.headers)),
     )
 
 
@@ -245,8 +245,7 @@ async def listed_models(
     except (openai.OpenAIError, ValueError) as error:
         if isinstance(error, openai.NotFoundError):
             return ()
-        failure = translate(error, replace(endpoint, timeout_s=PROBE_TIMEOUT_S), model)
-        raise (failure.error if isinstance(failure, TransientError) else failure) from None
+        raise translate(error, replace(endpoint, timeout_s=PROBE_TIMEOUT_S), model) from None
     entries = listed.get("data") if isinstance(listed, dict) else None
     found = [e.get("id") for e in entries or () if isinstance(e, dict)]
     return tuple(name for name in found if isinstance(name, str))

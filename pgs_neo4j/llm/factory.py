@@ -88,4 +88,6 @@ def create_embedder(
 
 
 def _endpoint(settings: Settings, config: PGSConfig) -> Endpoint:
-    return Endpoint(settings.llm_base_url, settings.llm_api_key, config.model_timeout_s)
+    endpoint = Endpoint(settings.llm_base_url, settings.llm_api_key, config.model_timeout_s)
+    endpoint.pace.allow(config.tokens_per_minute)
+    return endpoint

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError
 from pgs_neo4j.llm.chat_stream import ChatStream
-from pgs_neo4j.llm.chat_wire import Dialect, Reply, ReplyUsage
+from pgs_neo4j.llm.chat_wire import Dialect, Reply, ReplyUsage, left_of
 from pgs_neo4j.llm.endpoint import Endpoint, listed_models, malformed, timeout_error, translate
-from pgs_neo4j.llm.retry import with_retries
+from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.tokens import estimate
-from pgs_neo4j.model import Completion, Effort, Prompt, Usage
+from pgs_neo4j.model import Completion, Effort, Left, Prompt, Usage
 
 if TYPE_CHECKING:
     import openai
@@ -47,46 +48,51 @@ class OpenAILLM:
         self._dialect = Dialect("max_completion_tokens" if endpoint.official else "max_tokens")
         self._client: openai.AsyncOpenAI | None = None
 
+    @property
+    def pace(self) -> Pace:
+        """How fast the endpoint may be asked, shared by all that use it in this process."""
+        return self._endpoint.pace
+
+    @property
+    def signature(self) -> str:
+        """What decides a reply beside the prompt: the endpoint, the model, its parameters."""
+        return f"{self._endpoint.host} {self.name} {self._temperature}"
+
     def __repr__(self) -> str:
         return f"OpenAILLM({self.name!r} at {self._endpoint.host!r})"
 
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """The whole reply, tried again on transient failures until the deadline.
+        """The whole reply, in one try; errors say whether another may help.
 
         Raises ModelAuthError, ModelRateLimitError, ModelTimeoutError, ModelUnavailableError,
         and ModelOutputError for a refusal or a reply that is malformed or empty.
         """
 
-        async def send(body: dict[str, Any]) -> Reply:
+        async def send(body: dict[str, Any]) -> tuple[Reply, Left | None]:
             raw = await self._open().chat.completions.with_raw_response.create(**body)
-            return Reply.model_validate_json(raw.content)
+            return Reply.model_validate_json(raw.content), left_of(raw.headers)
 
-        reply = await with_retries(
-            lambda: self._send(send, prompt, max_tokens, effort, stream=False),
-            deadline=self._deadline(),
-            timeout_error=timeout_error(self._endpoint, self.name),
-        )
+        async with self._in_time():
+            reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)
         choice = reply.choices[0]
         text = choice.message.content or ""
         self._check(text, choice.message.refusal, choice.finish_reason)
-        return self._completion(prompt, text, choice.finish_reason, reply.usage, reply.model)
+        made = self._completion(prompt, text, choice.finish_reason, reply.usage, reply.model)
+        return replace(made, left=left)
 
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Pieces of text, then one Completion; retried only before the first piece.
+        """Pieces of text, then one Completion.
 
         Raises as ``complete`` does; ModelUnavailableError when the stream breaks off and
-        ModelTimeoutError when it stalls.
+        ModelTimeoutError when it stalls, and then no other try may help any more.
         """
-        deadline = self._deadline()
-        reply, text = await with_retries(
-            lambda: self._open_stream(prompt, max_tokens, effort),
-            deadline=deadline,
-            timeout_error=timeout_error(self._endpoint, self.name),
-        )
+        deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
+        async with self._in_time():
+            reply, text = await self._open_stream(prompt, max_tokens, effort)
         try:
             while text is not None:
                 yield text
@@ -121,8 +127,14 @@ class OpenAILLM:
             self._client = self._endpoint.open()
         return self._client
 
-    def _deadline(self) -> float:
-        return asyncio.get_running_loop().time() + self._endpoint.timeout_s
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """Bounds a try as a whole: the client's own timeout starts anew with every byte."""
+        try:
+            async with asyncio.timeout(self._endpoint.timeout_s):
+                yield
+        except TimeoutError:
+            raise timeout_error(self._endpoint, self.name) from None
 
     async def _send(
         self,

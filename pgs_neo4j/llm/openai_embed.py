@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from pgs_neo4j.errors import EmbeddingError
+from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError
 from pgs_neo4j.llm.endpoint import Endpoint, timeout_error, translate
 from pgs_neo4j.llm.retry import with_retries
 from pgs_neo4j.llm.tokens import estimate
@@ -86,7 +86,7 @@ class OpenAIEmbedder:
     async def _batch(self, texts: list[str]) -> NDArray[np.float32]:
         async with self._slots:
             content = await with_retries(
-                lambda: self._request(texts),
+                lambda: self._paced(texts),
                 deadline=asyncio.get_running_loop().time() + self._endpoint.timeout_s,
                 timeout_error=timeout_error(self._endpoint, self._model),
             )
@@ -100,6 +100,17 @@ class OpenAIEmbedder:
                 "embedding_dimensions"
             )
         return vectors
+
+    async def _paced(self, texts: list[str]) -> _Vectors:
+        pace, tokens = self._endpoint.pace, sum(map(estimate, texts))
+        async with pace.entered(tokens) as paid:
+            try:
+                return await self._request(texts)
+            except ModelRateLimitError as error:
+                paid.used = 0
+                if error.retry is not None and error.retry.wait_s:
+                    pace.hold(error.retry.wait_s, asyncio.get_running_loop().time())
+                raise
 
     async def _request(self, texts: list[str]) -> _Vectors:
         import openai

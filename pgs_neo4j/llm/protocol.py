@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class LLM(Protocol):
-    """A reader: one prompt in, one Markdown text out. Every failure is a ModelError."""
+    """A reader: one prompt in, one Markdown text out, in one try.
+
+    Every failure is a ModelError; one with ``retry`` is tried again by the engine. Optional
+    attributes: ``pace`` (a ``llm.pace.Pace`` that models of one endpoint share), ``signature``
+    (names what decides a reply beside the prompt; else the name does), and ``free`` (True: it
+    runs here and costs nothing, so its replies are neither counted in money nor kept).
+    """
 
     @property
     def name(self) -> str:

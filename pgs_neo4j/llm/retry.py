@@ -1,6 +1,7 @@
 """The one retry layer for model endpoints: jittered backoff under one total deadline.
 
-The wire client itself never retries, so tries times timeouts cannot exceed the deadline.
+Models try once and say whether another try may help; the scheduler and the embedder call them
+through here. So tries times timeouts cannot exceed the deadline.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from pgs_neo4j.errors import ModelError, ModelTimeoutError
 
@@ -21,22 +22,6 @@ WAIT_JITTER_S = 0.5
 WAIT_FLOOR_S = 0.05
 
 T = TypeVar("T")
-
-
-class TransientError(Exception):
-    """A failure worth another try; ``error`` is what to raise when tries or time run out.
-
-    ``wait_s`` is what the endpoint asked for, ``tries`` the most tries for this kind of
-    failure (None: until the deadline). It never leaves this layer.
-    """
-
-    def __init__(
-        self, error: ModelError, *, wait_s: float | None = None, tries: int | None = None
-    ) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.wait_s = wait_s
-        self.tries = tries
 
 
 def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -72,7 +57,7 @@ def _number(value: str | None) -> float | None:
 async def with_retries(
     call: Callable[[], Awaitable[T]], *, deadline: float, timeout_error: ModelTimeoutError
 ) -> T:
-    """The result of ``call``, tried again after each TransientError while time remains.
+    """The result of ``call``, tried again while its ModelError says ``retry`` and time remains.
 
     ``deadline`` is in the event loop's time. Raises the last transient failure when tries
     or time run out or the endpoint asks for a wait beyond the deadline; ``timeout_error``
@@ -93,8 +78,6 @@ async def with_retries(
             ):
                 with attempt:
                     return await call()
-    except TransientError as transient:
-        raise transient.error from None
     except TimeoutError:
         raise budget.last or timeout_error from None
     raise AssertionError("the retry loop ends by returning or raising")
@@ -110,15 +93,16 @@ class _Budget:
 
     def decide(self, error: Exception) -> bool | float:
         """False: give up; True: exponential backoff; a number: wait that many seconds."""
-        if not isinstance(error, TransientError):
+        retry = error.retry if isinstance(error, ModelError) else None
+        if retry is None:
             return False
         self.failures += 1
-        self.last = error.error
-        if error.tries is not None and self.failures >= error.tries:
+        self.last = cast("ModelError", error)
+        if retry.tries is not None and self.failures >= retry.tries:
             return False
-        if error.wait_s is None:
+        if retry.wait_s is None:
             return True
         # "Retry-After: 0" must not become a busy loop, and equal waits not a stampede.
-        wait_s = max(error.wait_s, min(WAIT_MAX_S, WAIT_FLOOR_S * 2**self.failures))
+        wait_s = max(retry.wait_s, min(WAIT_MAX_S, WAIT_FLOOR_S * 2**self.failures))
         wait_s += random.uniform(0.0, wait_s / 10)
         return wait_s if asyncio.get_running_loop().time() + wait_s < self.deadline else False

@@ -29,6 +29,7 @@ class PromptNeighbor:
     keywords: tuple[str, ...]
     summary: str
     edges: int = 0
+    lineage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class Prompt:
     """One model call: the two messages, and the same content as values.
 
     A language model is sent ``system`` and ``user`` and nothing else. Readers that are
-    not language models (``extractive``, ``scripted``) may use the values.
+    not language models (``extractive``, ``scripted``) may use the values. ``content`` is what
+    a reply depends on, where that is less than the whole of ``user``.
     """
 
     task: Task
@@ -58,6 +60,7 @@ class Prompt:
     neighbors: tuple[PromptNeighbor, ...] = ()
     reports: tuple[PromptReport, ...] = ()
     partition: int | None = None
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

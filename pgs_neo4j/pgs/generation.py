@@ -139,6 +139,12 @@ async def read_current(db: Database, graph: str) -> Generation | None:
     return generation_of(graph, rows[0]["generation"]) if rows else None
 
 
+async def read(db: Database, generation: str) -> Generation | None:
+    """A complete generation by its id; None when there is none."""
+    rows = await db.read(queries.get("partition/generation_by_id"), generation=generation)
+    return generation_of(rows[0]["graph"], rows[0]["generation"]) if rows else None
+
+
 async def read_partitions(db: Database, generation: str) -> list[Partition]:
     """The partitions of a generation, by id."""
     rows = await db.read(queries.get("partition/read_partitions"), generation=generation)

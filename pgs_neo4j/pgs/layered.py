@@ -55,7 +55,6 @@ async def layered_search(work: Work, request: Request, top_k: int) -> LayeredAns
     partitioning = await prepare(work, request)
     with work.phase("search"):
         search = await _search(work, request, top_k, partitioning.generation.dimensions)
-    work.spent += search.usage
     work.on_event(SearchAnswered(search.text))
     return LayeredAnswer(search, await execute(work, replace(request, known=search.text)))
 
@@ -66,8 +65,12 @@ async def _search(work: Work, request: Request, top_k: int, dimensions: int | No
     if not found.nodes:
         return SearchAnswer("No node is near to the question.", (), (), found.method, Usage())
     prompt = _prompt(work, request.question, found.nodes)
-    reply = await work.synthesis_llm.complete(
-        prompt, max_tokens=work.config.sweep_max_tokens, effort=work.config.sweep_effort
+    reply = await work.calls.complete(
+        work.synthesis_llm,
+        prompt,
+        room=work.config.sweep_max_tokens,
+        effort=work.config.sweep_effort,
+        last=True,
     )
     if reply.truncated:
         work.warn(f"the search answer was cut off at {work.config.sweep_max_tokens} tokens")

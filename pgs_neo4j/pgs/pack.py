@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN, estimate
@@ -50,7 +51,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one prompt shows. ``number`` counts from 1.
+    """What one prompt shows. ``number`` counts from 1, ``half`` tells parts of a divided pass.
 
     ``omitted`` counts relationships of the nodes shown that are not among ``relationships``:
     they found no room, or their other end is not in this pass.
@@ -61,6 +62,12 @@ class Pass:
     relationships: tuple[Relationship, ...] = ()
     relationship_lines: tuple[str, ...] = ()
     omitted: int = 0
+    half: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its number, with a letter for each time that it was halved: ``2``, ``2a``."""
+        return f"{self.number}{self.half}"
 
     @property
     def nodes(self) -> tuple[PromptNode, ...]:
@@ -101,13 +108,33 @@ def pack(
     )
 
 
-def read_ranges(passes: Sequence[Pass], accepted: Collection[int]) -> tuple[tuple[int, int], ...]:
+def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
+    """A pass as two that are about equally long; none when it shows a single piece.
+
+    ``relationships`` are all that the whole partition was packed with.
+    """
+    if len(item.pieces) < 2:
+        return ()
+    ends = list(itertools.accumulate(piece.characters for piece in item.pieces))
+    middle = min(range(1, len(ends)), key=lambda place: abs(2 * ends[place - 1] - ends[-1]))
+    lines = item.relationship_lines
+    room = (
+        ends[-1] + sum(len(line) + 1 for line in lines),
+        sum(piece.tokens for piece in item.pieces) + sum(estimate(line) + 1 for line in lines),
+    )
+    links = _Links.of(tuple(dict.fromkeys(relationships)))
+    return tuple(
+        replace(_with_relationships(item.number, pieces, links, room), half=item.half + letter)
+        for letter, pieces in (("a", item.pieces[:middle]), ("b", item.pieces[middle:]))
+    )
+
+
+def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
     """Half-open ranges of the ranks whose every part stood in an accepted pass."""
     whole: dict[int, int] = {}
-    for item in passes:
-        if item.number in accepted:
-            for piece in item.pieces:
-                whole[piece.rank] = whole.get(piece.rank, piece.parts) - 1
+    for item in accepted:
+        for piece in item.pieces:
+            whole[piece.rank] = whole.get(piece.rank, piece.parts) - 1
     ranks = sorted(rank for rank, missing in whole.items() if missing == 0)
     ranges: list[tuple[int, int]] = []
     for rank in ranks:

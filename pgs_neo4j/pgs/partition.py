@@ -257,6 +257,12 @@ async def read_current(db: Database, graph: str) -> Partitioning | None:
     return None if current is None else await _whole(db, graph, current)
 
 
+async def read_generation(db: Database, generation_id: str) -> Partitioning:
+    """A generation with its partitions as they were made. Raises DatabaseError when it is gone."""
+    found = await generation.read(db, generation_id)
+    return await _whole(db, found.graph if found else "", found)
+
+
 async def _whole(db: Database, graph: str, current: Generation | None) -> Partitioning:
     found = await generation.read_partitions(db, current.id) if current else []
     if current is None or len(found) != current.partition_count:

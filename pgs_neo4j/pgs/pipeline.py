@@ -2,44 +2,87 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 
-from pgs_neo4j.errors import AllSweepsFailedError, ModelError
+from pydantic import TypeAdapter
+
+from pgs_neo4j.errors import (
+    AllSweepsFailedError,
+    BudgetError,
+    DeadlineError,
+    ModelError,
+    StoppedError,
+)
 from pgs_neo4j.events import Routed
+from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Answer, Partition, Routing, Sweep, SweepStatus, Synthesis
-from pgs_neo4j.pgs import schedule, session
+from pgs_neo4j.pgs import runs, session
 from pgs_neo4j.pgs.partition import Partitioning
+from pgs_neo4j.pgs.reader import Reader, new_gate
 from pgs_neo4j.pgs.recover import Recovered, unsynthesized
+from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.route import route
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
-from pgs_neo4j.pgs.sweep import Reader, sweep
-from pgs_neo4j.pgs.synthesize import synthesize
+from pgs_neo4j.pgs.runs import StoredRun
+from pgs_neo4j.pgs.schedule import together
+from pgs_neo4j.pgs.sweep import sweep
+from pgs_neo4j.pgs.synthesize import Writer, synthesize
 from pgs_neo4j.search.embedding import QuestionVector, embed_question
 
+ROUTING = TypeAdapter(Routing)
+ENDING_SHARE = 8  # of a bound on tokens one part is held back for the text of the synthesis
+ENDING_FRAME = 2000  # tokens of its prompt beside the reports
 
-async def execute(work: Work, request: Request) -> Answer:
-    """Partition, route, sweep, synthesize, record.
 
-    Raises UsageError, DatabaseError, and ModelError; whatever was read before the failure
-    stays recorded in the session.
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a run answers from: how it was routed, its sweeps, and reports of earlier runs."""
+
+    routing: Routing
+    sweeps: tuple[Sweep, ...]
+    earlier: tuple[Recovered, ...]
+
+    @property
+    def reports(self) -> tuple[Sweep, ...]:
+        """All sweeps, those of earlier runs last."""
+        return (*self.sweeps, *(recovered.sweep for recovered in self.earlier))
+
+
+async def execute(work: Work, request: Request, stored: StoredRun | None = None) -> Answer:
+    """Partition, route, sweep, chase flags, synthesize, record; a ``stored`` run goes on.
+
+    Raises UsageError, StoppedError, DatabaseError, and ModelError; whatever was read before the
+    failure stays recorded in the session.
     """
     began = perf_counter()
     check(request)
-    async with recorded(work, request) as run:
-        earlier = await _earlier(work, request, run)
-        chosen, read = await _select(work, request, run, earlier)
-        with work.phase("route"):
-            routing = await route_question(work, request, chosen, run.partitioning)
-        sweeps = await _sweep(work, request, routing, read, run)
-        synthesis = await _synthesize(work, request, run, [*sweeps, *(e.sweep for e in earlier)])
-        answer = await _answer(work, request, routing, sweeps, synthesis, run)
+    work.calls.budget.check(_models(work))
+    async with recorded(work, request, stored) as run:
+        material = await _read(work, request, run)
+        synthesis, stopped = await _synthesize(work, request, run, material)
+        answer = await _answer(work, request, run, material, synthesis, stopped)
         answer.seconds["total"] = perf_counter() - began
-        used = [session.sweep_key(run.id, result) for result in sweeps]
-        used += [recovered.key for recovered in earlier]
-        await session.finish_run(work.db, run.id, _properties(answer), used)
+        await _finish(work, run, answer, material)
     return answer
+
+
+async def _read(work: Work, request: Request, run: Run) -> Material:
+    """Phases 1 and 2: what is read, and the reports on it."""
+    earlier = await _earlier(work, request, run)
+    chosen, read = await _select(work, request, run, earlier)
+    with work.phase("route"):
+        routing = await _routed(work, request, run, chosen)
+    reader = _reader(work, request, run)
+    with work.phase("sweep"):
+        routed = [reader.partitions[route.partition] for route in routing.routes]
+        sweeps = await _swept(reader, routed, read)
+        flagged = _flagged(reader, sweeps, read, request)
+        sweeps += await _swept(replace(reader, wave=2), flagged, read)
+    _judge(work, sweeps)
+    return Material(routing, tuple(sweeps), tuple(earlier))
 
 
 async def _earlier(work: Work, request: Request, run: Run) -> list[Recovered]:
@@ -48,7 +91,7 @@ async def _earlier(work: Work, request: Request, run: Run) -> list[Recovered]:
         return []
     generation = run.partitioning.generation.id
     earlier = await unsynthesized(
-        work.db, request.graph, request.session, generation, request.mapping
+        work.db, request.graph, request.session, run.id, generation, request.mapping
     )
     if earlier:
         work.warn(
@@ -65,7 +108,7 @@ async def _select(
     if request.mode == "full":
         return everything, session.Read({})
     read = await session.read_so_far(
-        work.db, request.graph, request.session, run.partitioning.generation.id
+        work.db, request.graph, request.session, run.partitioning.generation.id, before=run.id
     )
     chosen, skipping = session.candidates(request.mode, everything, read)
     if skipping:
@@ -74,6 +117,17 @@ async def _select(
         return [], read  # all is read, and what is missing is only the synthesis
     work.warn(f"session {request.session} has read the whole graph, so everything is read again")
     return chosen, session.Read({})
+
+
+async def _routed(work: Work, request: Request, run: Run, chosen: Sequence[Partition]) -> Routing:
+    """The routing of a run that goes on is the one it had: its calls are found by that."""
+    if run.routing is not None:
+        routing = ROUTING.validate_json(run.routing)
+        work.on_event(Routed(routing))
+        return routing
+    routing = await route_question(work, request, chosen, run.partitioning)
+    await runs.remember_routing(work.db, run.handle, ROUTING.dump_json(routing).decode())
+    return routing
 
 
 async def asked_vector(work: Work, request: Request, dimensions: int | None) -> QuestionVector:
@@ -117,96 +171,184 @@ def _threshold(work: Work) -> float | None:
     return work.space.threshold
 
 
-async def _sweep(
-    work: Work, request: Request, routing: Routing, read: session.Read, run: Run
-) -> list[Sweep]:
-    by_id = {part.id: part for part in run.partitioning.partitions}
-    reader = Reader(
+def _reader(work: Work, request: Request, run: Run) -> Reader:
+    async def record(result: Sweep, replies: Sequence[dict[str, object]]) -> None:
+        await session.record_sweep(work.db, run.handle, result, replies)
+        if result.report is not None:
+            read[result.partition] = estimate(render_report(result.report))
+            _hold_back(work, sum(read.values()))
+
+    read: dict[int, int] = {}
+    _hold_back(work, 0)
+    return Reader(
         db=work.db,
         llm=work.sweep_llm,
         mapping=request.mapping,
         generation=run.partitioning.generation.id,
-        partitions=by_id,
+        partitions={part.id: part for part in run.partitioning.partitions},
         question=request.question,
         config=work.config,
-        calls=asyncio.Semaphore(work.config.max_concurrent_sweeps),
+        calls=work.calls,
+        replies=work.replies,
         on_event=work.on_event,
+        record=record,
+        gate=new_gate(),
         known=request.known,
     )
 
-    async def one(part: Partition) -> Sweep:
-        result = await sweep(reader, part, read.ranks.get(part.id, frozenset()))
-        work.spent += result.usage
-        await session.record_sweep(work.db, run.id, result)
-        return result
 
-    with work.phase("sweep"):
-        sweeps = await schedule.run_all(
-            [by_id[chosen.partition] for chosen in routing.routes],
-            one,
-            limit=work.config.max_concurrent_sweeps,
-            length=lambda part: part.tokens,
-        )
-    _judge(work, sweeps)
-    return sweeps
+def _hold_back(work: Work, reports: int) -> None:
+    """Keep what a synthesis of so many tokens of reports will take from the sweeps."""
+    budget = work.calls.budget
+    if not budget.bounds.any:
+        return
+    room = work.config.synthesis_max_tokens
+    if budget.bounds.tokens is not None:
+        room = min(room, budget.bounds.tokens // ENDING_SHARE)
+    budget.ending = budget.most(work.synthesis_llm.name, reports + ENDING_FRAME, room)
+
+
+async def _swept(
+    reader: Reader, partitions: Sequence[Partition], read: session.Read
+) -> list[Sweep]:
+    """Sweeps in the order of ``partitions``. Within a budget that order decides who comes first,
+
+    else the longest do.
+    """
+    bounded = reader.calls.bounded
+    begun = partitions if bounded else sorted(partitions, key=lambda part: -part.tokens)
+    made = await together(
+        [
+            sweep(
+                reader,
+                part,
+                read.ranks.get(part.id, frozenset()),
+                priority=float(-place) if bounded else None,
+            )
+            for place, part in enumerate(begun)
+        ]
+    )
+    by_id = {result.partition: result for result in made}
+    return [by_id[part.id] for part in partitions]
+
+
+def _flagged(
+    reader: Reader, sweeps: Sequence[Sweep], read: session.Read, request: Request
+) -> list[Partition]:
+    """Partitions that flags point to and nobody has swept, the most flagged first."""
+    swept = {result.partition for result in sweeps}
+    pointed = Counter(
+        flag.target
+        for result in sweeps
+        if result.report is not None
+        for flag in result.report.flags
+        if flag.target is not None and flag.target not in swept
+    )
+    ranked = sorted(pointed, key=lambda target: (-pointed[target], target))
+    candidates = [reader.partitions[target] for target in ranked if target in reader.partitions]
+    if request.mode != "full":
+        candidates = [part for part in candidates if read.unread(part)]
+    return candidates[: reader.config.max_flag_sweeps]
 
 
 def _judge(work: Work, sweeps: Sequence[Sweep]) -> None:
-    """Tell which partitions were not read whole; raise AllSweepsFailedError when none was."""
+    """Tell which partitions were not read whole; raise when none was."""
     why = {result.partition: "; ".join(dict.fromkeys(result.errors)) for result in sweeps}
-    if sweeps and all(result.status is SweepStatus.FAILED for result in sweeps):
+    unread = [result for result in sweeps if result.status is SweepStatus.UNREAD]
+    if sweeps and all(result.report is None for result in sweeps):
+        if unread:
+            raise _stopped(unread[0].errors[0])
         raise AllSweepsFailedError(why)
     for result in sweeps:
-        if result.status is not SweepStatus.ACCEPTED:
+        if result.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
             work.warn(
                 f"P{result.partition}: {result.nodes_read} of {result.nodes} nodes were read "
                 f"({why[result.partition]}); 'continue' reads the rest"
             )
-
-
-async def _synthesize(work: Work, request: Request, run: Run, sweeps: Sequence[Sweep]) -> Synthesis:
-    with work.phase("synthesize"):
-        result = await synthesize(
-            work.synthesis_llm,
-            request.question,
-            sweeps,
-            run.partitioning.partitions,
-            work.config,
-            on_event=work.on_event,
-            warn=work.warn,
-            known=request.known,
+    if unread:
+        work.warn(
+            f"{len(unread)} of {len(sweeps)} partitions were left unread: {unread[0].errors[0]}"
         )
-    work.spent += result.usage
-    return result
+
+
+def _stopped(why: str) -> StoppedError:
+    kind = BudgetError if "budget" in why else DeadlineError
+    return kind(f"nothing was read: {why}")
+
+
+async def _synthesize(
+    work: Work, request: Request, run: Run, material: Material
+) -> tuple[Synthesis, str]:
+    """The synthesis, and why the run stopped early; an empty one when a bound left no room."""
+    ended = work.calls.sweeping_ended()
+    stopped = ended if any(s.status is SweepStatus.UNREAD for s in material.sweeps) else ""
+    writer = Writer(
+        llm=work.synthesis_llm,
+        config=work.config,
+        calls=work.calls,
+        replies=work.replies,
+        on_event=work.on_event,
+        warn=work.warn,
+        known=request.known,
+    )
+    with work.phase("synthesize"):
+        try:
+            made = await synthesize(
+                writer, request.question, material.reports, run.partitioning.partitions
+            )
+        except StoppedError as stop:
+            work.warn(str(stop))
+            return Synthesis(text="", complete=False), str(stop)
+    return made, stopped
 
 
 async def _answer(
     work: Work,
     request: Request,
-    routing: Routing,
-    sweeps: Sequence[Sweep],
-    synthesis: Synthesis,
     run: Run,
+    material: Material,
+    synthesis: Synthesis,
+    stopped: str,
 ) -> Answer:
     read = await session.read_so_far(
         work.db, request.graph, request.session, run.partitioning.generation.id
     )
-    names = dict.fromkeys((work.sweep_llm.name, work.synthesis_llm.name))
     return Answer(
         question=request.question,
         graph=request.graph,
         session=request.session,
         run=run.id,
         mode=request.mode,
-        model=" / ".join(names),
+        model=" / ".join(_models(work)),
         synthesis=synthesis,
-        routing=routing,
-        sweeps=tuple(sweeps),
+        routing=material.routing,
+        sweeps=material.sweeps,
         coverage=read.coverage(run.partitioning.partitions),
-        usage=work.spent,
+        usage=work.before + work.calls.usage,
         seconds=work.seconds,
         warnings=tuple(work.warnings),
+        generation=run.partitioning.generation.id,
+        stopped=stopped,
+        cost=work.calls.budget.cost,
     )
+
+
+async def _finish(work: Work, run: Run, answer: Answer, material: Material) -> None:
+    used = [session.sweep_key(run.id, result) for result in answer.sweeps]
+    used += [recovered.key for recovered in material.earlier]
+    answered = bool(answer.text)
+    mine = await runs.finish(work.db, run.handle, _properties(answer), used if answered else ())
+    if not mine:
+        raise runs.taken_away()
+    if work.replies is not None:
+        await work.replies.tidy(work.config.cache_mb, done=not answer.partial)
+
+
+def _models(work: Work) -> dict[str, bool]:
+    """The models by name, and whether they cost nothing."""
+    return {
+        llm.name: bool(getattr(llm, "free", False)) for llm in (work.sweep_llm, work.synthesis_llm)
+    }
 
 
 def _properties(answer: Answer) -> dict[str, object]:
@@ -219,4 +361,6 @@ def _properties(answer: Answer) -> dict[str, object]:
         "seconds": round(answer.seconds["total"], 3),
         "nodes_read": sum(result.nodes_read for result in answer.sweeps),
         "warnings": list(answer.warnings),
+        "stopped": answer.stopped,
+        "cost": answer.cost,
     }

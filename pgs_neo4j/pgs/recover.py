@@ -34,12 +34,13 @@ class Recovered:
 
 
 async def unsynthesized(
-    db: Database, graph: str, session: str, generation: str, mapping: GraphMapping
+    db: Database, graph: str, session: str, run: str, generation: str, mapping: GraphMapping
 ) -> list[Recovered]:
-    """The session's reports on a generation that no synthesis has seen, oldest key first."""
+    """Reports of the session's other runs on a generation that no synthesis has seen, by key."""
     rows = await db.read(
         queries.get("session/read_unsynthesized"),
         session=uid(graph, session),
+        run=run,
         generation=generation,
         title=mapping.title or "",
         key=mapping.key or "",

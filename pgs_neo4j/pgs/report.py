@@ -71,24 +71,30 @@ def sweep_prompt(
 
     so that providers' prompt caches hit.
     """
-    part = f", part {item.number} of {passes}" if passes > 1 else ""
-    blocks = [
+    part = f", part {item.label} of {passes}" if passes > 1 else ""
+    head = (
         f"Partition {partition.name}: {partition.size} nodes{part}. "
-        f"Keywords: {clean(', '.join(partition.keywords)) or 'none'}.",
+        f"Keywords: {clean(', '.join(partition.keywords)) or 'none'}."
+    )
+    data = [
         "<nodes>\n" + "\n".join(rendered(node) for node in item.nodes) + "\n</nodes>",
         _relationships(item),
-        _neighbors(neighbors),
     ]
+    asked = [f"Question: {question}"]
     if known:
-        blocks.append(
+        asked.insert(
+            0,
             "A search over the nearest nodes already answered as below. Look for what it misses, "
-            f"contradicts, or leaves open.\n<known>\n{_margin(known)}\n</known>"
+            f"contradicts, or leaves open.\n<known>\n{_margin(known)}\n</known>",
         )
-    blocks.append(f"Question: {question}")
+    # The digests of others change with their texts, a report on this partition does not: only
+    # which partition a number in it means.
+    named = ", ".join(sorted(f"{n.name}={n.lineage}" for n in neighbors))
     return Prompt(
         task="sweep",
         system=SYSTEM,
-        user="\n\n".join(block for block in blocks if block),
+        user=_joined([head, *data, _neighbors(neighbors), *asked]),
+        content=_joined([f"{partition.name}{part}", *data, named, *asked]),
         question=question,
         nodes=item.nodes,
         relationships=tuple(
@@ -151,20 +157,20 @@ def render_report(report: Report, *, qualify: bool = False) -> str:
     )
 
 
-def merge_reports(partition: int, reports: Mapping[int, Report], passes: int) -> Report:
-    """One report of a sweep from those of its accepted passes, by pass number.
+def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) -> Report:
+    """One report of a sweep from those of its accepted passes, in order, by their labels.
 
     No citation is lost. What one pass of several did not find is marked as such: another
     may have it.
     """
     if passes == 1:
         return next(iter(reports.values()))
-    ordered = [reports[number] for number in sorted(reports)]
+    ordered = list(reports.values())
     states = dict.fromkeys(report.domain_state for report in ordered if report.domain_state)
-    holders: dict[str, list[int]] = {}
-    for number in sorted(reports):
-        for absence in reports[number].absences:
-            holders.setdefault(absence.text, []).append(number)
+    holders: dict[str, list[str]] = {}
+    for label, report in reports.items():
+        for absence in report.absences:
+            holders.setdefault(absence.text, []).append(label)
     return Report(
         partition=partition,
         domain_state=" ".join(states),
@@ -177,9 +183,9 @@ def merge_reports(partition: int, reports: Mapping[int, Report], passes: int) ->
     )
 
 
-def _places(found: Sequence[int], passes: int) -> str:
+def _places(found: Sequence[str], passes: int) -> str:
     plural = "pass" if len(found) == 1 else "passes"
-    return f"in {plural} {', '.join(map(str, found))} of {passes}"
+    return f"in {plural} {', '.join(found)} of {passes}"
 
 
 def _flags(
@@ -228,6 +234,10 @@ def _neighbors(neighbors: Sequence[PromptNeighbor]) -> str:
 
 def _margin(text: str) -> str:
     return "\n".join(f"| {line}" for line in clean(text).splitlines())
+
+
+def _joined(blocks: Sequence[str]) -> str:
+    return "\n\n".join(block for block in blocks if block)
 
 
 def frame_size(prompt: Prompt) -> int:

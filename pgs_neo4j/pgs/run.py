@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import get_args
+from typing import Any, get_args
 from uuid import uuid4
 
 from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
-from pgs_neo4j.errors import DatabaseError, PGSError, QuestionError, UsageError
+from pgs_neo4j.errors import (
+    BusyError,
+    DatabaseError,
+    DeadlineError,
+    PGSError,
+    QuestionError,
+    StoppedError,
+    UsageError,
+)
 from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
-from pgs_neo4j.pgs import partition, session
+from pgs_neo4j.pgs import partition, runs, session
+from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.partition import OpenGDS, Partitioning, Target
+from pgs_neo4j.pgs.replies import Replies
+from pgs_neo4j.pgs.runs import Handle, StoredRun
+from pgs_neo4j.pgs.schedule import deadline_passed
 from pgs_neo4j.search.embedding import QuestionVector, Space
 
 MAX_QUESTION = 20_000
 ATTEMPTS = 3  # to begin on a generation before somebody takes it away
 CLOSE_TIMEOUT_S = 10.0
+MAX_KEY = 200
+GRACE_S = 0.5  # after the deadline of a run: to record what came last
+LATE_CLOSE_S = 0.3  # and then to say that it is over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question and how to treat it."""
+    """One question and how to treat it; ``asked`` tells it from every other request."""
 
     question: str
     graph: str
@@ -37,11 +53,13 @@ class Request:
     session: str = session.DEFAULT
     full_sweep: bool = False
     known: str | None = None
+    idempotency_key: str | None = None
+    asked: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Work:
-    """What a run works with, what it noticed, and what it has spent."""
+    """What a run works with, and what it noticed; ``before`` is what it cost until it stopped."""
 
     db: Database
     open_gds: OpenGDS
@@ -50,9 +68,11 @@ class Work:
     synthesis_llm: LLM
     config: PGSConfig
     on_event: OnEvent
+    calls: Calls
+    replies: Replies | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    spent: Usage = field(default_factory=Usage)
+    before: Usage = field(default_factory=Usage)
     partitioning: Partitioning | None = None
     asked: QuestionVector | None = None
 
@@ -74,16 +94,28 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is recorded, and the generation that it keeps from being deleted."""
+    """A run that is recorded, the generation that it keeps from being deleted, and its routing
 
-    id: str
+    as it is stored, when it had got that far before.
+    """
+
+    handle: Handle
     partitioning: Partitioning
+    routing: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.handle.id
 
 
 def check(request: Request) -> None:
     """Raise QuestionError or UsageError when the request cannot be carried out as it is."""
     check_question(request.question)
     session.check_name(request.session)
+    key = request.idempotency_key
+    if key is not None and not (key.strip() and len(key) <= MAX_KEY and key.isprintable()):
+        raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
     if request.mode not in get_args(Mode):
         raise UsageError(
             f"there is no mode {request.mode!r}; the modes are {', '.join(get_args(Mode))}"
@@ -129,25 +161,64 @@ async def prepare(work: Work, request: Request) -> Partitioning:
 
 
 @asynccontextmanager
-async def recorded(work: Work, request: Request) -> AsyncIterator[Run]:
-    """A run whose record says how it ended and what it had cost, whatever happens."""
-    run = f"r{uuid4().hex[:12]}"
+async def recorded(
+    work: Work, request: Request, stored: StoredRun | None = None
+) -> AsyncIterator[Run]:
+    """A run whose record says how it ended and what it had cost, whatever happens.
+
+    With ``stored`` that run goes on. Raises DeadlineError when the time of the whole run is over,
+    a little later than its calls are given up.
+    """
+    run: Run | None = None
+    deadline = work.calls.scheduler.deadline
+    hard = None if deadline is None else deadline + GRACE_S
     try:
-        yield Run(run, await _begin(work, request, run))
+        async with asyncio.timeout_at(hard) as limit:
+            run = await _resumed(work, request, stored) if stored else await _begun(work, request)
+            work.replies = Replies(work.db, run.handle.id, shared=_shared(work.config))
+            async with runs.alive(work.db, run.handle):
+                yield run
+    except TimeoutError:
+        error = deadline_passed() if limit.expired() else None
+        if run is not None:
+            await to_the_end(_close(work, run, error or TimeoutError()))
+        if error is None:
+            raise
+        raise error from None
     except BaseException as error:
         # Shielded: a cancelled run, too, is closed before its caller goes on.
-        await to_the_end(_close(work, run, error))
+        if run is not None:
+            await to_the_end(_close(work, run, error))
         raise
 
 
-async def _begin(work: Work, request: Request, run: str) -> Partitioning:
-    given = {"question": request.question, "mode": request.mode}
+async def _begun(work: Work, request: Request) -> Run:
+    handle = Handle(f"r{uuid4().hex[:12]}", runs.new_holder())
+    given = {
+        "question": request.question,
+        "mode": request.mode,
+        "request": json.dumps(request.asked, sort_keys=True),
+        "config": work.config.model_dump_json(),
+        "known": request.known,
+    }
     for _ in range(ATTEMPTS):
         partitioning = await prepare(work, request)
         await session.open_session(work.db, request.graph, request.session)
         generation = partitioning.generation.id
-        if await session.begin_run(work.db, request.graph, request.session, run, generation, given):
-            return partitioning
+        began = await runs.begin(
+            work.db,
+            handle,
+            session.uid(request.graph, request.session),
+            generation,
+            given,
+            idempotency(request),
+        )
+        if began == handle.id:
+            return Run(handle, partitioning)
+        if began is not None:
+            raise BusyError(
+                f"run {began} has just begun with the same idempotency key; wait for its end"
+            )
         work.partitioning = None
     raise DatabaseError(
         f"graph {request.graph} was repartitioned {ATTEMPTS} times while the run began; "
@@ -155,17 +226,56 @@ async def _begin(work: Work, request: Request, run: str) -> Partitioning:
     )
 
 
-async def _close(work: Work, run: str, error: BaseException) -> None:
-    stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
+async def _resumed(work: Work, request: Request, stored: StoredRun) -> Run:
+    if stored.generation is None:
+        raise UsageError(
+            f"the partitions of run {stored.id} were given up since, so it cannot go on; what it "
+            "read counts, so ask again in mode 'continue'"
+        )
+    await work.db.ensure_schema()
+    handle = await runs.take_over(work.db, stored)
+    work.partitioning = await partition.read_generation(work.db, stored.generation)
+    before = stored.properties
+    work.before = Usage(
+        calls=before.get("calls") or 0,
+        input_tokens=before.get("input_tokens") or 0,
+        output_tokens=before.get("output_tokens") or 0,
+    )
+    if not stored.current:
+        work.warn(
+            f"graph {request.graph} was repartitioned since run {stored.id} began; it goes on "
+            "with the partitions that it had"
+        )
+    return Run(handle, work.partitioning, before.get("routing"))
+
+
+def idempotency(request: Request) -> str:
+    """How an idempotency key is stored: within its session; empty when none was given."""
+    key = request.idempotency_key
+    return f"{session.uid(request.graph, request.session)}/{key}" if key else ""
+
+
+def _shared(config: PGSConfig) -> bool:
+    return config.cache and config.cache_mb > 0
+
+
+async def _close(work: Work, run: Run, error: BaseException) -> None:
     outcome = {
-        "status": "interrupted" if stopped else "failed",
+        "status": _status(error),
         "error": str(error) if isinstance(error, PGSError) else type(error).__name__,
-        **usage_properties(work.spent),
+        **usage_properties(work.before + work.calls.usage),
     }
+    late = isinstance(error, DeadlineError)
     # A database that is gone cannot be told; the error under way says so.
     with suppress(PGSError, TimeoutError):
-        async with asyncio.timeout(CLOSE_TIMEOUT_S):
-            await session.finish_run(work.db, run, outcome)
+        async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
+            await runs.finish(work.db, run.handle, outcome)
+
+
+def _status(error: BaseException) -> str:
+    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
+        return "interrupted"
+    return "stopped" if isinstance(error, StoppedError) else "failed"
 
 
 def usage_properties(usage: Usage) -> dict[str, object]:
@@ -174,4 +284,5 @@ def usage_properties(usage: Usage) -> dict[str, object]:
         "calls": usage.calls,
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
+        "cached": usage.cached,
     }

@@ -1,39 +1,248 @@
-"""Runs model calls in a sliding window, the longest first."""
+"""Runs model calls: the longest predicted first, as many at once as the endpoint bears.
+
+Pure but for the clock of the event loop; what a call does is the caller's. A model tries once,
+and this is the layer that tries again. ``length`` is any measure of how long a call is likely to
+take that is the same for all, such as its tokens.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import heapq
+import itertools
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass, field
+from statistics import median
 from typing import TypeVar
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from pgs_neo4j.errors import DeadlineError, ModelRateLimitError, ModelTimeoutError
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.retry import with_retries
+from pgs_neo4j.model import Completion
+from pgs_neo4j.pgs.limit import Limit
+
+OVERDUE = 2.0  # times what calls usually take for their length, and a call is a straggler
+KNOWN = 3  # calls that must have ended before anything is usual
+REMEMBERED = 50
+HOLD_S = 1.0  # after a refusal that names no time
+GLANCE_S = 0.25  # a straggler looks for an idle slot this often, at least
+
+T = TypeVar("T")
+Pieces = AsyncGenerator[str | Completion, None]
 
 
-async def run_all(
-    items: Sequence[Item],
-    work: Callable[[Item], Awaitable[Result]],
-    *,
-    limit: int,
-    length: Callable[[Item], float],
-) -> list[Result]:
-    """Results in the order of ``items``; at most ``limit`` at work, the longest begun first.
+@dataclass(slots=True)
+class Scheduler:
+    """All model calls of a run. ``timeout_s`` bounds one call with its tries, from its turn on;
 
-    A slot is refilled the moment it falls free. The first exception cancels the rest and is
-    raised as it is; a failed sweep is a value and no exception.
+    ``deadline`` (the loop's time) all of them. With ``hedge`` a straggler is asked for a second
+    time in a slot that would stay idle, and the first reply counts.
     """
-    queue = iter(sorted(range(len(items)), key=lambda i: (-length(items[i]), i)))
-    results: dict[int, Result] = {}
 
-    async def worker() -> None:
-        for place in queue:
-            results[place] = await work(items[place])
+    limit: Limit
+    timeout_s: float
+    deadline: float | None = None
+    hedge: bool = False
+    in_flight: int = 0
+    hedged: int = 0
+    _waiting: list[tuple[float, int, asyncio.Future[None]]] = field(default_factory=list)
+    _order: itertools.count[int] = field(default_factory=itertools.count)
+    _rates: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    _hungry: list[asyncio.Future[None]] = field(default_factory=list)
 
-    tasks = [asyncio.create_task(worker()) for _ in range(min(limit, len(items)))]
+    async def call(
+        self,
+        work: Callable[[], Awaitable[T]],
+        pace: Pace,
+        *,
+        length: float,
+        tokens: int,
+        who: str = "the model",
+        priority: float | None = None,
+        until: float | None = None,
+    ) -> T:
+        """What ``work`` returns, in its turn, tried again while that may help.
+
+        ``tokens`` is what the endpoint will count for it, ``priority`` decides instead of
+        ``length`` who goes first, ``until`` is an earlier deadline. Raises what ``work`` raises
+        last, ModelTimeoutError after ``timeout_s``, DeadlineError at the deadline.
+        """
+        turn = _Turn(self, length if priority is None else priority)
+        deadline = self.deadline if until is None else until
+        try:
+            async with asyncio.timeout_at(deadline):
+                await turn.begin()
+                now = asyncio.get_running_loop().time()
+
+                async def tried() -> T:
+                    await turn.begin()
+                    try:
+                        return await self._tried(work, pace, length, tokens)
+                    finally:
+                        turn.end()
+
+                return await with_retries(
+                    tried,
+                    deadline=now + self.timeout_s,
+                    timeout_error=_timed_out(who, self.timeout_s),
+                )
+        except TimeoutError:
+            raise deadline_passed() from None
+        finally:
+            turn.end()
+
+    async def opened(
+        self, begin: Callable[[], Pieces], pace: Pace, *, tokens: int, who: str = "the model"
+    ) -> tuple[str | Completion | None, Pieces]:
+        """A stream and its first piece; tried again only before that one. Raises as ``call``."""
+
+        async def first() -> tuple[str | Completion | None, Pieces]:
+            pieces = begin()
+            try:
+                return await anext(pieces, None), pieces
+            except BaseException:
+                await pieces.aclose()
+                raise
+
+        return await self.call(first, pace, length=float(tokens), tokens=tokens, who=who)
+
+    async def hungry(self) -> None:
+        """Return as soon as fewer calls wait for their turn than may be in flight."""
+        while len(self._waiting) >= self.limit.calls:
+            noticed = asyncio.get_running_loop().create_future()
+            self._hungry.append(noticed)
+            await noticed
+
+    async def _tried(
+        self, work: Callable[[], Awaitable[T]], pace: Pace, length: float, tokens: int
+    ) -> T:
+        began = _now()
+
+        async def once() -> T:
+            nonlocal began
+            async with pace.entered(tokens) as paid:
+                began = _now()
+                try:
+                    result = await work()
+                except ModelRateLimitError as error:
+                    paid.used = 0
+                    if error.retry is not None:
+                        self.limit.refused(began, _now())
+                        pace.hold(error.retry.wait_s or HOLD_S, _now())
+                    raise
+                if isinstance(result, Completion):
+                    paid.used = result.usage.tokens
+                    pace.told(result.left, _now())
+                return result
+
+        result = await (self._hedged(once, length) if self.hedge else once())
+        seconds = _now() - began
+        self._rates.append(seconds / max(length, 1.0))
+        self.limit.ended_well(seconds=seconds, length=length, full=bool(self._waiting))
+        return result
+
+    async def _hedged(self, once: Callable[[], Awaitable[T]], length: float) -> T:
+        began = _now()
+        tasks = [asyncio.ensure_future(once())]
+        try:
+            while True:
+                wait = None if len(tasks) > 1 else max(self._due(began, length) - _now(), GLANCE_S)
+                await asyncio.wait(tasks, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+                ended = next((task for task in tasks if task.done()), None)
+                if ended is not None and (len(tasks) == 1 or ended.exception() is None):
+                    return ended.result()
+                if ended is not None:
+                    tasks.remove(ended)  # the other one may still succeed
+                elif _now() >= self._due(began, length) and self._idle():
+                    self.in_flight += 1
+                    self.hedged += 1
+                    tasks.append(asyncio.ensure_future(once()))
+                    tasks[-1].add_done_callback(lambda _: self._released())
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _due(self, began: float, length: float) -> float:
+        """When a call of such a length should long have ended; never, before that is known."""
+        if len(self._rates) < KNOWN:
+            return _now() + GLANCE_S
+        return began + OVERDUE * median(self._rates) * max(length, 1.0)
+
+    def _idle(self) -> bool:
+        return len(self._rates) >= KNOWN and not self._waiting and self.in_flight < self.limit.calls
+
+    async def turn(self, priority: float) -> None:
+        """Wait for a slot; the highest priority goes first, of equal ones the earliest."""
+        granted = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (-priority, next(self._order), granted))
+        self._dispatch()
+        try:
+            await granted
+        except asyncio.CancelledError:
+            if granted.done() and not granted.cancelled():
+                self._released()
+            granted.cancel()
+            raise
+
+    def _released(self) -> None:
+        self.in_flight -= 1
+        self._dispatch()
+
+    def _dispatch(self) -> None:
+        while self._waiting and self.in_flight < self.limit.calls:
+            granted = heapq.heappop(self._waiting)[2]
+            if not granted.done():
+                self.in_flight += 1
+                granted.set_result(None)
+        for noticed in self._hungry:
+            if not noticed.done():
+                noticed.set_result(None)
+        self._hungry.clear()
+
+
+class _Turn:
+    """A slot that one call holds while it tries, and not while it waits to try again."""
+
+    def __init__(self, scheduler: Scheduler, priority: float) -> None:
+        self._scheduler, self._priority, self._held = scheduler, priority, False
+
+    async def begin(self) -> None:
+        if not self._held:
+            await self._scheduler.turn(self._priority)
+            self._held = True
+
+    def end(self) -> None:
+        if self._held:
+            self._held = False
+            self._scheduler._released()
+
+
+async def together(works: list[Awaitable[T]]) -> list[T]:
+    """All results in order. The first exception cancels the others and is raised as it is."""
+    tasks = [asyncio.ensure_future(work) for work in works]
     try:
-        await asyncio.gather(*tasks)
+        return list(await asyncio.gather(*tasks))
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    return [results[place] for place in range(len(items))]
+
+
+def deadline_passed() -> DeadlineError:
+    """The time of the whole run is over."""
+    return DeadlineError(
+        "the time that this run may take (run_timeout_s) is over; what was read is kept, and "
+        "'pgs resume' goes on"
+    )
+
+
+def _timed_out(who: str, timeout_s: float) -> ModelTimeoutError:
+    return ModelTimeoutError(
+        f"{who} did not answer within {timeout_s:g} s; raise model_timeout_s or use a faster model"
+    )
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

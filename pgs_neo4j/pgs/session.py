@@ -14,8 +14,9 @@ from typing import Any
 
 from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
-from pgs_neo4j.errors import DatabaseError, UnknownGraphError, UnknownSessionError, UsageError
+from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
 from pgs_neo4j.model import Citation, Coverage, Mode, Partition, Report, Sweep
+from pgs_neo4j.pgs.runs import Handle, taken_away
 
 DEFAULT = "default"
 MAX_NAME = 200
@@ -85,10 +86,18 @@ async def check_exists(db: Database, graph: str, session: str) -> None:
         )
 
 
-async def read_so_far(db: Database, graph: str, session: str, generation: str) -> Read:
-    """What the session has read of a generation, older generations included."""
+async def read_so_far(
+    db: Database, graph: str, session: str, generation: str, before: str = ""
+) -> Read:
+    """What the session has read of a generation, older generations included.
+
+    With the id of a run as ``before``, only by runs that began before it.
+    """
     rows = await db.read(
-        queries.get("session/read_coverage"), session=uid(graph, session), generation=generation
+        queries.get("session/read_coverage"),
+        session=uid(graph, session),
+        generation=generation,
+        before=before,
     )
     return Read({row["partition"]: frozenset(row["ranks"]) for row in rows})
 
@@ -107,31 +116,15 @@ def candidates(
     return (unread, True) if unread else (list(partitions), False)
 
 
-async def begin_run(
-    db: Database, graph: str, session: str, run: str, generation: str, properties: Row
-) -> bool:
-    """Record that a run began; from then on its generation is kept.
-
-    False when the generation, the session, or the graph was taken away meanwhile.
-    """
-    session_uid = uid(graph, session)
-    await db.write(queries.get("session/set_abandoned_runs"), session=session_uid)
-    rows = await db.write(
-        queries.get("session/create_runs"),
-        session=session_uid,
-        id=run,
-        generation=generation,
-        properties=properties,
-    )
-    return bool(rows)
-
-
-async def record_sweep(db: Database, run: str, sweep: Sweep) -> None:
+async def record_sweep(
+    db: Database, handle: Handle, sweep: Sweep, replies: Sequence[Row] = ()
+) -> None:
     """Record a sweep with its findings and what they cite, in one transaction.
 
-    Raises DatabaseError when the run or the partition was taken away meanwhile.
+    Recorded again, with more passes, it takes the place of what was there. ``replies`` are kept
+    along with it. Raises DatabaseError when the run or the partition was taken away meanwhile.
     """
-    sweep_id = sweep_key(run, sweep)
+    sweep_id = sweep_key(handle.id, sweep)
     report = sweep.report or Report(partition=sweep.partition)
     findings = [(f"{sweep_id}:f{i}", finding) for i, finding in enumerate(report.findings)]
     flags = [(f"{sweep_id}:o{i}", flag) for i, flag in enumerate(report.flags)]
@@ -139,11 +132,21 @@ async def record_sweep(db: Database, run: str, sweep: Sweep) -> None:
     cited += [(key, flag.citations) for key, flag in flags]
     rows = await db.write(
         queries.get("session/write_sweeps"),
-        run=run,
+        run=handle.id,
+        holder=handle.holder,
         generation=sweep.generation,
         partition=sweep.partition,
         sweep=_sweep_row(sweep_id, sweep),
-        findings=[{"id": i, "text": f.text, "place": n} for n, (i, f) in enumerate(findings)],
+        findings=[
+            {
+                "id": i,
+                "text": f.text,
+                "place": n,
+                "supported": f.supported,
+                "misquoted": sum(not quote.found for quote in f.quotes),
+            }
+            for n, (i, f) in enumerate(findings)
+        ],
         flags=[
             {"id": i, "text": f.text, "place": n, "target": f.target}
             for n, (i, f) in enumerate(flags)
@@ -153,24 +156,10 @@ async def record_sweep(db: Database, run: str, sweep: Sweep) -> None:
             for n, absence in enumerate(report.absences)
         ],
         citations=[_citation_row(key, c) for key, found in cited for c in found if c.valid],
+        replies=list(replies),
     )
     if not rows:
-        raise DatabaseError(
-            "the run or its partitions were taken away meanwhile, by a purge or a removal; what "
-            "was read cannot be recorded, so ask again"
-        )
-
-
-async def finish_run(
-    db: Database, run: str, properties: Row, synthesized: Sequence[str] = ()
-) -> None:
-    """Close a run with its status and figures; ``synthesized`` are keys of sweeps it used."""
-    await db.write(
-        queries.get("session/set_run_results"),
-        run=run,
-        properties=properties,
-        sweeps=list(synthesized),
-    )
+        raise taken_away()
 
 
 def sweep_key(run: str, sweep: Sweep) -> str:
@@ -210,12 +199,14 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> Row:
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
         "domain_state": sweep.report.domain_state if sweep.report else None,
+        "wave": sweep.wave,
         "errors": list(sweep.errors),
         "usage": json.dumps(
             {
                 "calls": sweep.usage.calls,
                 "input_tokens": sweep.usage.input_tokens,
                 "output_tokens": sweep.usage.output_tokens,
+                "cached": sweep.usage.cached,
             }
         ),
         "seconds": round(sweep.seconds, 3),

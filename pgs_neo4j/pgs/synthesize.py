@@ -3,59 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import ModelOutputError, UsageError
+from pgs_neo4j.errors import BudgetError, ModelOutputError, UsageError
 from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Completion, Effort, Partition, Prompt, Sweep, Synthesis
-from pgs_neo4j.pgs.markdown import THINKING
+from pgs_neo4j.model import Completion, Partition, Prompt, Sweep, Synthesis
+from pgs_neo4j.pgs.calls import Calls
+from pgs_neo4j.pgs.markdown import THINKING, spoken
+from pgs_neo4j.pgs.replies import Replies
 from pgs_neo4j.pgs.synthesis import Shown, parse_synthesis, synthesis_prompt
+
+LEAST_ROOM = 256  # tokens of a synthesis that is worth asking for
+LEAST_PROMPT = 1500  # tokens of its prompt: the instructions, and something to combine
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """What a synthesis is made with."""
+
+    llm: LLM
+    config: PGSConfig
+    calls: Calls
+    replies: Replies | None
+    on_event: OnEvent
+    warn: Callable[[str], None]
+    known: str | None = None
 
 
 async def synthesize(
-    llm: LLM,
-    question: str,
-    sweeps: Sequence[Sweep],
-    partitions: Sequence[Partition],
-    config: PGSConfig,
-    *,
-    on_event: OnEvent,
-    warn: Callable[[str], None],
-    known: str | None = None,
+    writer: Writer, question: str, sweeps: Sequence[Sweep], partitions: Sequence[Partition]
 ) -> Synthesis:
     """The synthesis of all reports, streamed as TextStreamed events.
 
-    A reply that was cut off is kept and marked incomplete. Raises UsageError when no sweep
-    has a report or the prompt has no room for one, ModelError when the model fails or says
-    nothing.
+    A reply that was cut off is marked incomplete. Raises UsageError when no sweep has a report
+    or the prompt has no room for one, StoppedError when a bound leaves no room for a synthesis,
+    ModelError when the model fails or says nothing.
     """
     if all(sweep.report is None for sweep in sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
+    room, most = _room(writer)
     shown = synthesis_prompt(
         question,
         sweeps,
         partitions,
-        max_characters=config.max_pass_characters,
-        max_tokens=config.max_pass_tokens,
-        known=known,
+        max_characters=writer.config.max_pass_characters,
+        max_tokens=most,
+        known=writer.known,
     )
     if left_out := _left_out(shown):
-        warn(left_out)
-    reply = await stream_text(
-        llm, shown.prompt, config.synthesis_max_tokens, config.synthesis_effort, on_event
-    )
+        writer.warn(left_out)
+    reply = await _written(writer, shown.prompt, room)
     parsed = parse_synthesis(reply.text, shown.citable)
-    if not parsed.text.strip():
-        raise ModelOutputError(_empty(llm, reply, config))
     if reply.truncated:
-        warn(
-            f"the synthesis was cut off at {config.synthesis_max_tokens} tokens; raise "
-            "PGS_SYNTHESIS_MAX_TOKENS for all of it"
-        )
+        bound = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
+        which = bound if room == writer.config.synthesis_max_tokens else "the budget"
+        writer.warn(f"the synthesis was cut off at {room} tokens; raise {which} for all of it")
     return replace(parsed, usage=reply.usage, complete=not reply.truncated)
+
+
+def _room(writer: Writer) -> tuple[int, int | None]:
+    """Tokens that the reply may have, and those of the prompt, within context and budget."""
+    config, calls, name = writer.config, writer.calls, writer.llm.name
+    room = config.synthesis_max_tokens
+    left = calls.budget.left(name)
+    if left is None:
+        return room, calls.pass_tokens(writer.llm, config.max_pass_tokens, room)
+    room = min(room, max(left // 2, LEAST_ROOM))
+    most = calls.budget.estimate_within(name, left - room)
+    if most < LEAST_PROMPT:
+        raise BudgetError(
+            "the budget leaves no room for a synthesis of what was read; the reports are kept, "
+            "and 'pgs resume' with a larger one makes it of them"
+        )
+    fits = calls.pass_tokens(writer.llm, config.max_pass_tokens, room)
+    return room, most if fits is None else min(most, fits)
+
+
+async def _written(writer: Writer, prompt: Prompt, room: int) -> Completion:
+    """The reply, from what is kept or from the model, told as it comes."""
+    aloud = Aloud()
+
+    def hear(piece: str) -> None:
+        if said := aloud.said(piece):
+            writer.on_event(TextStreamed(said))
+
+    config, replies = writer.config, writer.replies
+    effort = config.synthesis_effort
+    key = replies.key(writer.llm, prompt, room, effort) if replies else None
+    found = (await replies.find([key])).get(key or "") if replies else None
+    if found is not None:
+        writer.calls.cached(found)
+        hear(found.text)
+        reply = found
+    else:
+        reply = await writer.calls.stream(writer.llm, prompt, hear, room=room, effort=effort)
+    if rest := aloud.rest():
+        writer.on_event(TextStreamed(rest))
+    if not spoken(reply.text).strip():
+        raise ModelOutputError(_empty(writer.llm, reply, config))
+    if replies and key and found is None and not reply.truncated:
+        await replies.keep([replies.row(key, reply)])
+    return reply
 
 
 class Aloud:
@@ -85,25 +135,6 @@ class Aloud:
     def _spoken(self, text: str) -> str:
         self._held, self._speaking = "", True
         return text
-
-
-async def stream_text(
-    llm: LLM, prompt: Prompt, max_tokens: int, effort: Effort | None, on_event: OnEvent
-) -> Completion:
-    """Stream what a reply says as events and return it whole. Raises ModelError."""
-    completion: Completion | None = None
-    aloud = Aloud()
-    async with aclosing(llm.stream(prompt, max_tokens=max_tokens, effort=effort)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Completion):
-                completion = piece
-            elif said := aloud.said(piece):
-                on_event(TextStreamed(said))
-    if rest := aloud.rest():
-        on_event(TextStreamed(rest))
-    if completion is None:
-        raise ModelOutputError(f"the model {llm.name} ended its reply without saying so")
-    return completion
 
 
 def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:

@@ -20,7 +20,12 @@ from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Completion, SweepStatus, Usage
 from tests.graphs import checksum, count, papers
 
-KNOBS = {"min_community_size": 10, "target_partition_max": 60, "embedder": "none"}
+KNOBS = {
+    "min_community_size": 10,
+    "target_partition_max": 60,
+    "embedder": "none",
+    "max_flag_sweeps": 0,
+}
 
 
 @pytest.fixture
@@ -335,7 +340,7 @@ async def test_the_window_bounds_the_calls_in_flight(connect, db):
         running -= 1
         return contract_reply(prompt)
 
-    async with connect(answer, max_concurrent_sweeps=3) as engine:
+    async with connect(answer, max_concurrent_sweeps=3, max_concurrent_calls=3) as engine:
         await engine.add_graph("papers", mapping)
         await engine.execute("Begin")
     assert most == 3
@@ -429,18 +434,15 @@ async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, mon
 async def test_members_deleted_after_partitioning_are_not_read(connect, db):
     mapping = await papers(db, topics=2)
 
-    async def answer(prompt):
-        if prompt.task == "sweep":
-            other = "MATCH (n)-[:PGS_IN]->(p:PgsPartition) WHERE p.id <> $id DETACH DELETE n"
-            await db.call(other, {"id": prompt.partition}, "write")
-        return contract_reply(prompt)
-
-    async with connect(answer, max_concurrent_sweeps=1, min_community_size=40) as engine:
+    async with connect(min_community_size=40) as engine:
         await engine.add_graph("papers", mapping)
-        result = await engine.execute("Begin")
-    assert result.partial
-    assert result.coverage.nodes_read == 40
-    gone = next(s for s in result.sweeps if s.status is SweepStatus.FAILED)
+        await engine.partition()
+        other = "MATCH (n)-[:PGS_IN]->(:PgsPartition {id: 2}) DETACH DELETE n"
+        await db.call(other, {}, "write")
+        gone = await engine.sweep_partition("Begin", 2)
+        assert engine.sweep_llm.prompts == []
+    assert gone.status is SweepStatus.FAILED
+    assert gone.nodes_read == 0
     assert "its nodes are gone" in gone.errors[0]
 
 

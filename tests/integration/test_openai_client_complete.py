@@ -1,4 +1,4 @@
-"""OpenAILLM.complete against a fake endpoint on loopback."""
+"""OpenAILLM.complete, asked through the scheduler, against a fake endpoint on loopback."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from pgs_neo4j.llm.openai import OpenAILLM
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Prompt, Usage
+from tests.asking import Asked
 from tests.fakes.openai_server import Answer, Drop, FakeOpenAI, Hang, Raw, Recorded, Status
 
 SECRET = "sk-not-for-logs"
@@ -45,18 +46,18 @@ def no_waits() -> Iterator[None]:
     stamina.set_testing(False)
 
 
-def model_at(fake: FakeOpenAI, *, timeout_s: float = 20.0, name: str = "fake-model") -> OpenAILLM:
-    return OpenAILLM(name, Endpoint(fake.base_url, SecretStr(SECRET), timeout_s))
+def model_at(fake: FakeOpenAI, *, timeout_s: float = 20.0, name: str = "fake-model") -> Asked:
+    return Asked(OpenAILLM(name, Endpoint(fake.base_url, SecretStr(SECRET), timeout_s)), timeout_s)
 
 
 @pytest.fixture
-async def llm(fake: FakeOpenAI) -> AsyncIterator[OpenAILLM]:
+async def llm(fake: FakeOpenAI) -> AsyncIterator[Asked]:
     model = model_at(fake)
     yield model
     await model.close()
 
 
-async def failure(llm: OpenAILLM) -> ModelError:
+async def failure(llm: Asked) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await llm.complete(PROMPT, max_tokens=100)
     said = str(caught.value)
@@ -68,7 +69,7 @@ async def failure(llm: OpenAILLM) -> ModelError:
 
 
 async def test_sends_both_messages_and_returns_text_and_reported_usage(
-    fake: FakeOpenAI, llm: OpenAILLM
+    fake: FakeOpenAI, llm: Asked
 ) -> None:
     assert isinstance(llm, LLM)
     fake.script(Answer("pong"))
@@ -89,7 +90,7 @@ async def test_sends_both_messages_and_returns_text_and_reported_usage(
     assert completion.usage == Usage(calls=1, input_tokens=5, output_tokens=2)
 
 
-async def test_estimates_usage_where_none_is_reported(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_estimates_usage_where_none_is_reported(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Answer("pong", usage=False))
     usage = (await llm.complete(PROMPT, max_tokens=77)).usage
     assert usage.estimated
@@ -99,7 +100,7 @@ async def test_estimates_usage_where_none_is_reported(fake: FakeOpenAI, llm: Ope
     )
 
 
-async def test_passes_effort_only_when_given(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_passes_effort_only_when_given(fake: FakeOpenAI, llm: Asked) -> None:
     await llm.complete(PROMPT, max_tokens=9, effort="high")
     await llm.complete(PROMPT, max_tokens=9)
     assert [r.body.get("reasoning_effort") for r in fake.chats] == ["high", None]
@@ -107,7 +108,7 @@ async def test_passes_effort_only_when_given(fake: FakeOpenAI, llm: OpenAILLM) -
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
 async def test_tries_again_after_a_transient_status(
-    fake: FakeOpenAI, llm: OpenAILLM, status: int
+    fake: FakeOpenAI, llm: Asked, status: int
 ) -> None:
     fake.script(Status(status), Status(status), Answer("at last"))
     assert (await llm.complete(PROMPT, max_tokens=9)).text == "at last"
@@ -125,34 +126,32 @@ async def test_tries_again_after_a_transient_status(
     ],
 )
 async def test_does_not_repeat_a_refusal(
-    fake: FakeOpenAI, llm: OpenAILLM, status: int, error: type[ModelError]
+    fake: FakeOpenAI, llm: Asked, status: int, error: type[ModelError]
 ) -> None:
     fake.script(Status(status, message=f"you said secretquestion with {SECRET}"))
     assert type(await failure(llm)) is error
     assert len(fake.chats) == 1
 
 
-async def test_names_the_machine_readable_reason_only(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_names_the_machine_readable_reason_only(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Status(400, error_code="bad_thing"), Status(400, error_code="Secret Question!"))
     assert "HTTP 400, bad_thing" in str(await failure(llm))
     assert "HTTP 400)" in str(await failure(llm))
 
 
-async def test_a_prompt_that_is_too_long_says_what_to_lower(
-    fake: FakeOpenAI, llm: OpenAILLM
-) -> None:
+async def test_a_prompt_that_is_too_long_says_what_to_lower(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Status(400, error_code="context_length_exceeded", message="max_tokens too much"))
     assert "max_pass_tokens" in str(await failure(llm))
     assert len(fake.chats) == 1
 
 
-async def test_server_errors_end_after_five_tries(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_server_errors_end_after_five_tries(fake: FakeOpenAI, llm: Asked) -> None:
     fake.default = Status(503)
     assert isinstance(await failure(llm), ModelUnavailableError)
     assert len(fake.chats) == 5
 
 
-async def test_an_exhausted_quota_is_not_waited_for(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_an_exhausted_quota_is_not_waited_for(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Status(429, error_code="insufficient_quota"))
     assert "quota" in str(await failure(llm))
     assert len(fake.chats) == 1
@@ -163,7 +162,7 @@ async def test_an_exhausted_quota_is_not_waited_for(fake: FakeOpenAI, llm: OpenA
     [{"Retry-After": "3600"}, {"Retry-After": formatdate(time() + 3600, usegmt=True)}],
 )
 async def test_gives_up_at_once_when_told_to_wait_beyond_the_deadline(
-    fake: FakeOpenAI, llm: OpenAILLM, headers: dict[str, str]
+    fake: FakeOpenAI, llm: Asked, headers: dict[str, str]
 ) -> None:
     fake.script(Status(429, headers))
     assert isinstance(await failure(llm), ModelRateLimitError)
@@ -191,7 +190,7 @@ async def test_rate_limits_are_tried_until_the_deadline(fake: FakeOpenAI) -> Non
     ],
 )
 async def test_a_malformed_reply_is_tried_again_then_refused(
-    fake: FakeOpenAI, llm: OpenAILLM, reply: Raw
+    fake: FakeOpenAI, llm: Asked, reply: Raw
 ) -> None:
     fake.script(reply, Answer("well formed"))
     assert (await llm.complete(PROMPT, max_tokens=9)).text == "well formed"
@@ -200,7 +199,7 @@ async def test_a_malformed_reply_is_tried_again_then_refused(
     assert len(fake.chats) == 2 + 3
 
 
-async def test_text_in_typed_parts_is_joined(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_text_in_typed_parts_is_joined(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(
         Raw(
             b'{"choices": [{"finish_reason": "stop", "message": {"content": '
@@ -211,7 +210,7 @@ async def test_text_in_typed_parts_is_joined(fake: FakeOpenAI, llm: OpenAILLM) -
     assert (await llm.complete(PROMPT, max_tokens=9)).text == "ab"
 
 
-async def test_want_of_room_is_reported_and_no_error(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_want_of_room_is_reported_and_no_error(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Answer("cut o", finish_reason="length"), Answer("", finish_reason="length"))
     assert (await llm.complete(PROMPT, max_tokens=2)).truncated
     empty = await llm.complete(PROMPT, max_tokens=2)
@@ -228,14 +227,14 @@ async def test_want_of_room_is_reported_and_no_error(fake: FakeOpenAI, llm: Open
     ],
 )
 async def test_a_reply_without_an_answer_is_an_output_error(
-    fake: FakeOpenAI, llm: OpenAILLM, reply: Answer | Raw
+    fake: FakeOpenAI, llm: Asked, reply: Answer | Raw
 ) -> None:
     fake.script(reply)
     assert isinstance(await failure(llm), ModelOutputError)
     assert len(fake.chats) == 1
 
 
-async def test_a_dropped_connection_is_tried_again(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_a_dropped_connection_is_tried_again(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Drop(), Answer("back"))
     assert (await llm.complete(PROMPT, max_tokens=9)).text == "back"
 
@@ -243,7 +242,7 @@ async def test_a_dropped_connection_is_tried_again(fake: FakeOpenAI, llm: OpenAI
 async def test_an_endpoint_that_is_not_there_is_unavailable() -> None:
     with FakeOpenAI() as gone:
         base_url = gone.base_url
-    llm = OpenAILLM("m", Endpoint(base_url, None, 10.0))
+    llm = Asked(OpenAILLM("m", Endpoint(base_url, None, 10.0)), 10.0)
     with pytest.raises(ModelUnavailableError, match=r"127\.0\.0\.1:\d+ \(model m\) could not be"):
         await llm.complete(PROMPT, max_tokens=9)
     await llm.close()
@@ -257,9 +256,7 @@ async def test_one_deadline_bounds_a_call_that_hangs(fake: FakeOpenAI) -> None:
     await llm.close()
 
 
-async def test_cancelling_leaves_a_client_that_still_works(
-    fake: FakeOpenAI, llm: OpenAILLM
-) -> None:
+async def test_cancelling_leaves_a_client_that_still_works(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Hang(), Answer("afterwards"))
     task = asyncio.create_task(llm.complete(PROMPT, max_tokens=9))
     assert await asyncio.to_thread(fake.wait_for_requests, 1)
@@ -289,7 +286,7 @@ async def test_a_parameter_that_is_refused_is_dropped_for_good(
 
 
 async def test_the_other_name_of_the_token_limit_is_learnt_even_by_concurrent_calls(
-    fake: FakeOpenAI, llm: OpenAILLM
+    fake: FakeOpenAI, llm: Asked
 ) -> None:
     def refuse(request: Recorded) -> Status | None:
         said = "'max_tokens' is not supported, use 'max_completion_tokens'"
@@ -304,7 +301,7 @@ async def test_the_other_name_of_the_token_limit_is_learnt_even_by_concurrent_ca
     assert [r.body.get("max_completion_tokens") for r in fake.chats[before:]] == [9]
 
 
-async def test_learning_ends_when_both_names_are_refused(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_learning_ends_when_both_names_are_refused(fake: FakeOpenAI, llm: Asked) -> None:
     fake.default = Status(400, message="max_tokens and max_completion_tokens are both wrong")
     assert isinstance(await failure(llm), ModelUnavailableError)
     assert len(fake.chats) == 2
@@ -323,7 +320,7 @@ async def test_nothing_of_the_openai_environment_reaches_the_endpoint(
     }
     for name, value in ambient.items():
         monkeypatch.setenv(name, value)
-    llm = OpenAILLM("m", Endpoint(fake.base_url, None, 20.0))
+    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 20.0)), 20.0)
     await llm.complete(PROMPT, max_tokens=9)
     [request] = fake.chats
     assert request.headers["authorization"] == "Bearer no-key"
@@ -331,7 +328,7 @@ async def test_nothing_of_the_openai_environment_reaches_the_endpoint(
     await llm.close()
 
 
-async def test_probe_says_whether_the_model_is_listed(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_probe_says_whether_the_model_is_listed(fake: FakeOpenAI, llm: Asked) -> None:
     assert "does not list fake-model" in await llm.probe()
     fake.models = ("fake-model",)
     assert "lists fake-model" in await llm.probe()
@@ -344,7 +341,7 @@ async def test_probe_says_whether_the_model_is_listed(fake: FakeOpenAI, llm: Ope
 
 
 async def test_logs_hold_neither_key_nor_question(
-    fake: FakeOpenAI, llm: OpenAILLM, caplog: pytest.LogCaptureFixture
+    fake: FakeOpenAI, llm: Asked, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     fake.script(Status(500, message="secretquestion"), Answer("pong"))

@@ -1,4 +1,4 @@
-"""OpenAILLM.stream against a fake endpoint on loopback."""
+"""OpenAILLM.stream, opened through the scheduler, against a fake endpoint on loopback."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.llm.endpoint import Endpoint
 from pgs_neo4j.llm.openai import OpenAILLM
 from pgs_neo4j.model import Completion, Prompt
+from tests.asking import Asked
 from tests.fakes.openai_server import (
     Answer,
     Drop,
@@ -49,13 +50,13 @@ def no_waits() -> Iterator[None]:
 
 
 @pytest.fixture
-async def llm(fake: FakeOpenAI) -> AsyncIterator[OpenAILLM]:
-    model = OpenAILLM("m", Endpoint(fake.base_url, None, 20.0))
+async def llm(fake: FakeOpenAI) -> AsyncIterator[Asked]:
+    model = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 20.0)), 20.0)
     yield model
     await model.close()
 
 
-async def drained(llm: OpenAILLM) -> tuple[list[str], Completion]:
+async def drained(llm: Asked) -> tuple[list[str], Completion]:
     items = [item async for item in llm.stream(PROMPT, max_tokens=99, effort="high")]
     *pieces, last = items
     assert isinstance(last, Completion)
@@ -65,7 +66,7 @@ async def drained(llm: OpenAILLM) -> tuple[list[str], Completion]:
     return texts, last
 
 
-async def broken(llm: OpenAILLM) -> tuple[list[str], ModelError]:
+async def broken(llm: Asked) -> tuple[list[str], ModelError]:
     pieces: list[str] = []
 
     async def consume() -> None:
@@ -79,7 +80,7 @@ async def broken(llm: OpenAILLM) -> tuple[list[str], ModelError]:
     return pieces, caught.value
 
 
-async def test_pieces_then_one_completion_with_usage(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_pieces_then_one_completion_with_usage(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Answer(TEXT, pieces=4))
     pieces, completion = await drained(llm)
     assert len(pieces) == 4
@@ -92,7 +93,7 @@ async def test_pieces_then_one_completion_with_usage(fake: FakeOpenAI, llm: Open
 
 
 async def test_usage_is_estimated_where_stream_options_are_refused(
-    fake: FakeOpenAI, llm: OpenAILLM
+    fake: FakeOpenAI, llm: Asked
 ) -> None:
     def refuse(request: Recorded) -> Status | None:
         return Status(400, message="stream_options?") if "stream_options" in request.body else None
@@ -108,7 +109,7 @@ async def test_usage_is_estimated_where_stream_options_are_refused(
     "failing", [Status(429), Status(500), Drop(), Drop(pieces=0), StreamError(0), Raw(b"hello")]
 )
 async def test_failures_before_the_first_piece_are_tried_again(
-    fake: FakeOpenAI, llm: OpenAILLM, failing: Status | Drop | StreamError | Raw
+    fake: FakeOpenAI, llm: Asked, failing: Status | Drop | StreamError | Raw
 ) -> None:
     fake.script(failing, Answer(TEXT))
     assert (await drained(llm))[1].text == TEXT
@@ -116,7 +117,7 @@ async def test_failures_before_the_first_piece_are_tried_again(
 
 
 async def test_a_malformed_event_before_the_first_piece_is_tried_again(
-    fake: FakeOpenAI, llm: OpenAILLM
+    fake: FakeOpenAI, llm: Asked
 ) -> None:
     event = Raw(b"data: {broken\n\n", "text/event-stream")
     shape = Raw(b'data: {"choices": 7}\n\n', "text/event-stream")
@@ -128,7 +129,7 @@ async def test_a_malformed_event_before_the_first_piece_is_tried_again(
 
 @pytest.mark.parametrize("failing", [StreamError(2)])
 async def test_an_error_after_pieces_is_typed_and_not_tried_again(
-    fake: FakeOpenAI, llm: OpenAILLM, failing: StreamError
+    fake: FakeOpenAI, llm: Asked, failing: StreamError
 ) -> None:
     fake.script(failing)
     pieces, error = await broken(llm)
@@ -137,7 +138,7 @@ async def test_an_error_after_pieces_is_typed_and_not_tried_again(
     assert len(fake.chats) == 1
 
 
-async def test_a_cut_connection_counts_as_truncated(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_a_cut_connection_counts_as_truncated(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Drop(pieces=3))
     pieces, completion = await drained(llm)
     assert len(pieces) == 3
@@ -147,7 +148,7 @@ async def test_a_cut_connection_counts_as_truncated(fake: FakeOpenAI, llm: OpenA
 
 @pytest.mark.parametrize(("reason", "truncated"), [("length", True), (None, True), ("stop", False)])
 async def test_the_reason_for_ending_decides_truncation(
-    fake: FakeOpenAI, llm: OpenAILLM, reason: str | None, truncated: bool
+    fake: FakeOpenAI, llm: Asked, reason: str | None, truncated: bool
 ) -> None:
     fake.script(Answer(TEXT, finish_reason=reason))
     assert (await drained(llm))[1].truncated is truncated
@@ -162,14 +163,14 @@ async def test_the_reason_for_ending_decides_truncation(
     ],
 )
 async def test_a_stream_without_an_answer_is_an_output_error(
-    fake: FakeOpenAI, llm: OpenAILLM, reply: Answer
+    fake: FakeOpenAI, llm: Asked, reply: Answer
 ) -> None:
     fake.script(reply)
     assert isinstance((await broken(llm))[1], ModelOutputError)
 
 
 async def test_silence_between_pieces_is_bounded(fake: FakeOpenAI) -> None:
-    llm = OpenAILLM("m", Endpoint(fake.base_url, None, 20.0), idle_timeout_s=0.2)
+    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 20.0), idle_timeout_s=0.2), 20.0)
     fake.script(Stall(pieces=2))
     pieces, error = await broken(llm)
     assert len(pieces) == 2
@@ -181,7 +182,7 @@ async def test_silence_between_pieces_is_bounded(fake: FakeOpenAI) -> None:
 async def test_silence_before_the_first_piece_is_bounded_by_the_deadline_alone(
     fake: FakeOpenAI,
 ) -> None:
-    llm = OpenAILLM("m", Endpoint(fake.base_url, None, 0.4), idle_timeout_s=0.05)
+    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 0.4), idle_timeout_s=0.05), 20.0)
     fake.default = Hang()
     _, error = await broken(llm)
     assert isinstance(error, ModelTimeoutError)
@@ -189,19 +190,19 @@ async def test_silence_before_the_first_piece_is_bounded_by_the_deadline_alone(
     await llm.close()
 
 
-async def test_rate_limits_end_with_their_own_error(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_rate_limits_end_with_their_own_error(fake: FakeOpenAI, llm: Asked) -> None:
     fake.default = Status(429, {"Retry-After": "999"})
     assert isinstance((await broken(llm))[1], ModelRateLimitError)
 
 
-async def test_leaving_early_frees_the_connection(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_leaving_early_frees_the_connection(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Stall(pieces=1), Answer(TEXT))
     async with aclosing(llm.stream(PROMPT, max_tokens=9)) as stream:
         assert await anext(stream)
     assert (await drained(llm))[1].text == TEXT
 
 
-async def test_cancelling_in_mid_stream_passes_through(fake: FakeOpenAI, llm: OpenAILLM) -> None:
+async def test_cancelling_in_mid_stream_passes_through(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Stall(pieces=1))
     seen = asyncio.Event()
 

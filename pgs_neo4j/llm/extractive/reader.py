@@ -21,6 +21,7 @@ class ExtractiveLLM:
     """Answers from the prompt's values alone. Deterministic, and quick on two cores."""
 
     name = "extractive"
+    free = True
 
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None

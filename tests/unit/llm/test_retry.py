@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 import stamina
 
-from pgs_neo4j.errors import ModelRateLimitError, ModelTimeoutError, ModelUnavailableError
-from pgs_neo4j.llm.retry import TransientError, retry_after_s, with_retries
+from pgs_neo4j.errors import ModelRateLimitError, ModelTimeoutError, ModelUnavailableError, Retry
+from pgs_neo4j.llm.retry import retry_after_s, with_retries
 
 TIMED_OUT = ModelTimeoutError("too late")
 
@@ -64,30 +64,31 @@ def test_retry_after_is_read_in_all_its_forms(
 
 
 async def test_transient_failures_are_tried_again() -> None:
-    error = ModelUnavailableError("down")
-    call = Flaky(TransientError(error), TransientError(error, wait_s=0.0))
+    down = ModelUnavailableError("down", retry=Retry())
+    call = Flaky(down, ModelUnavailableError("down", retry=Retry(wait_s=0.0)))
     assert await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT) == "done"
     assert call.calls == 3
 
 
 async def test_the_last_error_is_raised_after_its_number_of_tries() -> None:
-    error = ModelUnavailableError("down")
-    call = Flaky(last=TransientError(error, tries=4))
+    error = ModelUnavailableError("down", retry=Retry(tries=4))
+    call = Flaky(last=error)
     with pytest.raises(ModelUnavailableError, match="down") as caught:
         await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
     assert caught.value is error
     assert call.calls == 4
 
 
-async def test_other_errors_pass_at_once() -> None:
-    call = Flaky(last=ZeroDivisionError())
-    with pytest.raises(ZeroDivisionError):
+@pytest.mark.parametrize("error", [ZeroDivisionError(), ModelUnavailableError("for good")])
+async def test_other_errors_pass_at_once(error: Exception) -> None:
+    call = Flaky(last=error)
+    with pytest.raises(type(error)):
         await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
     assert call.calls == 1
 
 
 async def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
-    call = Flaky(last=TransientError(ModelRateLimitError("slow down"), wait_s=60.0))
+    call = Flaky(last=ModelRateLimitError("slow down", retry=Retry(wait_s=60.0)))
     with pytest.raises(ModelRateLimitError):
         await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
     assert call.calls == 1
@@ -99,7 +100,7 @@ async def test_the_deadline_ends_a_first_try_with_the_timeout_error() -> None:
 
 
 async def test_the_deadline_ends_a_later_try_with_what_failed_before() -> None:
-    failed = Flaky(TransientError(ModelUnavailableError("down")))
+    failed = Flaky(ModelUnavailableError("down", retry=Retry()))
 
     async def call() -> str:
         await failed()
@@ -122,7 +123,7 @@ async def test_cancelling_passes_through() -> None:
 
 async def test_an_endpoint_that_says_zero_is_not_hammered() -> None:
     stamina.set_testing(False)
-    call = Flaky(last=TransientError(ModelRateLimitError("slow down"), wait_s=0.0))
+    call = Flaky(last=ModelRateLimitError("slow down", retry=Retry(wait_s=0.0)))
     with pytest.raises(ModelRateLimitError):
         await with_retries(call, deadline=soon(0.5), timeout_error=TIMED_OUT)
     assert 1 < call.calls < 8

@@ -10,7 +10,7 @@ from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.pgs import report, synthesis
 from pgs_neo4j.pgs.citations import found
-from pgs_neo4j.pgs.pack import clean, pack, read_ranges, rendered
+from pgs_neo4j.pgs.pack import clean, halves, pack, read_ranges, rendered
 
 
 def node(rank, text, title=None, labels=("Paper",)):
@@ -183,17 +183,37 @@ def test_questions_of_about_the_same_length_leave_the_passes_as_they_are(bounds,
 
 def test_read_ranges_are_exact():
     passes = packed([node(i, "x" * 400) for i in (0, 1, 2, 5, 6, 9)])
-    everything = {item.number for item in passes}
-    assert read_ranges(passes, everything) == ((0, 3), (5, 7), (9, 10))
-    assert read_ranges(passes, set()) == ()
+    assert read_ranges(passes) == ((0, 3), (5, 7), (9, 10))
+    assert read_ranges(()) == ()
 
 
 def test_a_node_in_parts_is_read_only_when_every_part_was_accepted():
     passes = packed([node(0, "word " * 3000), node(1, "short")])
-    everything = {item.number for item in passes}
-    assert read_ranges(passes, everything) == ((0, 2),)
-    assert read_ranges(passes, everything - {2}) == ((1, 2),)
-    assert read_ranges(passes, {1}) == ()
+    assert read_ranges(passes) == ((0, 2),)
+    assert read_ranges(item for item in passes if item.number != 2) == ((1, 2),)
+    assert read_ranges(passes[:1]) == ()
+
+
+def test_a_pass_is_halved_without_losing_a_piece_or_a_relationship_inside():
+    links = [Relationship(0, 1, "CITES"), Relationship(2, 3, "CITES"), Relationship(0, 3, "CITES")]
+    whole = packed([node(i, "x" * 100) for i in range(4)], links)[0]
+    first, second = halves(whole, links)
+    assert (first.label, second.label) == ("1a", "1b")
+    assert (*first.pieces, *second.pieces) == whole.pieces
+    assert (first.relationship_lines, second.relationship_lines) == (
+        ("n1 -CITES-> n2",),
+        ("n3 -CITES-> n4",),
+    )
+    assert (first.omitted, second.omitted) == (1, 1)
+    assert [half.label for half in halves(second, links)] == ["1ba", "1bb"]
+    assert halves(halves(first, links)[0], links) == ()
+
+
+def test_halves_are_about_equally_long():
+    whole = packed([node(0, "x" * 900), *(node(i, "x" * 100) for i in range(1, 10))])[0]
+    first, second = halves(whole, ())
+    sizes = [sum(piece.characters for piece in half.pieces) for half in (first, second)]
+    assert max(sizes) < 1.3 * min(sizes)
 
 
 @pytest.mark.parametrize(

@@ -186,14 +186,14 @@ def test_several_passes_become_one_report_without_losing_a_citation():
     two = parsed(
         "## Domain State\nMore.\n## Findings\n- Gold [n9]\n## Absences\n- Costs per tonne\n- X"
     )
-    merged = merge_reports(2, {1: one, 3: two}, 3)
+    merged = merge_reports(2, {"1": one, "3": two}, 3)
     assert [c.alias for c in merged.citations] == ["n3", "n1", "n4", "n9", "n2"]
     assert merged.domain_state.endswith("More.")
     assert [a.text for a in merged.absences] == [
         "Costs per tonne (in passes 1, 3 of 3)",
         "X (in pass 3 of 3)",
     ]
-    both = merge_reports(2, {1: one, 2: two}, 2)
+    both = merge_reports(2, {"1": one, "2": two}, 2)
     assert both.absences[0].text == "Costs per tonne"
 
 

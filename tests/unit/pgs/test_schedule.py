@@ -1,43 +1,99 @@
-"""The sliding window: bounded, longest first, refilled at once, first failure ends it."""
+"""The scheduler: longest first, within a limit that adapts, retried in one place, on time."""
 
 import asyncio
+import itertools
 
 import pytest
+import stamina
 
-from pgs_neo4j.pgs.schedule import run_all
+from pgs_neo4j.errors import (
+    DeadlineError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    Retry,
+)
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.model import Completion, Left, Usage
+from pgs_neo4j.pgs.limit import Limit
+from pgs_neo4j.pgs.schedule import Scheduler, together
 
 
-async def test_results_come_in_the_order_of_the_items():
-    async def double(item):
-        await asyncio.sleep(0.001 * item)
-        return 2 * item
+@pytest.fixture(autouse=True)
+def no_waits():
+    stamina.set_testing(True, attempts=50)
+    yield
+    stamina.set_testing(False)
 
-    assert await run_all([3, 1, 2], double, limit=2, length=float) == [6, 2, 4]
+
+def scheduler(slots=2, ceiling=None, **given):
+    return Scheduler(Limit(slots, ceiling or slots), **{"timeout_s": 10.0, **given})
 
 
-async def test_the_longest_begin_first():
+def calls(found, works, lengths, pace=None):
+    pace = pace or Pace()
+    return [
+        found.call(work, pace, length=float(length), tokens=1)
+        for work, length in zip(works, lengths, strict=True)
+    ]
+
+
+async def test_the_longest_begin_first_and_results_keep_their_order():
     begun = []
 
-    async def note(item):
-        begun.append(item)
+    def work(item):
+        async def run():
+            begun.append(item)
+            await asyncio.sleep(0)
+            return 2 * item
 
-    await run_all([1, 5, 3, 4], note, limit=1, length=float)
-    assert begun == [5, 4, 3, 1]
+        return run
+
+    items = [1, 5, 3, 4]
+    found = scheduler(1)
+    results = await together(calls(found, map(work, items), items))
+    assert results == [2, 10, 6, 8]
+    # The first one takes the free slot before it is known that longer ones will come.
+    assert begun == [1, 5, 4, 3]
+
+
+async def test_a_priority_decides_instead_of_the_length():
+    begun = []
+
+    def work(item):
+        async def run():
+            begun.append(item)
+            await asyncio.sleep(0)
+
+        return run
+
+    found, pace = scheduler(1), Pace()
+    await together(
+        [
+            found.call(work(i), pace, length=float(i), priority=float(-i), tokens=1)
+            for i in (3, 2, 1)
+        ]
+    )
+    assert begun == [3, 1, 2]
 
 
 async def test_never_more_than_the_limit_and_a_free_slot_is_refilled_at_once():
     running, most, begun = set(), 0, []
     release = {item: asyncio.Event() for item in range(4)}
 
-    async def hold(item):
-        nonlocal most
-        running.add(item)
-        begun.append(item)
-        most = max(most, len(running))
-        await release[item].wait()
-        running.discard(item)
+    def work(item):
+        async def hold():
+            nonlocal most
+            running.add(item)
+            begun.append(item)
+            most = max(most, len(running))
+            await release[item].wait()
+            running.discard(item)
 
-    task = asyncio.create_task(run_all([0, 1, 2, 3], hold, limit=2, length=lambda _: 1.0))
+        return hold
+
+    found = scheduler(2)
+    task = asyncio.create_task(together(calls(found, map(work, range(4)), [1, 1, 1, 1])))
     await asyncio.sleep(0.01)
     assert begun == [0, 1]
     release[1].set()
@@ -47,44 +103,216 @@ async def test_never_more_than_the_limit_and_a_free_slot_is_refilled_at_once():
         event.set()
     await task
     assert most == 2
+    assert found.in_flight == 0
 
 
-async def test_the_first_exception_is_raised_and_the_rest_cancelled():
+async def test_the_limit_grows_while_calls_wait_and_all_is_well():
+    running, most = 0, 0
+
+    async def work():
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.01)
+        running -= 1
+
+    await together(calls(scheduler(2, 8), [work] * 40, [1] * 40))
+    assert most == 8
+
+
+async def test_the_first_failure_ends_the_others_and_frees_their_slots():
     cancelled = []
 
-    async def work(item):
-        if item == "bad":
-            raise ValueError("bad item")
+    async def hang():
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    async def fail():
+        raise ZeroDivisionError
+
+    found = scheduler(3)
+    with pytest.raises(ZeroDivisionError):
+        await together(calls(found, [hang, hang, fail], [1, 1, 1]))
+    assert cancelled == [True, True]
+    assert found.in_flight == 0
+
+
+async def test_a_slot_is_free_for_others_while_one_waits_to_try_again():
+    stamina.set_testing(False)
+    order, failures = [], itertools.count()
+
+    async def flaky():
+        if next(failures) == 0:
+            raise ModelUnavailableError("down", retry=Retry(wait_s=0.2))
+        order.append("flaky")
+
+    async def quick():
+        order.append("quick")
+
+    await together(calls(scheduler(1), [flaky, quick], [2, 1]))
+    assert order == ["quick", "flaky"]
+
+
+async def test_a_refusal_halves_the_limit_holds_the_endpoint_and_is_tried_again():
+    refused, pace = itertools.count(), Pace()
+    sent = []
+    clock = asyncio.get_running_loop().time
+
+    async def work():
+        sent.append(clock())
+        await asyncio.sleep(0.01)
+        if next(refused) < 4:
+            raise ModelRateLimitError("slow down", retry=Retry(wait_s=0.3))
+
+    stamina.set_testing(False)
+    found = scheduler(4)
+    await together(calls(found, [work] * 4, [1] * 4, pace))
+    assert found.limit.calls == 2  # halved once: all four had been sent together
+    assert len(sent) == 8
+    assert min(sent[4:]) - max(sent[:4]) >= 0.3
+
+
+async def test_what_the_endpoint_says_is_left_is_heeded():
+    pace, sent = Pace(), []
+    clock = asyncio.get_running_loop().time
+
+    async def work():
+        sent.append(clock())
+        left = Left(requests=0, requests_reset_s=0.2)
+        return Completion(text="", usage=Usage(), model="m", left=left)
+
+    await together(calls(scheduler(1), [work] * 2, [1, 1], pace))
+    assert sent[1] - sent[0] >= 0.2
+
+
+async def test_the_time_of_a_call_begins_with_its_turn_and_bounds_all_its_tries():
+    async def slow():
+        await asyncio.sleep(0.15)
+
+    found = scheduler(1, timeout_s=0.25)
+    await together(calls(found, [slow] * 4, [1] * 4))  # 0.6 s in all, each in time
+
+    async def never():
+        raise ModelUnavailableError("down", retry=Retry(wait_s=0.1))
+
+    stamina.set_testing(False)
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(ModelUnavailableError):
+        await found.call(never, Pace(), length=1.0, tokens=1)
+    assert asyncio.get_running_loop().time() - began < 0.5
+    with pytest.raises(ModelTimeoutError, match="model_timeout_s"):
+        await found.call(asyncio.Event().wait, Pace(), length=1.0, tokens=1)
+
+
+async def test_the_deadline_of_a_run_holds_for_those_that_wait_as_well():
+    now = asyncio.get_running_loop().time()
+    found = scheduler(1, deadline=now + 0.2)
+    results = await asyncio.gather(
+        *calls(found, [asyncio.Event().wait] * 3, [1] * 3), return_exceptions=True
+    )
+    assert [type(result) for result in results] == [DeadlineError] * 3
+    assert asyncio.get_running_loop().time() - now < 0.4
+    assert found.in_flight == 0
+
+
+async def test_an_earlier_deadline_of_one_call():
+    found = scheduler(1, deadline=asyncio.get_running_loop().time() + 60)
+    with pytest.raises(DeadlineError, match="pgs resume"):
+        await found.call(
+            asyncio.Event().wait,
+            Pace(),
+            length=1.0,
+            tokens=1,
+            until=asyncio.get_running_loop().time() + 0.05,
+        )
+
+
+async def test_a_straggler_is_asked_again_in_an_idle_slot_and_the_first_reply_counts():
+    tries = itertools.count()
+    cancelled = []
+
+    async def quick():
+        await asyncio.sleep(0.02)
+        return "quick"
+
+    async def straggler():
+        if next(tries):
+            return "second"
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
-            cancelled.append(item)
+            cancelled.append(True)
             raise
 
-    with pytest.raises(ValueError, match="bad item"):
-        await run_all(["good", "bad"], work, limit=2, length=len)
-    assert cancelled == ["good"]
+    found = scheduler(2, hedge=True)
+    works = [straggler, quick, quick, quick]
+    results = await asyncio.wait_for(together(calls(found, works, [1] * 4)), 5)
+    assert results == ["second", "quick", "quick", "quick"]
+    assert cancelled == [True]
+    assert found.hedged == 1
+    assert found.in_flight == 0
 
 
-async def test_cancelling_cancels_the_work():
-    cancelled = []
+async def test_without_an_idle_slot_nothing_is_asked_twice():
+    async def work():
+        await asyncio.sleep(0.05)
 
-    async def work(item):
-        try:
-            await asyncio.sleep(60)
-        finally:
-            cancelled.append(item)
+    found = scheduler(1, hedge=True)
+    await together(calls(found, [work] * 5, [1] * 5))
+    assert found.hedged == 0
 
-    task = asyncio.create_task(run_all([1, 2], work, limit=2, length=float))
+
+async def test_a_second_try_that_fails_does_not_end_the_first():
+    tries = itertools.count()
+
+    async def quick():
+        await asyncio.sleep(0.02)
+
+    async def straggler():
+        if next(tries):
+            raise ZeroDivisionError
+        await asyncio.sleep(1.2)
+        return "first"
+
+    found = scheduler(2, hedge=True)
+    results = await together(calls(found, [straggler, quick, quick, quick], [1] * 4))
+    assert results[0] == "first"
+
+
+async def test_hungry_returns_when_fewer_wait_than_may_run():
+    found, pace = scheduler(1), Pace()
+    await asyncio.wait_for(found.hungry(), 1)
+    gates = [asyncio.Event() for _ in range(3)]
+    tasks = [
+        asyncio.create_task(found.call(gate.wait, pace, length=1.0, tokens=1)) for gate in gates
+    ]
+    await asyncio.sleep(0)
+    hungry = asyncio.create_task(found.hungry())
     await asyncio.sleep(0.01)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert sorted(cancelled) == [1, 2]
+    assert not hungry.done()
+    gates[0].set()
+    gates[1].set()
+    await asyncio.wait_for(hungry, 1)
+    gates[2].set()
+    await asyncio.gather(*tasks)
 
 
-async def test_nothing_to_do_is_done():
-    async def never(item):
-        raise AssertionError(item)
+async def test_cancelling_one_that_waits_leaves_its_turn_to_the_next():
+    found, pace, gate = scheduler(1), Pace(), asyncio.Event()
+    first = asyncio.create_task(found.call(gate.wait, pace, length=1.0, tokens=1))
+    second, third = (
+        asyncio.create_task(found.call(_nothing, pace, length=1.0, tokens=1)) for _ in range(2)
+    )
+    await asyncio.sleep(0)
+    second.cancel()
+    gate.set()
+    await asyncio.wait_for(asyncio.gather(first, third), 1)
+    assert second.cancelled()
+    assert found.in_flight == 0
 
-    assert await run_all([], never, limit=5, length=float) == []
+
+async def _nothing():
+    return None

@@ -4,6 +4,7 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, UsageError
+from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import (
@@ -16,7 +17,8 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.pgs.synthesize import Aloud, synthesize
+from pgs_neo4j.pgs.calls import Calls
+from pgs_neo4j.pgs.synthesize import Aloud, Writer, synthesize
 
 PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]
 
@@ -34,16 +36,17 @@ def sweep(partition, bullets=1, words=1):
 async def synthesized(reply, *sweeps, known=None, **knobs):
     warnings = []
     llm = ScriptedLLM(lambda prompt: reply)
-    result = await synthesize(
-        llm,
-        "Why?",
-        sweeps,
-        PARTS,
-        PGSConfig(**knobs),
-        on_event=lambda event: None,
+    config = PGSConfig(**knobs)
+    writer = Writer(
+        llm=llm,
+        config=config,
+        calls=Calls.of(config, {}),
+        replies=None,
+        on_event=ignore,
         warn=warnings.append,
         known=known,
     )
+    result = await synthesize(writer, "Why?", sweeps, PARTS)
     return result, warnings, llm.prompts[0]
 
 

@@ -1,0 +1,5 @@
+// One PgsConnection per id.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_connection_id IF NOT EXISTS FOR (n:PgsConnection) REQUIRE n.id IS UNIQUE

@@ -1,0 +1,5 @@
+// One PgsConvergence per id.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_convergence_id IF NOT EXISTS FOR (n:PgsConvergence) REQUIRE n.id IS UNIQUE

@@ -1,0 +1,5 @@
+// One PgsReply per key.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_reply_key IF NOT EXISTS FOR (n:PgsReply) REQUIRE n.key IS UNIQUE

@@ -1,0 +1,5 @@
+// One PgsRun per idempotency key of a session; most runs have none.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_run_idempotency IF NOT EXISTS FOR (n:PgsRun) REQUIRE n.idempotency IS UNIQUE

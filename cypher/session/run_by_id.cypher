@@ -1,0 +1,12 @@
+// One run with what it belongs to; `generation` is null when its partitions are gone, `silent`
+// when it runs but has given no sign of life for some seconds.
+// params: run, silent_s
+// returns: run, session, graph, generation, current, silent
+// mode: read
+MATCH (r:PgsRun {id: $run})-[:PGS_RAN_IN]->(s:PgsSession)
+OPTIONAL MATCH (r)-[:PGS_ON]->(c:PgsGeneration {status: 'complete'})
+RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at),
+          updated_at: toString(r.updated_at)} AS run,
+       s.id AS session, s.graph AS graph, c.id AS generation,
+       c IS NOT NULL AND EXISTS { (:PgsGraph)-[:PGS_CURRENT]->(c) } AS current,
+       r.status = 'running' AND r.updated_at < datetime() - duration({seconds: $silent_s}) AS silent

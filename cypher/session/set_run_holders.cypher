@@ -1,0 +1,10 @@
+// Take a run over from a holder, who can record nothing from then on. No row when somebody else
+// was quicker.
+// params: run, former, holder
+// returns: id
+// mode: write
+MATCH (r:PgsRun {id: $run})
+SET r.updated_at = datetime()
+WITH r WHERE r.holder = $former OR r.holder = $holder
+SET r.holder = $holder, r.status = 'running', r.finished_at = null, r.error = null
+RETURN r.id AS id

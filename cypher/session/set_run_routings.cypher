@@ -1,0 +1,7 @@
+// Remember how a run routed its question.
+// params: run, holder, routing
+// returns: id
+// mode: write
+MATCH (r:PgsRun {id: $run, holder: $holder})
+SET r.routing = $routing, r.updated_at = datetime()
+RETURN r.id AS id

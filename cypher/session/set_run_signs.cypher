@@ -1,0 +1,7 @@
+// A sign of life of a run. No row when it was taken over or deleted.
+// params: run, holder
+// returns: id
+// mode: write
+MATCH (r:PgsRun {id: $run, holder: $holder})
+SET r.updated_at = datetime()
+RETURN r.id AS id

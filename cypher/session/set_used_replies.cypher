@@ -1,0 +1,15 @@
+// Remember that replies were used, and delete those that a run which is done kept for itself.
+// params: keys, run
+// returns: used
+// mode: write
+CALL () {
+  UNWIND $keys AS wanted
+  MATCH (r:PgsReply {key: wanted})
+  SET r.used_at = datetime()
+  RETURN count(r) AS used
+}
+CALL () {
+  MATCH (r:PgsReply {run: $run}) WHERE r.private
+  DELETE r
+}
+RETURN used

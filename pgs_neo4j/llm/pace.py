@@ -1,0 +1,121 @@
+"""How fast an endpoint may be asked: what it said it would still take, and a bucket of tokens.
+
+One ``Pace`` is shared by everything in the process that uses the same endpoint and key. Times
+are those of the event loop's clock, in seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from pgs_neo4j.model import Left
+
+MINUTE_S = 60.0
+
+
+@dataclass(slots=True)
+class Bucket:
+    """Tokens per minute as a leaky bucket (Turner 1986): full at first, refilled evenly."""
+
+    per_minute: int
+    level: float = 0.0
+    at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.level = float(self.per_minute)
+
+    def take(self, tokens: int, now: float) -> float:
+        """Take ``tokens`` and tell the seconds to wait before they may be used.
+
+        More than a whole minute's worth is let through when the debt is paid, not never.
+        """
+        rate = self.per_minute / MINUTE_S
+        self.level = min(float(self.per_minute), self.level + max(0.0, now - self.at) * rate)
+        self.at = max(now, self.at)
+        self.level -= tokens
+        return max(0.0, -self.level / rate)
+
+    def give_back(self, tokens: int) -> None:
+        """Correct a guess: what was taken and not used, negative when more was used."""
+        self.level = min(float(self.per_minute), self.level + tokens)
+
+
+@dataclass(slots=True)
+class Paid:
+    """What one call was let through with, and what it used in the end."""
+
+    tokens: int
+    used: int | None = None
+
+
+@dataclass(slots=True)
+class Pace:
+    """The state of one endpoint. ``bucket`` None: as many tokens as it takes."""
+
+    bucket: Bucket | None = None
+    _free_at: float = 0.0
+    _left: int | None = field(default=None, repr=False)
+    _full_at: float = 0.0
+
+    def allow(self, tokens_per_minute: int | None) -> None:
+        """Set the rate for all that use the endpoint; None leaves it as it is."""
+        if tokens_per_minute is None:
+            return
+        if self.bucket is None or self.bucket.per_minute != tokens_per_minute:
+            self.bucket = Bucket(tokens_per_minute)
+
+    def hold(self, wait_s: float, now: float) -> None:
+        """Nothing is sent for so many seconds: the endpoint has asked for it."""
+        self._free_at = max(self._free_at, now + wait_s)
+
+    def told(self, left: Left | None, now: float) -> None:
+        """Take note of what the endpoint says it would still take."""
+        if left is None:
+            return
+        if left.requests == 0 and left.requests_reset_s:
+            self.hold(left.requests_reset_s, now)
+        if left.tokens is not None and left.tokens_reset_s is not None:
+            self._left, self._full_at = left.tokens, now + left.tokens_reset_s
+
+    def wait_s(self, tokens: int, now: float) -> float:
+        """Seconds until a call of so many tokens may be sent, the bucket aside."""
+        wait = self._free_at - now
+        if self._left is not None and now >= self._full_at:
+            self._left = None
+        if self._left is not None and tokens > self._left:
+            wait = max(wait, self._full_at - now)
+        return max(0.0, wait)
+
+    @asynccontextmanager
+    async def entered(self, tokens: int) -> AsyncIterator[Paid]:
+        """Wait until a call of ``tokens`` may be sent; set ``used`` to correct the guess.
+
+        A call that was not sent, or was refused, sets it to 0.
+        """
+        clock = asyncio.get_running_loop().time
+        while (wait := self.wait_s(tokens, clock())) > 0:  # noqa: ASYNC110 - it moves meanwhile
+            await asyncio.sleep(wait)
+        paid = Paid(tokens)
+        if self._left is not None:
+            self._left -= tokens
+        wait = self.bucket.take(tokens, clock()) if self.bucket else 0.0
+        try:
+            if wait > 0:
+                paid.used = 0  # should the wait be cancelled
+                await asyncio.sleep(wait)
+                paid.used = None
+            yield paid
+        finally:
+            if self.bucket is not None and paid.used is not None:
+                self.bucket.give_back(tokens - paid.used)
+
+
+_SHARED: dict[str, Pace] = {}
+
+
+def shared(endpoint: str) -> Pace:
+    """The one pace of an endpoint in this process; ``endpoint`` names it and the account."""
+    return _SHARED.setdefault(endpoint, Pace())

@@ -1,0 +1,171 @@
+"""Bounds on what a run may spend, kept before each call and not after it.
+
+A call is let through when everything it could cost still fits: its prompt at the most tokens it
+may turn out to have, and all the room of its reply. What is needed to end with an answer is held
+back from the sweeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pgs_neo4j.errors import BudgetError, ConfigError
+from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN
+from pgs_neo4j.model import Usage
+from pgs_neo4j.model_entry import ModelEntry
+
+# No vocabulary of byte pairs makes more tokens of a text than it has bytes.
+WORST = BYTES_PER_TOKEN
+# Until something is reported; also where the worst case alone would exceed a small budget.
+LIKELY_WORST = 2.0
+# Texts differ: digits and code cost half as much again as prose, so what was reported for the
+# costliest prompt so far gets some room above it.
+MARGIN = 1.3
+LEAST = 1.5
+FRAME_TOKENS = 32  # roles and separators around the messages
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Calls, tokens, and their cost (0 where no price is known)."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
+
+    def __sub__(self, other: Amount) -> Amount:
+        return Amount(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a run may spend at most; None: as much as it takes."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a bound at all."""
+        return (self.calls, self.tokens, self.cost) != (None, None, None)
+
+    def crossed(self, amount: Amount) -> str:
+        """The first bound that an amount crosses, in words; empty when none."""
+        if self.calls is not None and amount.calls > self.calls:
+            return f"{self.calls:,} call{'' if self.calls == 1 else 's'} (max_calls)"
+        if self.tokens is not None and amount.tokens > self.tokens:
+            return f"{self.tokens:,} tokens (max_tokens)"
+        if self.cost is not None and amount.cost > self.cost * (1 + 1e-9):
+            return f"a cost of {self.cost:g} (max_cost)"
+        return ""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What was spent, what calls in flight may spend, and what the end will take.
+
+    ``closed`` says which bound ended the sweeping.
+    """
+
+    bounds: Bounds
+    models: Mapping[str, ModelEntry]
+    spent: Amount = field(default_factory=Amount)
+    reserved: Amount = field(default_factory=Amount)
+    ending: Amount = field(default_factory=Amount)
+    closed: str = ""
+    _costliest: dict[str, float] = field(default_factory=dict)
+    _unpriced: set[str] = field(default_factory=set)
+
+    def check(self, names: Mapping[str, bool]) -> None:
+        """Raise ConfigError when the cost is bounded and a model (name to whether it is free)
+
+        has no price.
+        """
+        if self.bounds.cost is None:
+            return
+        for name, free in names.items():
+            if not free and self.price(name, 1, 1) is None:
+                raise ConfigError(
+                    f"max_cost needs the price of {name}; add input_price and output_price per "
+                    f"million tokens under [models.{name!r}] in pgs.toml, or leave it out"
+                )
+
+    def price(self, model: str, input_tokens: float, output_tokens: float) -> float | None:
+        """What so many tokens of a model cost; None when it has no price."""
+        entry = self.models.get(model)
+        return None if entry is None else entry.cost(input_tokens, output_tokens)
+
+    @property
+    def cost(self) -> float | None:
+        """What was spent in money; None when a model that was called has no price."""
+        return None if self._unpriced else self.spent.cost
+
+    def most(self, model: str, estimated: int, room: int) -> Amount:
+        """What a call can cost at most: a prompt of ``estimated`` tokens, a reply of ``room``."""
+        tokens = int(estimated * self._factor(model, estimated + room)) + FRAME_TOKENS
+        return Amount(1, tokens + room, self.price(model, tokens, room) or 0.0)
+
+    def reserve(self, amount: Amount, *, last: bool = False) -> Amount:
+        """Set an amount aside before a call. ``last``: it is what the end was held back for.
+
+        Raises BudgetError when a bound would be crossed.
+        """
+        ending = Amount() if last else self.ending
+        crossed = self.bounds.crossed(self.spent + self.reserved + ending + amount)
+        if crossed:
+            raise BudgetError(f"the budget of {crossed} does not cover it")
+        if self.closed and not last:
+            raise BudgetError(self.closed)
+        self.reserved += amount
+        return amount
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is set aside, so that waiting would free nothing."""
+        return self.reserved.calls <= 0
+
+    def release(self, amount: Amount) -> None:
+        """Give back what was set aside."""
+        self.reserved -= amount
+
+    def spend(self, model: str, estimated: int, usage: Usage, *, free: bool = False) -> None:
+        """Count what a call used; its prompt had been estimated at so many tokens."""
+        cost = 0.0 if free else self.price(model, usage.input_tokens, usage.output_tokens)
+        if cost is None:
+            self._unpriced.add(model)
+        self.spent += Amount(usage.calls, usage.tokens, cost or 0.0)
+        if usage.calls and estimated > 0:
+            ratio = usage.input_tokens / usage.calls / estimated
+            self._costliest[model] = max(ratio, self._costliest.get(model, 0.0))
+
+    def left(self, model: str) -> int | None:
+        """Tokens that one more call of a model may have in all; None: no bound on them."""
+        free: list[float] = []
+        used = self.spent + self.reserved
+        if self.bounds.tokens is not None:
+            free.append(self.bounds.tokens - used.tokens)
+        if self.bounds.cost is not None and (dear := self._dearest(model)):
+            free.append((self.bounds.cost - used.cost) / dear)
+        if self.bounds.calls is not None and used.calls >= self.bounds.calls:
+            free.append(0)
+        return max(0, int(min(free))) if free else None
+
+    def estimate_within(self, model: str, tokens: int) -> int:
+        """The estimate that a prompt may have so that it surely has at most so many tokens."""
+        return int(max(0, tokens - FRAME_TOKENS) / self._factor(model, tokens))
+
+    def _dearest(self, model: str) -> float:
+        return max(self.price(model, 1, 0) or 0.0, self.price(model, 0, 1) or 0.0)
+
+    def _factor(self, model: str, estimated: int) -> float:
+        """Tokens that a prompt can have for each that was estimated."""
+        known = self._costliest.get(model)
+        if known is not None:
+            return min(WORST, max(LEAST, MARGIN * known))
+        bound = self.bounds.tokens
+        return WORST if bound is None or WORST * estimated <= bound else LIKELY_WORST

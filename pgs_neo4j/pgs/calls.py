@@ -1,0 +1,229 @@
+"""All model calls of a run: within the budget, in their turn, and accounted for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import (
+    BudgetError,
+    ModelAuthError,
+    ModelOutputError,
+    ModelRateLimitError,
+    ModelUnavailableError,
+    PromptTooLongError,
+)
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import Completion, Effort, Prompt, Usage
+from pgs_neo4j.model_entry import ModelEntry
+from pgs_neo4j.pgs.budget import Amount, Bounds, Budget
+from pgs_neo4j.pgs.limit import Limit
+from pgs_neo4j.pgs.schedule import Scheduler, deadline_passed
+
+ENDING_SHARE = 0.2  # of the time of a whole run, kept for what comes after the sweeps
+LONGEST_ENDING_S = 180.0
+
+Hear = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Calls:
+    """What a run has paid for, and the rules by which it pays. Times are of the loop's clock."""
+
+    scheduler: Scheduler
+    budget: Budget
+    tokens_per_minute: int | None = None
+    ends_at: float | None = None
+    usage: Usage = field(default_factory=Usage)
+    _own: dict[int, Pace] = field(default_factory=dict)
+    _settled: list[asyncio.Future[None]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, config: PGSConfig, models: Mapping[str, ModelEntry]) -> Calls:
+        """As configured; the time of the run begins now."""
+        now = asyncio.get_running_loop().time()
+        time_s = config.run_timeout_s
+        kept_s = min(LONGEST_ENDING_S, ENDING_SHARE * time_s) if time_s else 0.0
+        return cls(
+            scheduler=Scheduler(
+                limit=Limit(config.max_concurrent_sweeps, config.max_concurrent_calls),
+                timeout_s=config.model_timeout_s,
+                deadline=now + time_s if time_s else None,
+                hedge=config.hedge,
+            ),
+            budget=Budget(Bounds(config.max_calls, config.max_tokens, config.max_cost), models),
+            tokens_per_minute=config.tokens_per_minute,
+            ends_at=now + time_s - kept_s if time_s else None,
+        )
+
+    async def complete(
+        self,
+        llm: LLM,
+        prompt: Prompt,
+        *,
+        room: int,
+        effort: Effort | None,
+        priority: float | None = None,
+        last: bool = False,
+    ) -> Completion:
+        """A whole reply of at most ``room`` tokens.
+
+        Of the calls that wait the longest goes first, or the one of the highest ``priority``.
+        ``last`` may use the time and the budget that are held back for the end. Raises
+        ModelError, BudgetError, DeadlineError.
+        """
+        estimated = estimated_tokens(prompt)
+
+        async def once() -> Completion:
+            async with self._reserved(llm, estimated, room, last=last) as paid:
+                reply = await llm.complete(prompt, max_tokens=room, effort=effort)
+                paid.usage = reply.usage
+                return reply
+
+        return await self.scheduler.call(
+            once,
+            self._pace(llm),
+            length=float(estimated),
+            who=f"model {llm.name}",
+            priority=priority,
+            tokens=estimated + room,
+            until=None if last else self.ends_at,
+        )
+
+    async def stream(
+        self, llm: LLM, prompt: Prompt, hear: Hear, *, room: int, effort: Effort | None
+    ) -> Completion:
+        """A whole reply, heard piece by piece, of what was held back. Raises as ``complete``."""
+        estimated = estimated_tokens(prompt)
+        async with self._reserved(llm, estimated, room, last=True) as paid:
+            first, pieces = await self.scheduler.opened(
+                lambda: llm.stream(prompt, max_tokens=room, effort=effort),
+                self._pace(llm),
+                tokens=estimated + room,
+                who=f"model {llm.name}",
+            )
+            paid.begun = True
+            reply = await self._heard(llm, first, pieces, hear)
+            paid.usage = reply.usage
+            return reply
+
+    def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
+        """Input tokens that a prompt may have: ``most``, and what the model's context leaves."""
+        entry = self.budget.models.get(llm.name)
+        if entry is None or entry.context is None:
+            return most
+        fits = max(entry.context - room, entry.context // 2)
+        return fits if most is None else min(most, fits)
+
+    def cached(self, reply: Completion) -> None:
+        """Count a reply that was there already."""
+        self.usage += reply.usage
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the budget has bounds, so that what matters most has to come first."""
+        return self.budget.bounds.any
+
+    def sweeping_ended(self) -> str:
+        """Why no further partition is swept; empty while none has to be held back."""
+        if self.budget.closed:
+            return self.budget.closed
+        late = self.ends_at is not None and asyncio.get_running_loop().time() >= self.ends_at
+        return str(deadline_passed()) if late else ""
+
+    async def _heard(
+        self,
+        llm: LLM,
+        first: str | Completion | None,
+        pieces: AsyncGenerator[str | Completion, None],
+        hear: Hear,
+    ) -> Completion:
+        piece = first
+        async with aclosing(pieces):
+            try:
+                async with asyncio.timeout_at(self.scheduler.deadline):
+                    while piece is not None:
+                        if isinstance(piece, Completion):
+                            return piece
+                        hear(piece)
+                        piece = await anext(pieces, None)
+            except TimeoutError:
+                raise deadline_passed() from None
+        raise ModelOutputError(f"the model {llm.name} ended its reply without saying so")
+
+    async def _reserve(self, amount: Amount, *, last: bool) -> None:
+        """Set an amount aside; what calls in flight do not use in the end may still cover it."""
+        while True:
+            try:
+                self.budget.reserve(amount, last=last)
+                return
+            except BudgetError as error:
+                if self.budget.idle or self.budget.closed:
+                    self.budget.closed = self.budget.closed or str(error)
+                    raise
+            settled = asyncio.get_running_loop().create_future()
+            self._settled.append(settled)
+            await settled
+
+    @asynccontextmanager
+    async def _reserved(
+        self, llm: LLM, estimated: int, room: int, *, last: bool
+    ) -> AsyncIterator[_Paid]:
+        """Sets aside what a call can cost at most, and counts what it did cost."""
+        amount = self.budget.most(llm.name, estimated, room)
+        await self._reserve(amount, last=last)
+        paid = _Paid()
+        try:
+            yield paid
+        except BaseException as error:
+            paid.usage += _asked(estimated) if paid.begun else _lost(error, estimated)
+            raise
+        finally:
+            self.budget.release(amount)
+            self._spend(llm, estimated, paid.usage)
+            for settled in self._settled:
+                if not settled.done():
+                    settled.set_result(None)
+            self._settled.clear()
+
+    def _spend(self, llm: LLM, estimated: int, usage: Usage) -> None:
+        self.usage += usage
+        self.budget.spend(llm.name, estimated, usage, free=getattr(llm, "free", False))
+
+    def _pace(self, llm: LLM) -> Pace:
+        pace = getattr(llm, "pace", None)
+        if not isinstance(pace, Pace):
+            pace = self._own.setdefault(id(llm), Pace())
+        pace.allow(self.tokens_per_minute)
+        return pace
+
+
+@dataclass(slots=True)
+class _Paid:
+    """What a call has cost; ``begun`` when its reply has."""
+
+    usage: Usage = field(default_factory=Usage)
+    begun: bool = False
+
+
+def estimated_tokens(prompt: Prompt) -> int:
+    """Tokens that a prompt is likely to have."""
+    return estimate(prompt.system) + estimate(prompt.user)
+
+
+def _asked(estimated: int) -> Usage:
+    return Usage(calls=1, input_tokens=estimated, estimated=True)
+
+
+def _lost(error: BaseException, estimated: int) -> Usage:
+    """What a call is taken to have cost that brought no reply: an endpoint that had read the
+
+    prompt will charge for it, one that refused it will not.
+    """
+    refused = ModelRateLimitError | ModelAuthError | ModelUnavailableError | PromptTooLongError
+    return Usage() if isinstance(error, refused) else _asked(estimated)

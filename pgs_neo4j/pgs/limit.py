@@ -1,0 +1,59 @@
+"""How many model calls may be in flight: more while all is well, half when refused."""
+
+from __future__ import annotations
+
+import math
+
+# Calls that take this much longer than the first ones, for their length, mean that the endpoint
+# queues them: one more would only wait there. Twice as long, and one less is as fast.
+QUEUEING = 1.5
+OVERLOADED = 2.0
+
+
+class Limit:
+    """Additive increase, multiplicative decrease (Chiu and Jain 1989), with a quick start.
+
+    Begins at ``start`` and never exceeds ``ceiling``. Until the first refusal every call that
+    ends well raises it by one, which doubles it each round; after that by one a round.
+    """
+
+    def __init__(self, start: int, ceiling: int) -> None:
+        self._start = start
+        self._ceiling = max(start, ceiling)
+        self._value = float(start)
+        self._refused = False
+        self._halved_at = -math.inf
+        self._first: list[float] = []
+        self._recent = 0.0
+
+    @property
+    def calls(self) -> int:
+        """Calls that may be in flight now, 1 at least."""
+        return max(1, int(self._value))
+
+    def ended_well(self, *, seconds: float, length: float, full: bool) -> None:
+        """A call of a predicted ``length`` came back; ``full``: the limit kept others waiting."""
+        rate = seconds / max(length, 1.0)
+        if len(self._first) < self._start:
+            self._first.append(rate)
+            self._recent = rate if not self._recent else (self._recent + rate) / 2
+            usual = rate
+        else:
+            usual = sum(self._first) / len(self._first)
+            self._recent += (rate - self._recent) / self._start
+        slower = self._recent / usual if usual > 0 else 1.0
+        if slower > OVERLOADED:
+            self._value = max(float(self._start), self._value - 1)
+        elif full and slower <= QUEUEING:
+            step = 1 / self._value if self._refused else 1.0
+            self._value = min(float(self._ceiling), self._value + step)
+
+    def refused(self, began: float, now: float) -> None:
+        """A call sent at ``began`` was refused for its rate.
+
+        Those sent before the last halving tell nothing new.
+        """
+        if began < self._halved_at:
+            return
+        self._value = max(1.0, self._value / 2)
+        self._refused, self._halved_at = True, now

@@ -1,0 +1,236 @@
+"""Runs in the database: who carries one out, what it was asked, and how it ended.
+
+A run belongs to one holder at a time. Everything it records is written under the holder's name,
+so that a process that was taken for dead and wakes up records nothing any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database, Row
+from pgs_neo4j.errors import BusyError, DatabaseError, PGSError, UnknownRunError
+from pgs_neo4j.pgs.lease import happens
+
+SIGN_S = 10.0  # between two signs of life
+SILENT_S = 35  # without one: its process is gone
+SIGN_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A run and the holder that may record what it does."""
+
+    id: str
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as stored: its ``properties``, and where it belongs.
+
+    ``generation`` is None when its partitions are gone; ``current``: they are the current ones.
+    """
+
+    id: str
+    graph: str
+    session: str
+    generation: str | None
+    current: bool
+    silent: bool
+    properties: dict[str, Any]
+
+    @property
+    def status(self) -> str:
+        """How it ended: running, complete, partial, stopped, failed, interrupted, abandoned."""
+        return str(self.properties["status"])
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What was asked, as JSON data."""
+        found = json.loads(self.properties.get("request") or "{}")
+        return dict(found) if isinstance(found, dict) else {}
+
+
+def new_holder() -> str:
+    """A name for this process that is unique for each run, and tells where to look."""
+    return f"{_machine()}, pid {os.getpid()}, {secrets.token_hex(4)}"
+
+
+async def begin(
+    db: Database,
+    handle: Handle,
+    session_uid: str,
+    generation: str,
+    properties: Row,
+    idempotency: str = "",
+) -> str | None:
+    """Record that a run begins; from then on its generation is kept.
+
+    The id of the run: another one's when the idempotency key was given before, None when the
+    generation, the session, or the graph was taken away meanwhile.
+    """
+    await db.write(queries.get("session/set_abandoned_runs"), session=session_uid)
+    rows = await db.write(
+        queries.get("session/create_runs"),
+        session=session_uid,
+        id=handle.id,
+        generation=generation,
+        idempotency=idempotency,
+        properties={**properties, "holder": handle.holder},
+    )
+    return str(rows[0]["id"]) if rows else None
+
+
+async def by_key(db: Database, idempotency: str) -> str | None:
+    """The id of the run that an idempotency key was given to."""
+    rows = await db.read(queries.get("session/run_by_key"), idempotency=idempotency)
+    return str(rows[0]["id"]) if rows else None
+
+
+async def read(db: Database, run: str) -> StoredRun:
+    """A run as it is stored. Raises UnknownRunError."""
+    rows = await db.read(queries.get("session/run_by_id"), run=run, silent_s=SILENT_S)
+    if not rows:
+        raise UnknownRunError(
+            f"there is no run {run[:60]!r}; 'pgs sessions show SESSION' lists those of a session"
+        )
+    row = rows[0]
+    return StoredRun(
+        id=run,
+        graph=row["graph"],
+        session=row["session"],
+        generation=row["generation"],
+        current=row["current"],
+        silent=bool(row["silent"]),
+        properties=row["run"],
+    )
+
+
+async def take_over(db: Database, stored: StoredRun) -> Handle:
+    """Become the holder of a run that nobody carries out any more. Raises BusyError."""
+    former = str(stored.properties.get("holder", ""))
+    if stored.status == "running" and not stored.silent and not _ended(former):
+        raise BusyError(
+            f"run {stored.id} is still going on ({former}); wait for its end, or stop it first"
+        )
+    handle = Handle(stored.id, new_holder())
+    rows = await db.write(
+        queries.get("session/set_run_holders"), run=stored.id, former=former, holder=handle.holder
+    )
+    if not rows:
+        raise BusyError(f"somebody else has just resumed run {stored.id}; wait for its end")
+    return handle
+
+
+async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
+    """Keep the routing of a run, as JSON. Raises DatabaseError when the run is ours no more."""
+    rows = await db.write(
+        queries.get("session/set_run_routings"),
+        run=handle.id,
+        holder=handle.holder,
+        routing=routing,
+    )
+    if not rows:
+        raise taken_away()
+
+
+async def finish(
+    db: Database, handle: Handle, properties: Row, synthesized: Sequence[str] = ()
+) -> bool:
+    """Close a run with its status and figures; ``synthesized`` are keys of sweeps it used.
+
+    False when it is ours no more.
+    """
+    rows = await db.write(
+        queries.get("session/set_run_results"),
+        run=handle.id,
+        holder=handle.holder,
+        properties=properties,
+        sweeps=list(synthesized),
+    )
+    return bool(rows)
+
+
+@asynccontextmanager
+async def alive(db: Database, handle: Handle) -> AsyncIterator[None]:
+    """Give signs of life all the while; the body is cancelled when the run is ours no more.
+
+    Raises DatabaseError then; the body's own errors come out as they are.
+    """
+    lost = ended = False
+    over = asyncio.Event()
+    try:
+        # A timeout that never ends by itself: a scope that another task can cancel.
+        async with asyncio.timeout(None) as scope:
+
+            async def beat() -> None:
+                nonlocal lost
+                while not await happens(over, SIGN_S):
+                    if not await _sign(db, handle):
+                        lost = True
+                        scope.reschedule(asyncio.get_running_loop().time())
+                        return
+
+            beating = asyncio.create_task(beat())
+            try:
+                yield
+                ended = True
+            finally:
+                over.set()
+                beating.cancel()
+                with suppress(asyncio.CancelledError):
+                    await beating
+    except TimeoutError:
+        if not lost or ended:
+            raise
+        raise taken_away() from None
+
+
+def taken_away() -> DatabaseError:
+    """What is raised when nothing can be recorded any more."""
+    return DatabaseError(
+        "the run or its partitions were taken away meanwhile, by a purge, a removal, or another "
+        "process that resumed it; what was read cannot be recorded, so ask again"
+    )
+
+
+async def _sign(db: Database, handle: Handle) -> bool:
+    """Whether the run is still ours, as far as the database tells."""
+    try:
+        async with asyncio.timeout(SIGN_TIMEOUT_S):
+            return bool(
+                await db.write(
+                    queries.get("session/set_run_signs"), run=handle.id, holder=handle.holder
+                )
+            )
+    except (PGSError, TimeoutError):
+        return True  # whoever needs the database will hear of it
+
+
+def _ended(holder: str) -> bool:
+    """Whether the holder was a process of this machine that is no more."""
+    machine, _, rest = holder.rpartition(", pid ")
+    number = rest.partition(",")[0]
+    if machine != _machine() or not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _machine() -> str:
+    return platform.node()[:100] or "unknown host"

@@ -1,0 +1,53 @@
+"""A model as the engine asks it: through the scheduler, which tries again where that may help."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.model import Completion, Effort, Prompt
+from pgs_neo4j.pgs.limit import Limit
+from pgs_neo4j.pgs.schedule import Scheduler
+
+
+class Asked:
+    """Wraps a model; every call has ``timeout_s`` for all its tries."""
+
+    def __init__(self, llm: OpenAILLM, timeout_s: float) -> None:
+        self.llm = llm
+        self.name = llm.name
+        self.scheduler = Scheduler(Limit(32, 32), timeout_s)
+
+    async def complete(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> Completion:
+        return await self.scheduler.call(
+            lambda: self.llm.complete(prompt, max_tokens=max_tokens, effort=effort),
+            Pace(),
+            length=1.0,
+            tokens=1,
+            who=f"model {self.name} at 127.0.0.1",
+        )
+
+    async def stream(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> AsyncGenerator[str | Completion, None]:
+        first, pieces = await self.scheduler.opened(
+            lambda: self.llm.stream(prompt, max_tokens=max_tokens, effort=effort),
+            Pace(),
+            tokens=1,
+        )
+        try:
+            if first is not None:
+                yield first
+            async for piece in pieces:
+                yield piece
+        finally:
+            await pieces.aclose()
+
+    async def probe(self) -> str:
+        return await self.llm.probe()
+
+    async def close(self) -> None:
+        await self.llm.close()

@@ -1,0 +1,114 @@
+"""How fast an endpoint is asked: a bucket of tokens, and what the endpoint itself says."""
+
+import asyncio
+
+import pytest
+from pydantic import SecretStr
+
+from pgs_neo4j.llm.chat_wire import left_of
+from pgs_neo4j.llm.endpoint import Endpoint
+from pgs_neo4j.llm.pace import Bucket, Pace
+from pgs_neo4j.model import Left
+
+
+def test_the_bucket_is_full_at_first_and_refills_evenly():
+    bucket = Bucket(60)
+    assert bucket.take(60, now=100.0) == 0.0
+    assert bucket.take(30, now=100.0) == pytest.approx(30.0)
+    assert bucket.take(10, now=130.0) == pytest.approx(10.0)
+
+
+def test_more_than_a_minute_holds_is_let_through_late_and_not_never():
+    bucket = Bucket(60)
+    assert bucket.take(120, now=0.0) == pytest.approx(60.0)
+
+
+def test_what_was_not_used_is_given_back_and_never_more_than_full():
+    bucket = Bucket(60)
+    bucket.take(60, now=0.0)
+    bucket.give_back(50)
+    assert bucket.take(50, now=0.0) == 0.0
+    bucket.give_back(1000)
+    assert bucket.level == 60.0
+
+
+async def test_two_that_share_a_pace_wait_for_each_other():
+    pace = Pace()
+    pace.allow(6000)  # 100 a second
+    began = asyncio.get_running_loop().time()
+
+    async def call():
+        async with pace.entered(3000) as paid:
+            paid.used = 3000
+
+    await asyncio.gather(call(), call())
+    assert asyncio.get_running_loop().time() - began < 0.2
+
+    async def another():
+        async with pace.entered(20) as paid:
+            paid.used = 20
+
+    await another()
+    assert asyncio.get_running_loop().time() - began >= 0.15
+
+
+async def test_a_wait_that_is_cancelled_gives_its_tokens_back():
+    pace = Pace()
+    pace.allow(60)
+    pace.bucket.take(60, asyncio.get_running_loop().time())
+
+    async def call():
+        async with pace.entered(30):
+            raise AssertionError("it should have waited")
+
+    task = asyncio.create_task(call())
+    await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert pace.bucket.level == pytest.approx(0.0, abs=1.0)
+
+
+def test_no_call_is_sent_when_the_endpoint_would_not_take_it():
+    pace = Pace()
+    pace.told(Left(tokens=100, tokens_reset_s=30.0), now=0.0)
+    assert pace.wait_s(100, now=0.0) == 0.0
+    assert pace.wait_s(101, now=10.0) == pytest.approx(20.0)
+    assert pace.wait_s(101, now=30.0) == 0.0
+    pace.told(Left(requests=0, requests_reset_s=5.0), now=40.0)
+    assert pace.wait_s(1, now=41.0) == pytest.approx(4.0)
+    pace.told(None, now=41.0)
+    pace.hold(9.0, now=41.0)
+    pace.hold(1.0, now=41.0)
+    assert pace.wait_s(1, now=41.0) == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("1s", 1.0),
+        ("6m0s", 360.0),
+        ("20ms", 0.02),
+        ("1h2m3.5s", 3723.5),
+        ("12", 12.0),
+        ("soon", None),
+        ("", None),
+        ("1s" * 40, None),
+        ("-3s", None),
+    ],
+)
+def test_durations_are_read_as_endpoints_write_them(value, seconds):
+    found = left_of({"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": value})
+    assert found == Left(tokens=7, tokens_reset_s=seconds)
+
+
+def test_without_such_headers_nothing_is_known():
+    assert left_of({}) is None
+    assert left_of({"x-ratelimit-remaining-requests": "many"}) is None
+
+
+def test_an_endpoint_and_a_key_share_one_pace_and_the_key_is_nowhere_in_it():
+    url, key = "http://127.0.0.1:9/v1", SecretStr("sk-not-for-logs")
+    assert Endpoint(url, key).pace is Endpoint(url, key, timeout_s=1.0).pace
+    assert Endpoint(url, key).pace is not Endpoint(url, SecretStr("another")).pace
+    assert Endpoint(url, key).pace is not Endpoint("http://127.0.0.1:8/v1", key).pace
+    assert "sk-not" not in repr(Endpoint(url, key).pace)

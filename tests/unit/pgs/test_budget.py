@@ -1,0 +1,105 @@
+"""The budget: nothing is begun that could cross a bound, and what was not used counts again."""
+
+import pytest
+
+from pgs_neo4j.errors import BudgetError, ConfigError
+from pgs_neo4j.model import Usage
+from pgs_neo4j.model_entry import ModelEntry, entries
+from pgs_neo4j.pgs.budget import Amount, Bounds, Budget
+
+PRICES = {"m": ModelEntry(input_price=1.0, output_price=10.0)}
+
+
+def test_without_bounds_everything_goes_through():
+    budget = Budget(Bounds(), {})
+    budget.reserve(budget.most("m", 10**9, 10**6))
+    assert budget.left("m") is None
+    assert not budget.bounds.any
+
+
+def test_a_call_that_could_cross_the_bound_is_not_begun():
+    budget = Budget(Bounds(tokens=10_000), {})
+    amount = budget.most("m", 1000, 500)
+    assert amount.tokens >= 3500 + 500  # a token for each byte, while nothing is known
+    budget.reserve(amount)
+    budget.reserve(amount)
+    with pytest.raises(BudgetError, match=r"10,000 tokens \(max_tokens\)"):
+        budget.reserve(amount)
+    budget.release(amount)
+    budget.spend("m", 1000, Usage(calls=1, input_tokens=1000, output_tokens=100))
+    assert budget.spent.tokens == 1100
+    assert budget.most("m", 1000, 500).tokens < amount.tokens  # the ratio is known now
+
+
+def test_the_costliest_prompt_so_far_decides_what_is_set_aside():
+    budget = Budget(Bounds(tokens=10**6), {})
+    for used in (1000, 2500, 900):
+        budget.spend("m", 1000, Usage(calls=1, input_tokens=used))
+    assert budget.most("m", 1000, 0).tokens >= 3250
+    assert budget.most("other", 1000, 0).tokens >= 3500
+
+
+def test_a_small_budget_does_not_take_every_byte_for_a_token():
+    budget = Budget(Bounds(tokens=3000), {})
+    budget.reserve(budget.most("m", 1000, 500))
+
+
+def test_calls_and_cost_are_bounds_as_well():
+    budget = Budget(Bounds(calls=1), {})
+    budget.reserve(Amount(1, 10))
+    with pytest.raises(BudgetError, match=r"1 call \(max_calls\)"):
+        budget.reserve(Amount(1, 10))
+    budget = Budget(Bounds(cost=0.01), PRICES)
+    dear = budget.most("m", 100, 1000)
+    assert dear.cost > 0.01
+    with pytest.raises(BudgetError, match=r"a cost of 0.01 \(max_cost\)"):
+        budget.reserve(dear)
+
+
+def test_what_the_end_takes_is_held_back_from_all_but_the_end():
+    budget = Budget(Bounds(calls=2), {}, ending=Amount(1, 0))
+    budget.reserve(Amount(1, 0))
+    with pytest.raises(BudgetError):
+        budget.reserve(Amount(1, 0))
+    budget.reserve(Amount(1, 0), last=True)
+
+
+def test_the_cost_is_known_only_when_every_model_has_a_price():
+    budget = Budget(Bounds(), PRICES)
+    budget.spend("m", 10, Usage(calls=1, input_tokens=1_000_000, output_tokens=100_000))
+    assert budget.cost == pytest.approx(2.0)
+    budget.spend("free", 10, Usage(calls=1, input_tokens=5), free=True)
+    assert budget.cost == pytest.approx(2.0)
+    budget.spend("other", 10, Usage(calls=1, input_tokens=5))
+    assert budget.cost is None
+
+
+def test_a_bound_on_cost_needs_prices():
+    Budget(Bounds(cost=1.0), PRICES).check({"m": False, "extractive": True})
+    with pytest.raises(ConfigError, match=r"needs the price of other; .*\[models\.'other'\]"):
+        Budget(Bounds(cost=1.0), PRICES).check({"m": False, "other": False})
+
+
+def test_what_is_left_bounds_the_last_call():
+    budget = Budget(Bounds(tokens=10_000), PRICES)
+    budget.spend("m", 1000, Usage(calls=1, input_tokens=1000, output_tokens=1000))
+    assert budget.left("m") == 8000
+    assert budget.estimate_within("m", 3000) < 3000
+    fits = budget.estimate_within("m", 3000)
+    assert budget.most("m", fits, 500).tokens <= 3500
+    assert Budget(Bounds(cost=0.001), PRICES).left("m") == 100
+    assert Budget(Bounds(calls=1), {}, spent=Amount(1, 5)).left("m") == 0
+
+
+def test_entries_of_models_are_read_and_refused_by_name():
+    found = entries({"gpt-5": {"input_price": 1.25, "output_price": 10, "context": 400_000}})
+    assert found["gpt-5"].cost(1_000_000, 100_000) == pytest.approx(2.25)
+    assert ModelEntry(context=4000).cost(1, 1) is None
+    for wrong, said in [
+        ([], r"\[models.NAME\]"),
+        ({"m": 3}, r"\[models.m\]"),
+        ({"m": {"price": 3}}, "models.m.price is wrong"),
+        ({"m": {"input_price": -3}}, "models.m.input_price is wrong"),
+    ]:
+        with pytest.raises(ConfigError, match=said):
+            entries(wrong)
