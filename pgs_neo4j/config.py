@@ -10,6 +10,7 @@ the same names in capitals with ``PGS_`` in front. ``OPENAI_BASE_URL`` and
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import tomllib
 from dataclasses import dataclass
@@ -338,6 +339,25 @@ def with_overrides(config: PGSConfig, overrides: dict[str, Any]) -> PGSConfig:
         if name not in PGSConfig.model_fields:
             raise ConfigError(_unknown(name, "the call", list(PGSConfig.model_fields)))
     return _build(PGSConfig, config.model_dump(exclude_unset=True) | given) if given else config
+
+
+def stored(config: PGSConfig) -> str:
+    """The knobs as JSON, and which of them somebody had set."""
+    kept = {"values": config.model_dump(mode="json"), "set": sorted(config.model_fields_set)}
+    return json.dumps(kept)
+
+
+def restored(text: str, overrides: dict[str, Any]) -> PGSConfig:
+    """The knobs as they were stored, but for ``overrides`` that are not None.
+
+    Raises ConfigError.
+    """
+    kept = json.loads(text)
+    given = {name: value for name, value in overrides.items() if value is not None}
+    known = {n: v for n, v in kept["values"].items() if n in PGSConfig.model_fields}
+    config = _build(PGSConfig, known | given)
+    fields = (set(kept["set"]) & known.keys()) | given.keys()
+    return PGSConfig.model_construct(_fields_set=fields, **dict(config))
 
 
 Model = TypeVar("Model", bound=BaseSettings)

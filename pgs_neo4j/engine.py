@@ -19,7 +19,7 @@ from pgs_neo4j import catalog, config, db, gds
 from pgs_neo4j.catalog import Purged, StoredGraph
 from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
 from pgs_neo4j.db import Database
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import IdempotencyError, UsageError
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.llm.factory import create_embedder, create_llms
@@ -38,16 +38,41 @@ from pgs_neo4j.model import (
     Synthesis,
     Unit,
 )
-from pgs_neo4j.pgs import generation, layered, partition, pipeline, session
+from pgs_neo4j.pgs import (
+    answers,
+    generation,
+    layered,
+    partition,
+    pipeline,
+    replies,
+    runs,
+    session,
+)
 from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.partition import Partitioning, Target
 from pgs_neo4j.pgs.reader import Reader, new_gate, unrecorded
-from pgs_neo4j.pgs.run import Request, Work, check, check_question
+from pgs_neo4j.pgs.replies import Kept
+from pgs_neo4j.pgs.run import Request, Work, check, check_question, idempotency
 from pgs_neo4j.pgs.session import SessionInfo
 from pgs_neo4j.pgs.sweep import sweep
 from pgs_neo4j.pgs.synthesize import Writer, synthesize
 from pgs_neo4j.search.embedding import Space, choose
+
+SHAPING = (
+    "max_sweep_partitions",
+    "min_sweep_partitions",
+    "partition_relevance_threshold",
+    "sweep_fraction",
+    "max_flag_sweeps",
+    "sweep_max_tokens",
+    "synthesis_max_tokens",
+    "sweep_effort",
+    "synthesis_effort",
+    "max_pass_characters",
+    "max_pass_tokens",
+)
+"""Knobs that decide what an answer rests on; another value is another request."""
 
 
 @dataclass(slots=True)
@@ -115,19 +140,82 @@ class PGS:
         mode: Mode = "full",
         session_id: str = session.DEFAULT,
         full_sweep: bool = False,
+        idempotency_key: str | None = None,
         on_event: OnEvent | None = None,
         **knobs: Any,
     ) -> Answer:
         """Run the whole pipeline on a question; ``knobs`` override PGSConfig by name.
 
         Modes: ``full`` routes among all partitions, ``continue`` sweeps what the session has
-        not read, ``targeted`` routes among that. Raises AllSweepsFailedError when nothing
-        could be read.
+        not read, ``targeted`` routes among that. With an ``idempotency_key`` the same request
+        in the same session gives the first answer again, or goes on with a run that has none
+        yet. Raises AllSweepsFailedError when nothing could be read, StoppedError when a bound
+        did not let it, IdempotencyError when the key belongs to another request, BusyError
+        while that run is still going on.
         """
         work, request = await self._begin(
             question, graph, mode, session_id, full_sweep, on_event, knobs
         )
-        return await pipeline.execute(work, request)
+        request = replace(request, idempotency_key=idempotency_key)
+        check(request)
+        former = await runs.by_key(self.db, idempotency(request)) if idempotency_key else None
+        if former is None:
+            return await pipeline.execute(work, request)
+        stored = await runs.read(self.db, former)
+        if stored.request != request.asked:
+            raise IdempotencyError(
+                f"the idempotency key was given to run {former} with another request; choose "
+                "another key, or ask as before"
+            )
+        if stored.properties.get("details"):
+            return await answers.load(self.db, stored, request.mapping)
+        return await pipeline.execute(work, request, stored)
+
+    async def resume(self, run: str, *, on_event: OnEvent | None = None, **knobs: Any) -> Answer:
+        """Go on with a run that was stopped, failed, or interrupted, or that answered in part.
+
+        What it has paid for is not paid for again. It keeps the knobs that it began with but for
+        those given; bounds on calls, tokens, cost, and time count from here. A complete run
+        gives its answer. Raises UnknownRunError, BusyError while it is still going on, and what
+        ``execute`` raises.
+        """
+        stored = await runs.read(self.db, run)
+        graph = await self._graph(stored.graph)
+        if stored.status == "complete":
+            return await answers.load(self.db, stored, graph.mapping)
+        asked, kept = stored.request, stored.properties
+        if not asked or not kept.get("config"):
+            raise UsageError(
+                f"run {run} was made by an older release and cannot go on; ask again in mode "
+                "'continue'"
+            )
+        request = Request(
+            question=kept["question"],
+            graph=stored.graph,
+            mapping=graph.mapping,
+            mode=kept["mode"],
+            session=stored.session,
+            full_sweep=bool(asked.get("full_sweep")),
+            known=kept.get("known"),
+            asked=asked,
+        )
+        in_force = config.restored(kept["config"], knobs)
+        work = self._work(graph.mapping, on_event, {}, in_force)
+        return await pipeline.execute(work, request, stored)
+
+    async def answer(self, run: str) -> Answer:
+        """The answer of a run, read back. Raises UnknownRunError, UsageError without one."""
+        stored = await runs.read(self.db, run)
+        graph = await self._graph(stored.graph)
+        return await answers.load(self.db, stored, graph.mapping)
+
+    async def kept_replies(self) -> Kept:
+        """How many replies of models the database keeps for being used again."""
+        return await replies.kept(self.db)
+
+    async def clear_cache(self) -> Kept:
+        """Delete the kept replies; tells how many there were."""
+        return await replies.clear(self.db)
 
     async def layered_search(
         self,
@@ -355,7 +443,18 @@ class PGS:
             full_sweep=full_sweep,
         )
         check(request)
-        return self._work(stored.mapping, on_event, knobs), request
+        work = self._work(stored.mapping, on_event, knobs)
+        return work, replace(request, asked=self._asked(request, work.config))
+
+    def _asked(self, request: Request, knobs: PGSConfig) -> dict[str, Any]:
+        """What makes a request this one: what is asked, of whom, and the knobs that shape it."""
+        return {
+            "question": request.question,
+            "mode": request.mode,
+            "full_sweep": request.full_sweep,
+            "models": [self.sweep_llm.name, self.synthesis_llm.name],
+            "knobs": knobs.model_dump(mode="json", include=set(SHAPING)),
+        }
 
     async def _graph(self, name: str | None) -> StoredGraph:
         return await catalog.get(self.db, name or self.settings.graph)
@@ -370,8 +469,14 @@ class PGS:
             )
         return current
 
-    def _work(self, mapping: GraphMapping, on_event: OnEvent | None, knobs: dict[str, Any]) -> Work:
-        in_force = config.with_overrides(self.config, knobs)
+    def _work(
+        self,
+        mapping: GraphMapping,
+        on_event: OnEvent | None,
+        knobs: dict[str, Any],
+        in_force: PGSConfig | None = None,
+    ) -> Work:
+        in_force = in_force or config.with_overrides(self.config, knobs)
         return Work(
             db=self.db,
             open_gds=self._open_gds,

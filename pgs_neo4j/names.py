@@ -60,6 +60,7 @@ PROPERTIES = (
     "coverage",
     "created_at",
     "crosscheck",
+    "details",
     "dimensions",
     "domain_state",
     "drift",

@@ -3,6 +3,8 @@
 // returns: run, sweeps
 // mode: read
 MATCH (:PgsSession {uid: $uid})<-[:PGS_RAN_IN]-(r:PgsRun)
-RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at)} AS run,
+RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at),
+          updated_at: toString(r.updated_at), details: null, config: null, request: null,
+          routing: null, known: null, holder: null} AS run,
        [(r)-[:PGS_SWEPT]->(w:PgsSweep) | w {.partition, .status, .nodes, .nodes_read, .passes}] AS sweeps
 ORDER BY r.started_at

@@ -19,7 +19,7 @@ class Citation:
     rank: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Quote:
     """Words that a finding puts in quotation marks; ``found``: a node that it cites holds them."""
 

@@ -17,8 +17,9 @@ from pgs_neo4j.model_entry import ModelEntry
 
 # No vocabulary of byte pairs makes more tokens of a text than it has bytes.
 WORST = BYTES_PER_TOKEN
-# Until something is reported; also where the worst case alone would exceed a small budget.
+# Where the worst case would take more than SMALL of a budget, nothing would ever be asked.
 LIKELY_WORST = 2.0
+SMALL = 0.25
 # Texts differ: digits and code cost half as much again as prose, so what was reported for the
 # costliest prompt so far gets some room above it.
 MARGIN = 1.3
@@ -168,4 +169,5 @@ class Budget:
         if known is not None:
             return min(WORST, max(LEAST, MARGIN * known))
         bound = self.bounds.tokens
-        return WORST if bound is None or WORST * estimated <= bound else LIKELY_WORST
+        small = bound is not None and WORST * estimated > SMALL * bound
+        return LIKELY_WORST if small else WORST

@@ -19,7 +19,7 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import Routed
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Answer, Partition, Routing, Sweep, SweepStatus, Synthesis
-from pgs_neo4j.pgs import runs, session
+from pgs_neo4j.pgs import answers, runs, session
 from pgs_neo4j.pgs.partition import Partitioning
 from pgs_neo4j.pgs.reader import Reader, new_gate
 from pgs_neo4j.pgs.recover import Recovered, unsynthesized
@@ -29,12 +29,13 @@ from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_propert
 from pgs_neo4j.pgs.runs import StoredRun
 from pgs_neo4j.pgs.schedule import together
 from pgs_neo4j.pgs.sweep import sweep
+from pgs_neo4j.pgs.synthesis import SYSTEM
 from pgs_neo4j.pgs.synthesize import Writer, synthesize
 from pgs_neo4j.search.embedding import QuestionVector, embed_question
 
 ROUTING = TypeAdapter(Routing)
 ENDING_SHARE = 8  # of a bound on tokens one part is held back for the text of the synthesis
-ENDING_FRAME = 2000  # tokens of its prompt beside the reports
+ENDING_FRAME = 300  # tokens of its prompt beside the instructions and the reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,8 @@ def _hold_back(work: Work, reports: int) -> None:
     room = work.config.synthesis_max_tokens
     if budget.bounds.tokens is not None:
         room = min(room, budget.bounds.tokens // ENDING_SHARE)
-    budget.ending = budget.most(work.synthesis_llm.name, reports + ENDING_FRAME, room)
+    frame = estimate(SYSTEM) + ENDING_FRAME
+    budget.ending = budget.most(work.synthesis_llm.name, reports + frame, room)
 
 
 async def _swept(
@@ -337,6 +339,8 @@ async def _finish(work: Work, run: Run, answer: Answer, material: Material) -> N
     used = [session.sweep_key(run.id, result) for result in answer.sweeps]
     used += [recovered.key for recovered in material.earlier]
     answered = bool(answer.text)
+    if answered:
+        await answers.write(work.db, run.handle, answer)
     mine = await runs.finish(work.db, run.handle, _properties(answer), used if answered else ())
     if not mine:
         raise runs.taken_away()
@@ -363,4 +367,5 @@ def _properties(answer: Answer) -> dict[str, object]:
         "warnings": list(answer.warnings),
         "stopped": answer.stopped,
         "cost": answer.cost,
+        "details": answers.details_of(answer),
     }

@@ -1,11 +1,12 @@
-"""Reports that were paid for and reached no answer: their run failed or was interrupted.
+"""Sweeps as they were recorded, read back: of a run, and those that reached no answer.
 
-The next ``continue`` or ``targeted`` run of the session takes them into its synthesis, since
-it does not read their nodes again.
+Reports that were paid for and whose run failed or was interrupted go into the synthesis of the
+next ``continue`` or ``targeted`` run of the session, since it does not read their nodes again.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +15,16 @@ from pgs_neo4j import node_text, queries
 from pgs_neo4j.db import Database
 from pgs_neo4j.model import (
     Absence,
-    Citation,
-    Finding,
     Flag,
     GraphMapping,
+    Node,
     Report,
     Sweep,
     SweepStatus,
+    Usage,
 )
+from pgs_neo4j.pgs.citations import resolve
+from pgs_neo4j.pgs.report import finding
 from pgs_neo4j.pgs.session import uid
 
 
@@ -46,39 +49,63 @@ async def unsynthesized(
         key=mapping.key or "",
         text=list(mapping.text),
     )
-    return [Recovered(row["id"], _sweep(row, generation)) for row in rows]
+    return [Recovered(row["id"], _sweep(row, generation, row["current"])) for row in rows]
 
 
-def _sweep(row: dict[str, Any], generation: str) -> Sweep:
+async def recorded_sweeps(
+    db: Database, run: str, generation: str, mapping: GraphMapping
+) -> list[Sweep]:
+    """What a run has recorded of each partition, by partition."""
+    rows = await db.read(
+        queries.get("session/read_sweeps"),
+        run=run,
+        title=mapping.title or "",
+        key=mapping.key or "",
+        text=list(mapping.text),
+    )
+    return [_sweep(row, generation, True) for row in rows]
+
+
+def cited_node(row: dict[str, Any]) -> Node:
+    """A node that something cites, from its columns."""
+    names = ("rank", "element_id", "labels", "text", "title", "key")
+    return node_text.node(**{name: row[name] for name in names})
+
+
+def _sweep(row: dict[str, Any], generation: str, current: bool) -> Sweep:
     stored, partition = row["sweep"], row["partition"]
+    # The partition of a flag's number may be another one by now.
     report = Report(
         partition=partition,
         domain_state=stored.get("domain_state") or "",
         findings=tuple(
-            Finding(text=found["text"], citations=_citations(partition, found["cited"]))
+            finding(found["text"], partition, _shown(found["cited"]))
             for found in _placed(row["findings"])
         ),
         flags=tuple(
             Flag(
                 text=found["text"],
-                # The partition of that number may be another one by now.
-                target=found["target"] if row["current"] else None,
-                citations=_citations(partition, found["cited"]),
+                target=found["target"] if current else None,
+                citations=resolve(found["text"], partition, _shown(found["cited"])),
             )
             for found in _placed(row["flags"])
         ),
         absences=tuple(Absence(text=found["text"]) for found in _placed(row["absences"])),
     )
+    status = SweepStatus(stored["status"])
     return Sweep(
         partition=partition,
-        status=SweepStatus(stored["status"]),
+        status=status,
         nodes=stored["nodes"],
         read=tuple(zip(stored["read_first"], stored["read_last"], strict=True)),
         passes=stored["passes"],
         passes_accepted=stored["passes_accepted"],
-        report=report,
+        report=None if status is SweepStatus.FAILED else report,
         errors=tuple(stored["errors"]),
+        usage=Usage(**json.loads(stored.get("usage") or "{}")),
+        seconds=stored.get("seconds") or 0.0,
         generation=generation,
+        wave=stored.get("wave") or 1,
     )
 
 
@@ -86,21 +113,6 @@ def _placed(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: int(row["place"]))
 
 
-def _citations(partition: int, cited: Sequence[dict[str, Any]]) -> tuple[Citation, ...]:
-    found = []
-    for row in sorted(cited, key=lambda row: int(row["rank"])):
-        named = {
-            name: row[name] for name in ("rank", "element_id", "labels", "text", "title", "key")
-        }
-        node = node_text.node(**named)
-        found.append(
-            Citation(
-                alias=row["alias"],
-                partition=partition,
-                node=node.key,
-                title=node.title,
-                element_id=node.element_id,
-                rank=node.rank,
-            )
-        )
-    return tuple(found)
+def _shown(cited: Sequence[dict[str, Any]]) -> dict[str, Node]:
+    """The cited nodes by alias; any other alias in a text is an invalid citation."""
+    return {row["alias"]: cited_node(row) for row in cited}

@@ -10,6 +10,7 @@ from pgs_neo4j.model import Absence, Finding, Flag, Node, Partition, Prompt, Pro
 from pgs_neo4j.pgs.citations import qualified, resolve
 from pgs_neo4j.pgs.markdown import bullets, paragraph, sections, spoken
 from pgs_neo4j.pgs.pack import Pass, clean, rendered
+from pgs_neo4j.pgs.quotes import checked
 
 SYSTEM = """\
 You are reading one partition of a knowledge graph at full text, as one of several readers. \
@@ -126,8 +127,7 @@ def parse_report(
         partition=partition,
         domain_state=paragraph(found.get("domain state", "")),
         findings=tuple(
-            Finding(text=item, citations=resolve(item, partition, shown))
-            for item in bullets(found.get("findings", ""))
+            finding(item, partition, shown) for item in bullets(found.get("findings", ""))
         ),
         flags=tuple(
             flag
@@ -136,6 +136,12 @@ def parse_report(
         ),
         absences=tuple(Absence(text=item) for item in bullets(found.get("absences", ""))),
     )
+
+
+def finding(text: str, partition: int, shown: Mapping[str, Node]) -> Finding:
+    """A finding with its citations resolved and its quotations looked up."""
+    citations = resolve(text, partition, shown)
+    return Finding(text=text, citations=citations, quotes=checked(text, citations, shown))
 
 
 def render_report(report: Report, *, qualify: bool = False) -> str:

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config import stored as stored_config
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import (
     BusyError,
@@ -198,7 +199,7 @@ async def _begun(work: Work, request: Request) -> Run:
         "question": request.question,
         "mode": request.mode,
         "request": json.dumps(request.asked, sort_keys=True),
-        "config": work.config.model_dump_json(),
+        "config": stored_config(work.config),
         "known": request.known,
     }
     for _ in range(ATTEMPTS):

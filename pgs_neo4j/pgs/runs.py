@@ -227,7 +227,7 @@ def _ended(holder: str) -> bool:
         os.kill(int(number), 0)
     except ProcessLookupError:
         return True
-    except OSError:
+    except (OSError, OverflowError):
         return False
     return False
 

@@ -1,0 +1,9 @@
+// The nodes that the synthesis of a run cites, with what a page shows of them.
+// params: run, title, key, text
+// returns: partition, alias, rank, element_id, labels, title, key, text
+// mode: read
+MATCH (:PgsThesis {id: $run + ':thesis'})-[c:PGS_CITES]->(n)
+RETURN c.partition AS partition, c.alias AS alias, c.rank AS rank, elementId(n) AS element_id,
+       [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
+       n[$title] AS title, n[$key] AS key, [property IN $text | n[property]] AS text
+ORDER BY partition, rank

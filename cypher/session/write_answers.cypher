@@ -1,0 +1,54 @@
+// Write what a run came to as nodes that are linked to what they rest on; again, it takes the
+// place of what was there. No row when the run was taken over or deleted.
+// params: run, holder, generation, thesis, connections, convergences, joins, absences, citations, sightings
+// returns: id
+// mode: write
+MATCH (r:PgsRun {id: $run, holder: $holder})
+SET r.updated_at = datetime()
+WITH r
+CALL (r) {
+  MATCH (old:PgsThesis|PgsConnection|PgsConvergence)-[:PGS_FROM]->(r)
+  DETACH DELETE old
+}
+MERGE (t:PgsThesis {id: $thesis.id})
+SET t.text = $thesis.text
+MERGE (t)-[:PGS_FROM]->(r)
+FOREACH (row IN $connections |
+  MERGE (k:PgsConnection {id: row.id}) SET k.text = row.text, k.place = row.place
+  MERGE (k)-[:PGS_FROM]->(r))
+FOREACH (row IN $convergences |
+  MERGE (v:PgsConvergence {id: row.id}) SET v.text = row.text, v.place = row.place, v.kind = row.kind
+  MERGE (v)-[:PGS_FROM]->(r))
+WITH r
+CALL () {
+  UNWIND $joins AS row
+  MATCH (v:PgsConvergence {id: row.id}), (f:PgsFinding {id: row.finding})
+  MERGE (v)-[:PGS_JOINS]->(f)
+}
+CALL () {
+  UNWIND $absences AS row
+  MATCH (a:PgsAbsence {id: row.id})
+  SET a.status = row.status, a.terms = row.terms, a.searched = row.searched, a.method = row.method,
+      a.count = row.count, a.partitions = row.partitions
+  WITH a
+  MATCH (a)-[old:PGS_SEEN_IN]->()
+  DELETE old
+}
+CALL () {
+  UNWIND $citations AS row
+  MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition {id: row.partition})
+  WHERE p.level = 0
+  MATCH (p)<-[:PGS_IN {rank: row.rank}]-(n)
+  MATCH (s:PgsThesis|PgsConnection|PgsConvergence {id: row.id})
+  MERGE (s)-[c:PGS_CITES {alias: row.alias, partition: row.partition}]->(n)
+  SET c.rank = row.rank
+}
+CALL () {
+  UNWIND $sightings AS row
+  MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition {id: row.partition})
+  WHERE p.level = 0
+  MATCH (p)<-[:PGS_IN {rank: row.rank}]-(n)
+  MATCH (a:PgsAbsence {id: row.id})
+  MERGE (a)-[:PGS_SEEN_IN]->(n)
+}
+RETURN r.id AS id

@@ -1,0 +1,65 @@
+"""Looks up what a finding puts in quotation marks in the nodes that it cites."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from pgs_neo4j.model import Citation, Node, Quote
+from pgs_neo4j.pgs.pack import clean
+
+# Shorter ones are names and words used with a distance, and no quotations.
+LEAST_CHARACTERS = 12
+LEAST_WORDS = 3
+LONGEST = 1000
+
+_QUOTED = re.compile(
+    rf"“([^“”]{{1,{LONGEST}}})”|„([^„“”]{{1,{LONGEST}}})[“”]|«([^«»]{{1,{LONGEST}}})»"
+    rf"|(?<![\w\"])\"([^\"]{{1,{LONGEST}}})\"(?![\w\"])"
+)
+_GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")  # an ellipsis, or an insertion
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+def quoted(text: str) -> list[str]:
+    """The quotations of a text, in order, each once."""
+    found = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
+    return [quote for quote in dict.fromkeys(found) if _is_quotation(quote)]
+
+
+def checked(
+    text: str, citations: Iterable[Citation], shown: Mapping[str, Node]
+) -> tuple[Quote, ...]:
+    """The quotations of a finding; found when a node that it validly cites says the same words.
+
+    Letter case, white space, and punctuation do not count; an ellipsis may stand for anything.
+    """
+    quotes = quoted(text)
+    if not quotes:
+        return ()
+    cited = dict.fromkeys(citation.alias for citation in citations if citation.valid)
+    nodes = [shown[alias] for alias in cited if alias in shown]
+    said = [_words(f"{node.title}\n{clean(node.text)}") for node in nodes]
+    return tuple(Quote(quote, any(_says(words, quote) for words in said)) for quote in quotes)
+
+
+def _is_quotation(quote: str) -> bool:
+    return len(quote) >= LEAST_CHARACTERS and len(quote.split()) >= LEAST_WORDS
+
+
+def _says(words: str, quote: str) -> bool:
+    """Whether the parts between ellipses occur one after the other."""
+    start = 0
+    for part in filter(None, (_words(part).strip() for part in _GAP.split(quote))):
+        at = words.find(f" {part} ", start)
+        if at < 0:
+            return False
+        start = at + len(part) + 1
+    return True
+
+
+def _words(text: str) -> str:
+    """Nothing but words, each with a blank around it, so that they can be looked for whole."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return f" {_NO_WORD.sub(' ', plain).strip()} "

@@ -1,0 +1,76 @@
+"""Quotations are looked up in the nodes that the finding cites, and in no others."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.model import Node, Quote
+from pgs_neo4j.pgs.quotes import quoted
+from pgs_neo4j.pgs.report import parse_report
+
+SAID = "Iron works at 400 °C, they say — and ruthenium is\nbetter [n9] by far."
+SHOWN = {
+    "n1": Node(rank=0, element_id="e0", key="k0", title="On iron and its use", text=SAID),
+    "n2": Node(rank=1, element_id="e1", key="k1", title="T", text="Something else altogether."),
+}
+
+
+def finding(text):
+    report = parse_report(f"## Domain State\nx\n## Findings\n- {text}\n", 1, SHOWN)
+    return report.findings[0]
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "“Iron works at 400 °C”",
+        '"iron  works at 400 °C"',
+        "«they say - and ruthenium»",
+        "“ruthenium is better ⟦n9⟧ by far.”",
+        "“Iron works … ruthenium is better”",
+        "“Iron [the metal] works at 400”",
+        "“on iron and its”",
+    ],
+)
+def test_what_a_cited_node_says_is_found(quote):
+    assert [each.found for each in finding(f"They say {quote} [n1]").quotes] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“Iron works at 500 °C” [n1]",
+        "“Iron works at 400 °C” [n2]",
+        "“Iron works at 400 °C” [n7]",
+        "“Iron works at 400 °C”",
+        "“ruthenium is better … Iron works at 400” [n1]",
+        "“ron works at 400 °C” [n1]",
+    ],
+)
+def test_what_no_cited_node_says_is_not(text):
+    (quote,) = finding(text).quotes
+    assert not quote.found
+
+
+def test_names_and_short_words_are_no_quotations():
+    assert finding("The “P4” class, or “two words” [n1]").quotes == ()
+    assert quoted('5" pipes and 6" pipes are the same thing') == []
+
+
+def test_each_quotation_counts_once_and_in_order():
+    text = "“Something else altogether” and “Iron works at 400 °C” and “Something else altogether”"
+    assert finding(f"{text} [n1, n2]").quotes == (
+        Quote("Something else altogether", True),
+        Quote("Iron works at 400 °C", True),
+    )
+
+
+def test_a_finding_is_supported_by_a_node_that_was_shown():
+    assert finding("It works [n1]").supported
+    assert not finding("It works [n7]").supported
+    assert not finding("It works").supported
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_taken(text):
+    assert all(len(quote) >= 12 for quote in quoted(text))
