@@ -21,6 +21,7 @@ from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import IdempotencyError, UsageError
 from pgs_neo4j.events import OnEvent, Warned, ignore
+from pgs_neo4j.export import Document
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.llm.factory import create_embedder, create_llms
 from pgs_neo4j.llm.protocol import LLM, Embedder
@@ -33,6 +34,7 @@ from pgs_neo4j.model import (
     Mode,
     Origin,
     Partition,
+    Plan,
     Routing,
     Sweep,
     Synthesis,
@@ -40,10 +42,12 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs import (
     answers,
+    documents,
     generation,
     layered,
     partition,
     pipeline,
+    plan,
     replies,
     runs,
     session,
@@ -53,6 +57,7 @@ from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.partition import Partitioning, Target
 from pgs_neo4j.pgs.reader import Reader, new_gate, unrecorded
 from pgs_neo4j.pgs.replies import Kept
+from pgs_neo4j.pgs.routing import route_question
 from pgs_neo4j.pgs.run import Request, Work, check, check_question, idempotency
 from pgs_neo4j.pgs.session import SessionInfo
 from pgs_neo4j.pgs.sweep import sweep
@@ -171,6 +176,26 @@ class PGS:
             return await answers.load(self.db, stored, request.mapping)
         return await pipeline.execute(work, request, stored)
 
+    async def plan(
+        self,
+        question: str,
+        *,
+        graph: str | None = None,
+        mode: Mode = "full",
+        session_id: str = session.DEFAULT,
+        full_sweep: bool = False,
+        on_event: OnEvent | None = None,
+        **knobs: Any,
+    ) -> Plan:
+        """What ``execute`` with the same arguments would read, and what it is likely to cost.
+
+        No language model is called. A graph that changed is partitioned, as it would be.
+        """
+        work, request = await self._begin(
+            question, graph, mode, session_id, full_sweep, on_event, knobs
+        )
+        return await plan.plan(work, request)
+
     async def resume(self, run: str, *, on_event: OnEvent | None = None, **knobs: Any) -> Answer:
         """Go on with a run that was stopped, failed, or interrupted, or that answered in part.
 
@@ -208,6 +233,16 @@ class PGS:
         stored = await runs.read(self.db, run)
         graph = await self._graph(stored.graph)
         return await answers.load(self.db, stored, graph.mapping)
+
+    async def document(self, run: str) -> Document:
+        """The answer of a run with the partitions around it and the nodes that it cites, as
+
+        ``pgs_neo4j.export`` makes files of it. Raises as ``answer`` does.
+        """
+        stored = await runs.read(self.db, run)
+        graph = await self._graph(stored.graph)
+        found = await answers.load(self.db, stored, graph.mapping)
+        return await documents.document(self.db, stored, found, graph.mapping)
 
     async def kept_replies(self) -> Kept:
         """How many replies of models the database keeps for being used again."""
@@ -310,7 +345,7 @@ class PGS:
         request = Request(
             question=question, graph=stored.name, mapping=stored.mapping, full_sweep=full_sweep
         )
-        return await pipeline.route_question(work, request, current.partitions, current)
+        return await route_question(work, request, current.partitions, current)
 
     async def sweep_partition(
         self,

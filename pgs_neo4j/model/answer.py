@@ -102,6 +102,12 @@ class Answer:
         """The answer as the model wrote it, in Markdown."""
         return self.synthesis.text
 
+    def _repr_html_(self) -> str:
+        """The answer as a notebook shows it."""
+        from pgs_neo4j.export.notebook import to_notebook
+
+        return to_notebook(self)
+
     @property
     def partial(self) -> bool:
         """Whether a bound stopped the run, a sweep failed, or the synthesis was cut off."""

@@ -13,25 +13,22 @@ from pgs_neo4j.errors import (
     AllSweepsFailedError,
     BudgetError,
     DeadlineError,
-    ModelError,
     StoppedError,
 )
 from pgs_neo4j.events import Routed
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Answer, Partition, Routing, Sweep, SweepStatus, Synthesis
 from pgs_neo4j.pgs import answers, runs, session
-from pgs_neo4j.pgs.partition import Partitioning
 from pgs_neo4j.pgs.reader import Reader, new_gate
 from pgs_neo4j.pgs.recover import Recovered, unsynthesized
 from pgs_neo4j.pgs.report import render_report
-from pgs_neo4j.pgs.route import route
+from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
 from pgs_neo4j.pgs.runs import StoredRun
 from pgs_neo4j.pgs.schedule import together
 from pgs_neo4j.pgs.sweep import sweep
 from pgs_neo4j.pgs.synthesis import SYSTEM
 from pgs_neo4j.pgs.synthesize import Writer, synthesize
-from pgs_neo4j.search.embedding import QuestionVector, embed_question
 
 ROUTING = TypeAdapter(Routing)
 ENDING_SHARE = 8  # of a bound on tokens one part is held back for the text of the synthesis
@@ -60,7 +57,7 @@ async def execute(work: Work, request: Request, stored: StoredRun | None = None)
     """
     began = perf_counter()
     check(request)
-    work.calls.budget.check(_models(work))
+    work.calls.budget.check(work.models)
     async with recorded(work, request, stored) as run:
         material = await _read(work, request, run)
         synthesis, stopped = await _synthesize(work, request, run, material)
@@ -73,7 +70,9 @@ async def execute(work: Work, request: Request, stored: StoredRun | None = None)
 async def _read(work: Work, request: Request, run: Run) -> Material:
     """Phases 1 and 2: what is read, and the reports on it."""
     earlier = await _earlier(work, request, run)
-    chosen, read = await _select(work, request, run, earlier)
+    chosen, read = await select(
+        work, request, run.partitioning, before=run.id, answer_missing=bool(earlier)
+    )
     with work.phase("route"):
         routing = await _routed(work, request, run, chosen)
     reader = _reader(work, request, run)
@@ -102,24 +101,6 @@ async def _earlier(work: Work, request: Request, run: Run) -> list[Recovered]:
     return earlier
 
 
-async def _select(
-    work: Work, request: Request, run: Run, earlier: Sequence[Recovered]
-) -> tuple[list[Partition], session.Read]:
-    everything = list(run.partitioning.partitions)
-    if request.mode == "full":
-        return everything, session.Read({})
-    read = await session.read_so_far(
-        work.db, request.graph, request.session, run.partitioning.generation.id, before=run.id
-    )
-    chosen, skipping = session.candidates(request.mode, everything, read)
-    if skipping:
-        return chosen, read
-    if earlier:
-        return [], read  # all is read, and what is missing is only the synthesis
-    work.warn(f"session {request.session} has read the whole graph, so everything is read again")
-    return chosen, session.Read({})
-
-
 async def _routed(work: Work, request: Request, run: Run, chosen: Sequence[Partition]) -> Routing:
     """The routing of a run that goes on is the one it had: its calls are found by that."""
     if run.routing is not None:
@@ -129,47 +110,6 @@ async def _routed(work: Work, request: Request, run: Run, chosen: Sequence[Parti
     routing = await route_question(work, request, chosen, run.partitioning)
     await runs.remember_routing(work.db, run.handle, ROUTING.dump_json(routing).decode())
     return routing
-
-
-async def asked_vector(work: Work, request: Request, dimensions: int | None) -> QuestionVector:
-    """The question in the graph's space, once per run; a failing embedder is only a note."""
-    if work.asked is None:
-        try:
-            work.asked = await embed_question(
-                work.db, work.space, request.mapping, request.question, dimensions
-            )
-        except ModelError as error:
-            work.asked = QuestionVector(None, f"the question could not be embedded ({error})")
-    return work.asked
-
-
-async def route_question(
-    work: Work, request: Request, chosen: Sequence[Partition], partitioning: Partitioning
-) -> Routing:
-    """Phase 1 alone: embed the question and route it among ``chosen``."""
-    asked = await asked_vector(work, request, partitioning.generation.dimensions)
-    routing = route(
-        request.question,
-        asked.vector,
-        chosen,
-        work.config,
-        threshold=_threshold(work),
-        centered=asked.borrowed or work.space.lexical,
-        full_sweep=request.full_sweep,
-        everything_unread=request.mode == "continue",
-        note=asked.note,
-    )
-    if routing.fallback or asked.vector is None:
-        work.warn(routing.note)
-    work.on_event(Routed(routing))
-    return routing
-
-
-def _threshold(work: Work) -> float | None:
-    """The space's own threshold, unless the user set one."""
-    if "partition_relevance_threshold" in work.config.model_fields_set:
-        return None
-    return work.space.threshold
 
 
 def _reader(work: Work, request: Request, run: Run) -> Reader:
@@ -321,7 +261,7 @@ async def _answer(
         session=request.session,
         run=run.id,
         mode=request.mode,
-        model=" / ".join(_models(work)),
+        model=" / ".join(work.models),
         synthesis=synthesis,
         routing=material.routing,
         sweeps=material.sweeps,
@@ -346,13 +286,6 @@ async def _finish(work: Work, run: Run, answer: Answer, material: Material) -> N
         raise runs.taken_away()
     if work.replies is not None:
         await work.replies.tidy(work.config.cache_mb, done=not answer.partial)
-
-
-def _models(work: Work) -> dict[str, bool]:
-    """The models by name, and whether they cost nothing."""
-    return {
-        llm.name: bool(getattr(llm, "free", False)) for llm in (work.sweep_llm, work.synthesis_llm)
-    }
 
 
 def _properties(answer: Answer) -> dict[str, object]:

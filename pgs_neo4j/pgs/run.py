@@ -77,6 +77,12 @@ class Work:
     partitioning: Partitioning | None = None
     asked: QuestionVector | None = None
 
+    @property
+    def models(self) -> dict[str, bool]:
+        """The models by name, and whether they cost nothing."""
+        both = (self.sweep_llm, self.synthesis_llm)
+        return {llm.name: bool(getattr(llm, "free", False)) for llm in both}
+
     @contextmanager
     def phase(self, phase: Phase) -> Iterator[None]:
         """Time a phase and tell its beginning and end."""

@@ -1,0 +1,7 @@
+// How long the kept replies of models are on average.
+// params: models
+// returns: model, output_tokens
+// mode: read
+MATCH (r:PgsReply)
+WHERE r.model IN $models AND r.output_tokens > 0
+RETURN r.model AS model, avg(r.output_tokens) AS output_tokens

@@ -1,0 +1,191 @@
+"""An answer as one page: it loads nothing, runs nothing, and can be read anywhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import partial
+
+from pgs_neo4j.export import facts, prose, reports, style
+from pgs_neo4j.export.absence_table import absences
+from pgs_neo4j.export.document import Document, SourceNode
+from pgs_neo4j.export.markup import EMPTY, Html, element, joined
+from pgs_neo4j.export.mentions import Place, distinct, name_of, place_of
+from pgs_neo4j.export.picture import coverage
+from pgs_neo4j.export.register import Register, popovers, register
+from pgs_neo4j.export.text import counted, money, one_line, percent
+from pgs_neo4j.model import AbsenceStatus, Answer, Citation
+
+LONG_QUESTION = 160  # characters from which the question is set smaller
+LONG_LIST = 30  # entries from which a list begins closed
+
+
+def to_html(document: Document) -> str:
+    """The document as a page of its own.
+
+    It holds no script, no link that leads out of it, and a policy that forbids both; all that
+    comes from the graph, the model, or the question is shown as text. Citations are buttons
+    that open the text of their node (``popover``), which needs a browser of 2024 or later.
+    """
+    nodes = register(document)
+    question = one_line(document.answer.question)
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy(style.PAGE)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", one_line(question, 90) or "Answer"),
+        element("style", Html(style.PAGE)),
+    )
+    main = element("main", _header(document), *_sections(document, nodes), _footer())
+    body = element("body", main, "\n", popovers(nodes))
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def policy(sheet: str) -> str:
+    """A content security policy that allows this style sheet and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def _sections(document: Document, nodes: Register) -> list[Html]:
+    answer = document.answer
+    met = answer.crosscheck
+    opened = {sweep.partition for sweep in answer.sweeps}
+    areas = {area.partition: area for area in document.areas}
+    found = [
+        _section("Answer", _answer(answer, nodes)),
+        _section("Sources", _sources(document, nodes)),
+        _section("Coverage", coverage(document, opened)),
+        _section("Checked absences", absences(met.absences, nodes, opened)),
+    ]
+    lists = {
+        "Opportunities": (met.opportunities, reports.opportunities),
+        "Chased flags": (met.flags, reports.chased),
+    }
+    for title, (flags, draw) in lists.items():
+        if flags:
+            body = draw(flags, nodes, opened)
+            found.append(_section(title, _folded(body, len(flags), "flag")))
+    if met.convergences:
+        body = reports.convergences(met.convergences, nodes, opened)
+        body = _folded(body, len(met.convergences), "convergence")
+        found.append(_section("Converging findings", body))
+    if answer.sweeps:
+        found.append(_section("Reports", reports.sweeps(answer.sweeps, areas, nodes)))
+    return [*found, _section("Cost and record", _record(answer))]
+
+
+def _section(title: str, *children: str) -> Html:
+    return element("section", element("h2", title), *children)
+
+
+def _folded(body: Html, count: int, one: str) -> Html:
+    """A long list behind a line that says how long it is."""
+    if count < LONG_LIST:
+        return body
+    return element("details", element("summary", counted(count, one)), body)
+
+
+def _header(document: Document) -> Html:
+    answer = document.answer
+    question = one_line(answer.question) or "No question"
+    graph = f"Partitioned graph synthesis of {one_line(answer.graph, 80)}"
+    asked = one_line(document.asked_at, 60)
+    clock = asked.replace("T", " ", 1)
+    meta = f" · {one_line(answer.model, 80)} · session {one_line(answer.session, 60)}"
+    return element(
+        "header",
+        element("p", graph, class_="eyebrow"),
+        element("h1", question, class_="long" if len(question) > LONG_QUESTION else None),
+        element("p", element("time", clock, datetime=asked), meta, class_="meta"),
+        _tiles(answer),
+        _notes(answer),
+    )
+
+
+def _tiles(answer: Answer) -> Html:
+    cited = [each for each in distinct(answer.synthesis.citations) if each.valid]
+    found = sum(1 for _ in facts.findings(answer))
+    loose, wrong = facts.unsupported(answer), facts.misquotes(answer)
+    missing = answer.crosscheck.absences
+    confirmed = sum(each.status is AbsenceStatus.CONFIRMED for each in missing)
+    read = answer.coverage
+    price = "" if answer.cost is None else f"; cost {money(answer.cost)}"
+    tiles = (
+        ("Coverage", percent(read.fraction),
+         f"{read.nodes_read:,} of {counted(read.nodes_total, 'node')}"),
+        ("Nodes cited", f"{len(cited):,}", f"{facts.invalid(answer):,} invalid besides"),
+        ("Findings", f"{found:,}", f"{loose:,} unsupported, {counted(wrong, 'misquote')}"),
+        ("Absences", f"{len(missing):,}", f"{confirmed:,} confirmed"),
+        ("Model calls", f"{answer.usage.calls:,}", f"{answer.usage.cached:,} cached{price}"),
+    )  # fmt: skip
+    return element("dl", *(_tile(*each) for each in tiles), class_="tiles")
+
+
+def _tile(label: str, figure: str, more: str) -> Html:
+    return element(
+        "div",
+        element("dt", label),
+        element("dd", figure, class_="figure"),
+        element("dd", more, class_="more"),
+    )
+
+
+def _notes(answer: Answer) -> Html:
+    notes = facts.notes(answer)
+    if not notes and not answer.partial:
+        return EMPTY
+    title = "This answer is partial" if answer.partial else "Notes"
+    listed = element("ul", *(element("li", note) for note in notes)) if notes else EMPTY
+    return element("aside", element("h2", title), listed, class_="notes")
+
+
+def _answer(answer: Answer, nodes: Register) -> Html:
+    if not answer.text.strip():
+        return element("p", "There is no synthesis.", class_="note")
+    write = partial(nodes.text, citations=answer.synthesis.citations)
+    return element("div", prose.blocks(answer.text, write), class_="prose")
+
+
+def _sources(document: Document, nodes: Register) -> Html:
+    cited = distinct(document.answer.synthesis.citations)
+    if not cited:
+        return element("p", "The answer cites no node.", class_="note")
+    known = {(each.partition, each.alias): each for each in document.sources}
+    items = (_source(each, known, nodes) for each in sorted(cited, key=_by_validity))
+    return _folded(element("ul", *items, class_="sources"), len(cited), "citation")
+
+
+def _by_validity(citation: Citation) -> bool:
+    return not citation.valid
+
+
+def _source(citation: Citation, known: dict[Place, SourceNode], nodes: Register) -> Html:
+    name = name_of(citation.partition, one_line(citation.alias, 40))
+    if not citation.valid:
+        struck = element("s", name, class_="invalid")
+        return element("li", struck, " ", element("span", "no such node", class_="note"))
+    source = known.get(place_of(citation))
+    title = source.title if source else citation.title or ""
+    key = source.key if source else citation.node or ""
+    gone = source is not None and source.text is None
+    state = "gone" if gone else "changed" if source is not None and source.changed else ""
+    return element(
+        "li", nodes.button(place_of(citation), name), f" {one_line(title, 160) or 'Untitled'} ",
+        element("span", one_line(key, 80), class_="key-of"),
+        joined((" ", element("span", state, class_="badge warn"))) if state else EMPTY,
+    )  # fmt: skip
+
+
+def _record(answer: Answer) -> Html:
+    rows = (
+        joined((element("dt", label), element("dd", text))) for label, text in facts.figures(answer)
+    )
+    return element("dl", *rows, class_="record")
+
+
+def _footer() -> Html:
+    return element("footer", "Made by pgs_neo4j. This page loads nothing and runs no script.")

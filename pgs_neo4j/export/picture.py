@@ -1,0 +1,142 @@
+"""The picture of coverage: a treemap of all partitions, its legend, and the same as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pgs_neo4j.export import facts
+from pgs_neo4j.export.document import Area, AreaState, Document
+from pgs_neo4j.export.markup import EMPTY, Html, element, joined
+from pgs_neo4j.export.text import counted, one_line
+from pgs_neo4j.export.treemap import Rect, squarify
+
+# Two frames, of which the style sheet shows one: letters keep their size on a narrow screen.
+FRAMES = {"wide": (960, 400), "narrow": (360, 420)}
+LETTER = 7.2  # width of a letter of the labels at 12 px, on average
+MARGIN = 6.0
+NAME_ROOM = (34.0, 20.0)  # width and height from which a cell holds its name
+WORD_ROOM = (64.0, 38.0)  # and a keyword below
+BAR = 5.0  # height of the bar that says how much of a partition was read
+
+
+def coverage(document: Document, opened: Collection[int]) -> Html:
+    """The picture, its legend, and its table; ``opened`` have a place on the page to lead to."""
+    areas = sorted(document.areas, key=lambda area: (-area.nodes, area.partition))
+    said = element("p", f"{facts.headline(document.answer.coverage)} in this session.")
+    if not areas:
+        return said
+    maps = [_map(areas, name, opened) for name in FRAMES]
+    return joined((said, element("figure", *maps, _legend(areas)), _table(areas, opened)))
+
+
+def partition_link(partition: int, opened: Collection[int]) -> Html:
+    """The name of a partition, as a link to what was found in it."""
+    name = f"P{partition}"
+    if partition not in opened:
+        return element("span", name, class_="part")
+    return element("a", name, href=f"#{place_id(partition)}", class_="part")
+
+
+def place_id(partition: int) -> str:
+    """The id of the place on the page that tells what was found in a partition."""
+    return f"partition-{partition}"
+
+
+def _map(areas: Sequence[Area], name: str, opened: Collection[int]) -> Html:
+    width, height = FRAMES[name]
+    hatch = f"hatch-{name}"
+    line = element("path", d="M0 8 L8 0", class_="hatch")
+    pattern = element("pattern", line, id=hatch, width=8, height=8, patternUnits="userSpaceOnUse")
+    rects = squarify([area.nodes for area in areas], width, height)
+    cells = (
+        _cell(area, rect, hatch, opened)
+        for area, rect in zip(areas, rects, strict=True)
+        if rect.area > 0
+    )
+    return element(
+        "svg", element("defs", pattern), *cells, viewBox=f"0 0 {width} {height}",
+        class_=f"map {name}", role="group", aria_label="Partitions by size, coloured by state",
+    )  # fmt: skip
+
+
+def _cell(area: Area, rect: Rect, hatch: str, opened: Collection[int]) -> Html:
+    box = {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}
+    parts = [
+        element("title", facts.area_words(area)),
+        element("rect", **box, class_="cell"),
+        element("rect", **box, class_="pool", fill=f"url(#{hatch})") if area.pool else EMPTY,
+        _bar(area, rect) if area.state is AreaState.PARTIAL else EMPTY,
+        *_labels(area, rect),
+    ]
+    group = element("g", *parts, class_=str(area.state))
+    if area.partition not in opened:
+        return group
+    # Out of the tab order: the table below has the same links, and no picture before them.
+    return element("a", group, href=f"#{place_id(area.partition)}", tabindex="-1")
+
+
+def _bar(area: Area, rect: Rect) -> Html:
+    """How much of it was read, at the lower edge."""
+    share = min(max(area.nodes_read / area.nodes, 0.0), 1.0)
+    height = min(BAR, rect.height / 3)
+    width = max(rect.width - 2.0, 0.0)
+    y = rect.y + rect.height - height - 1.0
+    track = element("rect", x=rect.x + 1.0, y=y, width=width, height=height, class_="track")
+    done = element("rect", x=rect.x + 1.0, y=y, width=width * share, height=height, class_="done")
+    return joined((track, done))
+
+
+def _labels(area: Area, rect: Rect) -> list[Html]:
+    room = int((rect.width - 2 * MARGIN) / LETTER)
+    name = f"P{area.partition}"
+    if rect.width < NAME_ROOM[0] or rect.height < NAME_ROOM[1] or len(name) > room:
+        return []
+    x, y = rect.x + MARGIN, rect.y + MARGIN + 9.0
+    labels = [element("text", name, x=x, y=y, class_="name")]
+    if rect.width >= WORD_ROOM[0] and rect.height >= WORD_ROOM[1]:
+        lines = min(int((rect.height - 2 * MARGIN - 14.0) / 15.0), 3)
+        words = [one_line(word, room) for word in area.keywords[:lines]]
+        labels += [
+            element("text", word, x=x, y=y + 15.0 * (place + 1)) for place, word in enumerate(words)
+        ]
+    return labels
+
+
+def _legend(areas: Sequence[Area]) -> Html:
+    entries = []
+    for state in AreaState:
+        those = [area for area in areas if area.state is state]
+        if those:
+            nodes = counted(sum(area.nodes for area in those), "node")
+            text = f"{facts.STATE_WORDS[state]}: {counted(len(those), 'partition')}, {nodes}"
+            entries.append(_key(str(state), text))
+    pools = sum(area.pool for area in areas)
+    if pools:
+        text = f"hatched: {counted(pools, 'pool')} of nodes that no relationship places"
+        entries.append(_key("pooled", text))
+    return element("figcaption", element("ul", *entries, class_="legend"))
+
+
+def _key(kind: str, text: str) -> Html:
+    return element("li", element("span", class_=f"key {kind}", aria_hidden="true"), text)
+
+
+def _table(areas: Sequence[Area], opened: Collection[int]) -> Html:
+    head = ("Partition", "Keywords", "Nodes", "Read", "State")
+    classes = (None, None, "right", "right", None)
+    row = [element("th", h, scope="col", class_=c) for h, c in zip(head, classes, strict=True)]
+    rows = [element("tr", *_cells(area, opened)) for area in areas]
+    table = element("table", element("thead", element("tr", *row)), element("tbody", *rows))
+    summary = element("summary", f"The same as a table of {counted(len(areas), 'partition')}")
+    return element("details", summary, element("div", table, class_="scroll"))
+
+
+def _cells(area: Area, opened: Collection[int]) -> list[Html]:
+    state = facts.STATE_WORDS[area.state] + (", pool" if area.pool else "")
+    return [
+        element("th", partition_link(area.partition, opened), scope="row"),
+        element("td", one_line(", ".join(area.keywords), 200)),
+        element("td", f"{area.nodes:,}", class_="right"),
+        element("td", f"{area.nodes_read:,}", class_="right"),
+        element("td", element("span", state, class_=f"badge {area.state}")),
+    ]

@@ -1,0 +1,50 @@
+"""Text from a graph or a model made safe to put into a file, and numbers made readable."""
+
+from __future__ import annotations
+
+import re
+
+# A terminal that shows the file obeys escape sequences, and every viewer reorders text at
+# bidirectional controls: neither may come from a node. A sequence that never ends takes nothing.
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)|[@-Z\\^_])")
+_BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    "\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+
+
+def plain(text: str) -> str:
+    """The text with ``\\n`` for every line break, and no other control character but tab."""
+    return _CONTROL.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """The text on one line, safe, and cut with an ellipsis after ``limit`` characters."""
+    line = " ".join(plain(text).split())
+    return line if limit is None or len(line) <= limit else f"{line[: max(limit - 1, 0)]}…"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: ``1 node``, ``1,200 nodes``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def percent(share: float) -> str:
+    """A share of 0 to 1 in whole percent that never rounds to none or all of something."""
+    if 0 < share < 0.01:
+        return "under 1\u00a0%"
+    return "over 99\u00a0%" if 0.99 < share < 1 else f"{share * 100:.0f}\u00a0%"
+
+
+def seconds(value: float) -> str:
+    """A duration for people: ``0.8 s``, ``45 s``, ``3 min 05 s``."""
+    if value < 10:
+        return f"{value:.1f} s"
+    whole = round(value)
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60:02d} s"
+
+
+def money(value: float) -> str:
+    """A cost without its unit, small ones to four digits: ``12.30``, ``0.0042``."""
+    return f"{value:,.2f}" if value >= 1 else f"{value:.4f}".rstrip("0").rstrip(".")

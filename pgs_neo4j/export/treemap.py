@@ -1,0 +1,95 @@
+"""A squarified treemap: sizes as rectangles that fill a frame and are not far from squares.
+
+Bruls, Huizing, van Wijk, "Squarified Treemaps", Data Visualization 2000.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle; ``x`` and ``y`` are its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def area(self) -> float:
+        """Width times height."""
+        return self.width * self.height
+
+
+NOTHING = Rect(0.0, 0.0, 0.0, 0.0)
+
+
+def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect, ...]:
+    """A rectangle for each size, in the order given, with areas in proportion to the sizes.
+
+    The largest stands in the upper left; ties go by place, so equal input gives equal output.
+    Together they cover the frame. What is not above 0, or no number, gets no area.
+    """
+    shown = {i: float(s) for i, s in enumerate(sizes) if s > 0 and math.isfinite(s)}
+    rects = [NOTHING] * len(sizes)
+    if not shown or width <= 0 or height <= 0:
+        return tuple(rects)
+    largest = max(shown.values())
+    total = sum(size / largest for size in shown.values())  # no overflow, whatever the sizes
+    order = sorted(shown, key=lambda i: (-shown[i], i))
+    areas = [shown[i] / largest / total * width * height for i in order]
+    free = Rect(0.0, 0.0, width, height)
+    begin = 0
+    while begin < len(areas):
+        end = _row(areas, begin, min(free.width, free.height))
+        row, free = _place(areas[begin:end], free, last=end == len(areas))
+        for i, rect in zip(order[begin:end], row, strict=True):
+            rects[i] = rect
+        begin = end
+    return tuple(rects)
+
+
+def _row(areas: Sequence[float], begin: int, side: float) -> int:
+    """Where the row ends that begins here: before its worst aspect ratio would grow."""
+    total, worst, end = 0.0, math.inf, begin
+    while end < len(areas):
+        grown = total + areas[end]
+        ratio = _worst(areas[begin], areas[end], grown, side)
+        if ratio > worst:
+            break
+        total, worst, end = grown, ratio, end + 1
+    return max(end, begin + 1)
+
+
+def _worst(largest: float, smallest: float, total: float, side: float) -> float:
+    """The aspect ratio farthest from 1 in a row of this total area along a side."""
+    thickness = total / side if side > 0 else 0.0
+    if thickness <= 0 or smallest <= 0:
+        return math.inf
+    return max(largest / thickness / thickness, thickness / smallest * thickness)
+
+
+def _place(areas: Sequence[float], free: Rect, *, last: bool) -> tuple[list[Rect], Rect]:
+    """A row along the shorter side of what is free, and what it leaves free."""
+    upright = free.width >= free.height
+    side, depth = (free.height, free.width) if upright else (free.width, free.height)
+    total = sum(areas)
+    # The last row and the last of a row take what is left: rounding leaves no gap.
+    thickness = depth if last else min(total / side if side > 0 else 0.0, depth)
+    rects: list[Rect] = []
+    offset = 0.0
+    for place, area in enumerate(areas):
+        length = side * area / total if total > 0 else 0.0
+        length = side - offset if place == len(areas) - 1 else min(length, side - offset)
+        if upright:
+            rects.append(Rect(free.x, free.y + offset, thickness, length))
+        else:
+            rects.append(Rect(free.x + offset, free.y, length, thickness))
+        offset += length
+    if upright:
+        return rects, Rect(free.x + thickness, free.y, depth - thickness, free.height)
+    return rects, Rect(free.x, free.y + thickness, free.width, depth - thickness)

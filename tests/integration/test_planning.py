@@ -1,0 +1,88 @@
+"""What a run would cost is told before, and without a model call."""
+
+import pytest
+
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.llm.scripted import contract_reply
+from tests.engines import engine_on_papers
+from tests.graphs import count
+
+PRICES = {"scripted": {"input_price": 1.0, "output_price": 10.0}}
+
+
+@pytest.fixture
+async def engine(endpoint, db):
+    async with engine_on_papers(endpoint, db, models=PRICES) as opened:
+        yield opened
+
+
+async def test_a_plan_asks_no_model_and_begins_no_run(engine, db):
+    plan = await engine.plan("Why?")
+    assert engine.sweep_llm.prompts == engine.synthesis_llm.prompts == []
+    assert await count(db, "(x:PgsRun|PgsSession|PgsReply)") == 0
+    assert [each.nodes for each in plan.sweeps] == [40] * 4
+    assert [each.passes for each in plan.sweeps] == [1] * 4
+    assert plan.calls == 5
+    assert 0 < plan.low < plan.high
+    assert all(each.reason for each in plan.sweeps)
+
+
+async def test_the_passes_and_input_tokens_are_those_of_the_run(engine):
+    knobs = {"max_pass_characters": 6000, "max_flag_sweeps": 0}
+    plan = await engine.plan("Why?", **knobs)
+    answer = await engine.execute("Why?", **knobs)
+    prompts = [p for p in engine.sweep_llm.prompts if p.task == "sweep"]
+    assert sum(each.passes for each in plan.sweeps) == len(prompts) > 4
+    paid = sum(s.usage.input_tokens for s in answer.sweeps)
+    assert sum(each.input_tokens for each in plan.sweeps) == paid
+
+
+async def test_a_plan_knows_what_the_cache_holds(engine):
+    await engine.execute("Why?")
+    plan = await engine.plan("Why?")
+    assert plan.cached == 4
+    assert (plan.calls, sum(each.input_tokens for each in plan.sweeps)) == (1, 0)
+    assert (await engine.plan("Why?", cache=False)).cached == 0
+    assert (await engine.plan("Why not?")).cached == 0
+
+
+async def test_a_plan_says_what_a_bound_would_leave_out(engine):
+    assert (await engine.plan("Why?")).budget == ""
+    plan = await engine.plan("Why?", max_calls=3)
+    assert plan.budget == "3 calls (max_calls) would leave about 2 of 4 unread"
+    assert "max_cost" in (await engine.plan("Why?", max_cost=0.0001)).budget
+    engine.sweep_llm.name = "unpriced"
+    assert (await engine.plan("Why?")).low is None
+    with pytest.raises(ConfigError, match="needs the price of unpriced"):
+        await engine.plan("Why?", max_cost=1.0)
+
+
+async def test_a_plan_of_continue_counts_what_is_unread(engine):
+    engine.sweep_llm._answer = lambda p: "nothing" if p.partition == 2 else contract_reply(p)
+    await engine.execute("Why?")
+    plan = await engine.plan("Why?", mode="continue")
+    assert [each.partition for each in plan.sweeps] == [2]
+
+
+async def test_a_plan_of_a_model_with_a_small_context_has_more_passes(engine):
+    small = {"scripted": {"context": 2600}}
+    engine.settings = engine.settings.model_copy(update={"models": _entries(small)})
+    plan = await engine.plan("Why?", sweep_max_tokens=800)
+    answer = await engine.execute("Why?", sweep_max_tokens=800)
+    assert sum(each.passes for each in plan.sweeps) > 4
+    assert answer.coverage.exhausted
+    for prompt in engine.sweep_llm.prompts:
+        assert (len(prompt.system) + len(prompt.user)) / 3.5 <= 1800
+
+
+def _entries(values):
+    from pgs_neo4j.model_entry import entries
+
+    return entries(values)
+
+
+async def test_the_cost_of_the_run_lies_within_the_band(engine):
+    plan = await engine.plan("Why?")
+    answer = await engine.execute("Why?")
+    assert answer.usage.calls == plan.calls == 5
+    assert plan.low <= answer.cost <= plan.high

@@ -1,0 +1,199 @@
+"""Markdown, JSON, and the notebook cell hold all that is known, and hold it still."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from pgs_neo4j.export import Document, to_json, to_markdown, to_notebook
+from pgs_neo4j.export.written import contained
+from pgs_neo4j.model import Answer, Crosscheck, Synthesis
+
+Make = Callable[..., Document]
+SECTIONS = [
+    "Sources", "Invalid citations", "Checked absences", "Opportunities", "Chased flags",
+    "Converging findings", "Coverage and cost", "Partitions", "Notes",
+]  # fmt: skip
+
+
+def headings(text: str) -> list[str]:
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    return [
+        tokens[place + 1].content
+        for place, token in enumerate(tokens)
+        if token.type == "heading_open" and token.level == 0
+    ]
+
+
+def html_in(text: str) -> list[str]:
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    inside = [child for token in tokens for child in token.children or ()]
+    return [each.content for each in (*tokens, *inside) if each.type.startswith("html")]
+
+
+def test_markdown_tells_the_answer_and_then_what_stands_behind_it(document_of: Make) -> None:
+    text = to_markdown(document_of())
+    assert headings(text) == [
+        "What about toys?", "Thesis", "Connections", "Absences", "Convergences", *SECTIONS,
+    ]  # fmt: skip
+    assert "A claim [P1:n2], two at once [P1:n2, P2:n3], and one that is **wrong**" in text
+    assert "- P1:n2  n2 toys (doi/n2)\n" in text
+    assert "- P2:n3  n3 toys (doi/n3), changed since it was read" in text
+    assert "- P1:n5  n5 toys (doi/n5), gone from the graph since" in text
+    assert text.count("- P1:n2  ") == 1
+    assert "- P9:n4  (no report cites such a node)" in text
+    assert "6 findings, 2 unsupported; 2 misquotes; 1 invalid citation in the answer" in text
+
+
+def test_markdown_has_a_row_for_each_absence(document_of: Make) -> None:
+    text = to_markdown(document_of())
+    for row in (
+        "| nothing on toys | P1, P2 | confirmed: in none of the nodes searched | none | 160 | "
+        "full text: “toys”, “term” |",
+        "| no x | P2 | elsewhere: only in nodes that were not read | P3:n9 Far (not read); and 2 "
+        "more | 160 | unknown: “x” |",
+        "| no y (P1:n3) | P1 | contradicted: a node that was read holds it | P1:n2 Title toys "
+        "(read); P3:n9 Far (not read) | 160 | unknown |",
+        "| vague | none | unchecked: could not be looked for | none | 0 | unknown |",
+    ):
+        assert row in text
+
+
+def test_markdown_tells_flags_and_convergences_with_whole_aliases(document_of: Make) -> None:
+    text = to_markdown(document_of())
+    assert "- P1 suspects in P2: check toys (P1:n3); P2: nothing on toys" in text
+    assert "- P1 to P2, answered by 1 finding of P2: go\n  - P2: Two (P2:n77)" in text
+    assert "- P2 to P3, open: P3 was not read: far" in text
+    assert "- P2 to no partition, names no partition: nowhere" in text
+    assert "- P1, P2 meet by nearly the same words\n  - P1: One: toys (P1:n2)" in text
+    assert "- P4: toys, toys; pool; 0 of 40 nodes read (not read)" in text
+
+
+def test_markdown_leaves_out_what_is_empty(answer_of: Callable[..., Answer]) -> None:
+    answer = answer_of(
+        synthesis=Synthesis(text=""), crosscheck=Crosscheck(), stopped="", warnings=()
+    )
+    text = to_markdown(Document(answer=answer, asked_at="now"))
+    assert headings(text)[1:] == ["Sources", "Coverage and cost"]
+    assert "There is no synthesis." in text
+    assert "The answer cites no node." in text
+
+
+def test_hostile_text_does_not_forge_markdown(hostile: str, document_of: Make) -> None:
+    text = to_markdown(document_of(hostile, text=f"A claim [P1:n2].\n\n{hostile}"))
+    assert headings(text)[-len(SECTIONS) :] == SECTIONS
+    assert not html_in(text)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    text.encode("utf-8")
+    behind = text[text.rindex("## Sources") :]
+    tokens = MarkdownIt("commonmark").enable("table").parse(behind)
+    inside = [child.type for token in tokens for child in token.children or ()]
+    assert not {"link_open", "image", "html_inline"} & set(inside)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "```\nopen", "~~~~ x\nopen\n~~~", "<div>\nopen", "<!-- open", "<script>\nopen\n\n# x",
+        "- ```\n  in a list", "> ~~~\n> quoted", "    code <b>", "`<b>` <i>x</i>", "a\n```",
+        "```a\n```\n<pre>\n```\n<b>", "\\\\<b>", "<![CDATA[", "<?php", "<x a='", "| a |\n|---|\n",
+    ],
+)  # fmt: skip
+def test_what_follows_contained_text_stands_for_itself(said: str) -> None:
+    text = f"{contained(said)}\n\n# Next\n\n<b>\n"
+    assert headings(text)[-1] == "Next"
+    assert html_in(contained(said)) == []
+
+
+@pytest.mark.parametrize("said", ["", "a `b<c>` d", "```\n<b>\n```", "a < b > c", "1. x\n   - y"])
+def test_contained_text_without_html_is_as_it_was(said: str) -> None:
+    assert contained(said) == said
+
+
+def test_json_holds_every_absence_and_citation(document_of: Make) -> None:
+    document = document_of()
+    text = to_json(document)
+    value = json.loads(text)
+    assert [(each["partition"], each["alias"], each["valid"]) for each in value["citations"]] == [
+        (1, "n2", True), (2, "n3", True), (9, "n4", False), (1, "n5", True),
+    ]  # fmt: skip
+    absences = document.answer.crosscheck.absences
+    assert [each["text"] for each in value["checked_absences"]] == [a.text for a in absences]
+    assert value["checked_absences"][1]["sightings"] == [
+        {"partition": 3, "alias": "n9", "node": "doi/n9", "title": "Far", "read": False}
+    ]
+    assert value["checks"] == {
+        "findings": 6, "unsupported_findings": 2, "misquotes": 2, "invalid_citations": 1,
+    }  # fmt: skip
+    assert value["areas"][1]["state"] == "partial"
+    assert [each["gone"] for each in value["sources"]] == [False, False, True]
+    assert value["flags"][0]["opportunity"] is True
+    assert value["sweeps"][0]["report"]["findings"][2]["quotes"][0]["found"] is False
+    assert value["sweeps"][2]["report"] is None
+    assert value["coverage"]["fraction"] == 0.375
+    assert (value["cost"], value["partial"], value["asked_at"]) == (0.25, True, document.asked_at)
+    assert "element_id" not in text
+
+
+def test_json_keys_stay(document_of: Make) -> None:
+    assert set(json.loads(to_json(document_of()))) == {
+        "question", "graph", "session", "run", "mode", "model", "generation", "partial", "stopped",
+        "answer", "complete", "reductions", "thesis", "connections", "absences", "convergences",
+        "citations", "checks", "checked_absences", "flags", "converging_findings", "sweeps",
+        "routing", "coverage", "usage", "synthesis_usage", "cost", "seconds", "warnings",
+        "asked_at", "areas", "sources",
+    }  # fmt: skip
+
+
+def test_json_is_harmless_and_loses_nothing(hostile: str, document_of: Make) -> None:
+    text = to_json(document_of(hostile))
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    text.encode("utf-8")
+    assert json.loads(text)["model"] == hostile
+
+
+def test_json_has_no_word_for_what_is_no_number(document_of: Make) -> None:
+    document = document_of()
+    answer = replace(document.answer, cost=math.nan, seconds={"total": math.inf})
+    value = json.loads(to_json(replace(document, answer=answer)))
+    assert value["cost"] is None
+    assert value["seconds"] == {"total": None}
+
+
+def test_notebook_shows_answer_sources_and_figures(
+    answer_of: Callable[..., Answer], parsed: Callable[[str], Any]
+) -> None:
+    page = parsed(to_notebook(answer_of()))
+    (whole,) = page.having("div", "pgs-answer")
+    assert page.elements[0] is whole
+    for said in (
+        "What about toys?", "A claim [P1:n2], two at once", "4 sources", "P2:n3 Title of n3",
+        "P9:n4 no such node", "2 of 4 partitions", "5 calls, 2 cached",
+        "1 confirmed, 1 elsewhere, 1 contradicted, 1 unchecked", "Stopped early",
+    ):  # fmt: skip
+        assert said in whole.text
+    assert [each.text for each in page.having("s")] == ["P9:n4", "P9:n4"]
+    (done,) = page.having("rect", "pgs-done")
+    assert done.attributes["width"] == "37.5"
+
+
+def test_notebook_styles_concern_nothing_else(answer_of: Callable[..., Answer]) -> None:
+    sheet = re.search("<style>(.*)</style>", to_notebook(answer_of()), re.DOTALL)
+    assert sheet
+    rules = [line for line in sheet[1].splitlines() if line]
+    assert all(line.startswith(".pgs-answer ") for line in rules)
+
+
+def test_notebook_shows_hostile_text_as_text(
+    hostile: str, answer_of: Callable[..., Answer], parsed: Callable[[str], Any]
+) -> None:
+    page = parsed(to_notebook(answer_of(hostile, text=hostile)))
+    assert len(page.having("style")) == 1
+    assert not page.having("a")

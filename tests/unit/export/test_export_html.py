@@ -1,0 +1,268 @@
+"""The page: what it shows, and that it is inert whatever it shows."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.export import Area, AreaState, Document, SourceNode, to_html
+from pgs_neo4j.model import AbsenceStatus, Answer, CheckedAbsence, Crosscheck, Stated
+
+Make = Callable[..., Document]
+Parse = Callable[[str], Any]
+
+
+def test_the_policy_allows_this_style_sheet_and_nothing_else(
+    document_of: Make, parsed: Parse
+) -> None:
+    text = to_html(document_of())
+    page = parsed(text)
+    (sheet,) = page.having("style")
+    digest = base64.b64encode(hashlib.sha256(sheet.text.encode()).digest()).decode()
+    (policy,) = [
+        each.attributes["content"]
+        for each in page.having("meta")
+        if each.attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.split("; ") == [
+        "default-src 'none'", f"style-src 'sha256-{digest}'", "base-uri 'none'",
+        "form-action 'none'",
+    ]  # fmt: skip
+    assert text.index("Content-Security-Policy") < text.index("<style>")
+    assert not re.search(r"url\((?!#)|@import|https?:", sheet.text)
+
+
+def test_the_same_document_gives_the_same_page(document_of: Make) -> None:
+    assert to_html(document_of()) == to_html(document_of())
+
+
+def test_citations_are_buttons_that_open_their_node(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    (prose,) = page.having("div", "prose")
+    assert prose.text.startswith("Thesis\nA claim [P1:n2], two at once [P1:n2, P2:n3]")
+    buttons = [each for each in page.having("button", "cite") if each.text == "P1:n2"]
+    assert len({each.attributes["popovertarget"] for each in buttons}) == 1
+    (node,) = [
+        each
+        for each in page.having("div", "node")
+        if each.attributes["id"] == buttons[0].attributes["popovertarget"]
+    ]
+    assert "popover" in node.attributes
+    assert "n2 toys" in node.text
+    assert "Text of toys" in node.text
+    assert "Paper" in node.text
+    assert "doi/n2" in node.text
+
+
+def test_an_alias_without_a_partition_opens_the_node_it_means(
+    document_of: Make, parsed: Parse
+) -> None:
+    page = parsed(to_html(document_of()))
+    (close, *_) = [each for each in page.having("button", "cite") if each.text == "n5"]
+    (node,) = [
+        each
+        for each in page.having("div", "node")
+        if each.attributes["id"] == close.attributes["popovertarget"]
+    ]
+    assert node.attributes["aria-label"] == "Node P1:n5"
+    assert "gone from the graph" in node.text
+
+
+def test_invalid_citations_are_struck_and_open_nothing(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    struck = [each.text for each in page.having("s", "invalid")]
+    assert struck.count("P9:n4") == 2  # in the answer, and among the sources
+    assert "n77" in struck
+    buttons = {each.text for each in page.having("button")}
+    assert not {"P9:n4", "n77"} & buttons
+
+
+def test_a_node_that_is_cited_by_a_report_alone_shows_its_title(
+    document_of: Make, parsed: Parse
+) -> None:
+    page = parsed(to_html(document_of(sources=())))
+    nodes = {each.attributes["aria-label"]: each.text for each in page.having("div", "node")}
+    assert "Title of n3" in nodes["Node P1:n3"]
+    assert "not part of this page" in nodes["Node P1:n3"]
+    assert "Node P3:n9" in nodes  # sighted
+
+
+def test_changed_nodes_are_marked(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    sources = [each.text for each in page.having("ul", "sources")[0:1]]
+    assert "changed" in sources[0]
+    assert "gone" in sources[0]
+
+
+def test_the_picture_has_a_cell_for_each_partition(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    assert [each.attributes["class"] for each in page.having("svg")] == ["map wide", "map narrow"]
+    groups = page.having("g")
+    assert [each.attributes["class"] for each in groups] == [
+        "read", "partial", "failed", "unread",
+    ] * 2  # fmt: skip
+    assert "P2: toys, toys; 20 of 40 nodes read" in groups[1].text
+    assert len(page.having("rect", "pool")) == 2
+    hatches = {each.attributes["fill"] for each in page.having("rect", "pool")}
+    assert hatches == {"url(#hatch-wide)", "url(#hatch-narrow)"}
+    assert {"hatch-wide", "hatch-narrow"} <= set(page.ids)
+    track, done = page.having("rect", "track")[0], page.having("rect", "done")[0]
+    assert float(done.attributes["width"]) == pytest.approx(
+        float(track.attributes["width"]) / 2, abs=0.02
+    )
+
+
+def test_links_lead_to_what_was_swept(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    assert {each.attributes["href"] for each in page.having("a")} == {
+        "#partition-1", "#partition-2", "#partition-3",
+    }  # fmt: skip
+
+
+def test_absences_have_a_column_for_each_partition_concerned(
+    document_of: Make, parsed: Parse
+) -> None:
+    page = parsed(to_html(document_of()))
+    (matrix,) = page.having("table", "matrix")
+    heads = [each.text for each in page.having("th", "mark")]
+    assert heads == ["P1", "P2", "P3"]
+    cells = [each.text for each in page.having("td", "mark")]
+    assert cells == ["○", "○", "", "", "○", "◇", "○●", "", "◇", "", "", ""]
+    badges = [each.text for each in page.having("span", "badge") if each.text in set(AbsenceStatus)]
+    assert badges[:4] == ["confirmed", "elsewhere", "contradicted", "unchecked"]
+    assert "160 nodes searched by full text for “toys”, “term”; 0 nodes hold it." in matrix.text
+    assert "and 2 more" in matrix.text
+
+
+def test_marks_say_what_they_mean_and_open_what_was_seen(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    labels = {each.attributes["aria-label"] for each in page.having("span", "seen-read")}
+    assert labels == {"seen, read"}
+    (opened, *_) = [each for each in page.having("button", "cite") if each.text == "●"]
+    assert opened.attributes["popovertarget"] in page.ids
+
+
+def test_more_than_forty_partitions_are_listed(answer_of: Any, parsed: Parse) -> None:
+    reported = tuple(Stated(number, 0, "x") for number in range(1, 42))
+    absence = CheckedAbsence(text="x", reported=reported, status=AbsenceStatus.CONFIRMED)
+    answer = answer_of(crosscheck=Crosscheck(absences=(absence,)))
+    page = parsed(to_html(Document(answer=answer, asked_at="now")))
+    assert not page.having("td", "mark")
+    assert "Reported by P1, P2, " in page.having("table", "matrix")[0].text
+    short = replace(absence, reported=reported[:40])
+    answer = answer_of(crosscheck=Crosscheck(absences=(short,)))
+    page = parsed(to_html(Document(answer=answer, asked_at="now")))
+    assert len(page.having("td", "mark")) == 40
+
+
+def test_findings_are_told_with_what_is_wrong_with_them(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    first, second, third = page.having("div", "report")
+    assert "Two [n77] unsupported" in first.text
+    assert "Misquoted: no node it cites holds “never said toys”" in first.text
+    assert "20 of 40 nodes read in this run; 1 of 2 passes accepted" in second.text
+    assert "429 toys" in third.text
+    summaries = [each.text for each in page.having("summary")]
+    assert any("3 findings, 1 unsupported, 1 misquote" in each for each in summaries)
+
+
+def test_flags_and_convergences_are_told(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    opportunity, flags, met = (each.text for each in page.having("ul", "cards"))
+    assert opportunity.startswith("P1 → P2 check toys [n3]")
+    assert "P2 nothing on toys" in opportunity
+    for outcome in (
+        "opportunity: P2 reports it absent", "answered by 1 finding of P2",
+        "open: P3 was not read", "names no partition", "P1 says nothing of it",
+    ):  # fmt: skip
+        assert outcome in flags
+    assert "P1 + P2 meet by relationships" in met
+    assert "P1 + P2 meet by nearly the same words" in met
+
+
+def test_the_record_and_the_notes(document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of()))
+    (record,) = page.having("dl", "record")
+    for said in ("2 of 4 partitions, 60 of 160 nodes", "5 calls, 2 cached", "1,200 in, 80 out",
+                 "0.25", "3.2 s (partition 0.1 s", "r1, mode full", "g7"):  # fmt: skip
+        assert said in record.text
+    (notes,) = page.having("aside", "notes")
+    assert "This answer is partial" in notes.text
+    assert "Stopped early: the budget; toys" in notes.text
+    assert "P3: 0 of 40 nodes were read" in notes.text
+
+
+def test_an_answer_without_anything(answer_of: Callable[..., Answer], parsed: Parse) -> None:
+    answer = answer_of(text="", sweeps=(), crosscheck=Crosscheck(), stopped="", warnings=())
+    answer = replace(answer, synthesis=replace(answer.synthesis, citations=(), complete=False))
+    page = parsed(to_html(Document(answer=answer, asked_at="")))
+    (body,) = page.having("body")
+    for said in ("There is no synthesis", "cites no node", "No absence was reported"):
+        assert said in body.text
+
+
+def test_hostile_text_is_only_shown(hostile: str, document_of: Make, parsed: Parse) -> None:
+    page = parsed(to_html(document_of(hostile, text=f"## Thesis\n{hostile}\n\n{hostile} [P1:n2]")))
+    (head,) = page.having("head")
+    assert [each.tag for each in page.elements if each.tag in {"title", "style"}][:2] == [
+        "title", "style",
+    ]  # fmt: skip
+    assert len(page.having("style")) == 1
+    assert len(page.having("main")) == 1
+    assert head.text
+    body = page.having("body")[0].text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", body)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["[x](javascript:alert(1))", "<script>alert(1)</script>", "<img onerror=alert(1)>",
+     "<http://example.com>", "![x](http://example.com)"],
+)  # fmt: skip
+def test_links_images_and_html_in_the_answer_are_text(
+    said: str, document_of: Make, parsed: Parse
+) -> None:
+    page = parsed(to_html(document_of(text=f"Before {said} after [P1:n2]")))
+    (prose,) = page.having("div", "prose")
+    assert prose.text.strip() == f"Before {said} after [P1:n2]"
+
+
+def test_node_text_is_whole(document_of: Make, parsed: Parse) -> None:
+    content = "  two\n\n\tlines <b>&amp;</b>  "
+    source = SourceNode(partition=1, alias="n2", key="k", title="t", text=content)
+    page = parsed(to_html(document_of(sources=(source,))))
+    assert content in [each.text for each in page.having("div", "text")]
+
+
+def test_duplicates_do_not_repeat_ids(document_of: Make, parsed: Parse) -> None:
+    whole = document_of()
+    answer = replace(whole.answer, sweeps=whole.answer.sweeps * 2)
+    parsed(to_html(replace(whole, answer=answer, sources=whole.sources * 2)))
+
+
+def test_areas_without_nodes_or_more_read_than_there_are(document_of: Make, parsed: Parse) -> None:
+    areas = (
+        Area(partition=1, nodes=0, nodes_read=0, state=AreaState.PARTIAL),
+        Area(partition=2, nodes=5, nodes_read=9, state=AreaState.PARTIAL),
+    )
+    page = parsed(to_html(document_of(areas=areas)))
+    assert len(page.having("g")) == 2
+
+
+def test_thousands_of_sources_take_no_time(document_of: Make) -> None:
+    sources = tuple(
+        SourceNode(partition=1, alias=f"n{i}", key=str(i), title=f"T{i}", text="word <b> " * 230)
+        for i in range(2000)
+    )
+    document = document_of(sources=sources)
+    begun = time.perf_counter()
+    text = to_html(document)
+    assert time.perf_counter() - begun < 3  # about 0.2 s on an idle machine
+    assert len(text) > 4_000_000

@@ -1,0 +1,128 @@
+"""Text is made safe, and citations are found where they stand."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.export import text
+from pgs_neo4j.export.markup import Html, element, escaped, joined
+from pgs_neo4j.export.mentions import distinct, judged, name_of, pieces
+from pgs_neo4j.model import Citation
+
+
+def places(said: str, partition: int = 0) -> list[tuple[int, str]]:
+    return [
+        each.place for piece in pieces(said, partition) if piece != str(piece) for each in piece
+    ]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("a\x1b[31mb\x1b]0;owned\x07c", "abc"),
+        ("a\x1b]never closed", "a]never closed"),
+        ("a\r\nb\rc\u2028d\x0be", "a\nb\nc\nd\ne"),
+        ("a\u202eb\u2066c\x00\x9b\ud800\ufeff\u061c", "abc"),
+        ("tab\tstays, é 中 👩‍💻 too", "tab\tstays, é 中 👩‍💻 too"),
+    ],
+)
+def test_plain_has_no_control_characters(given: str, shown: str) -> None:
+    assert text.plain(given) == shown
+
+
+@given(st.text(st.characters(codec=None)))
+def test_plain_is_stable_and_can_be_written(said: str) -> None:
+    once = text.plain(said)
+    once.encode("utf-8")
+    assert not set(once) & set("\x00\x1b\r\x9b\u202e\u2028\u2066")
+
+
+def test_one_line_is_cut_with_an_ellipsis() -> None:
+    assert text.one_line(" a\n b ") == "a b"
+    assert text.one_line("abcdef", 4) == "abc…"
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0, "0"), (0.001, "under 1"), (0.5, "50"), (0.999, "over 99"), (1, "100")]
+)
+def test_percent_never_rounds_to_all_or_nothing(share: float, said: str) -> None:
+    assert text.percent(share) == f"{said}\u00a0%"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(1234.5, "1,234.50"), (0.25, "0.25"), (0.00421, "0.0042"), (0.0, "0")]
+)
+def test_money(value: float, said: str) -> None:
+    assert text.money(value) == said
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.82, "0.8 s"), (45.2, "45 s"), (185, "3 min 05 s")])
+def test_seconds(value: float, said: str) -> None:
+    assert text.seconds(value) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("[P4:n12]", [(4, "n12")]),
+        ("[P4:n12, P7:n3]", [(4, "n12"), (7, "n3")]),
+        ("(P4: n1; n2 & n3)", [(4, "n1"), (4, "n2"), (4, "n3")]),
+        ("【n1】 [nodes n2 and n3]", [(0, "n1"), (0, "n2"), (0, "n3")]),
+        ("[P1:n3\u2013n7]", [(1, "n3"), (1, "n7")]),
+        ("[P1:N007]", [(1, "n7")]),
+        ("[[P1:n1]]", [(1, "n1")]),
+        ("[P1:n1,\nP2:n2]", [(1, "n1"), (2, "n2")]),
+        ("[see P1:n1] n3 [n1n2] [] [n] (note n5)", []),
+        ("[P1:n1", []),
+    ],
+)  # fmt: skip
+def test_pieces_find_citations(said: str, found: list[tuple[int, str]]) -> None:
+    assert places(said) == found
+
+
+def test_an_alias_without_a_partition_belongs_to_the_one_given() -> None:
+    assert places("[n1] [P2:n2, n3] [n4]", 7) == [(7, "n1"), (2, "n2"), (2, "n3"), (7, "n4")]
+
+
+@given(st.text("[](){}Pn12:,;- and\n", max_size=80))
+def test_pieces_are_the_whole_text(said: str) -> None:
+    whole = ""
+    for piece in pieces(said):
+        whole += piece if isinstance(piece, str) else "".join(
+            f"{each.before}{each.text}{each.after}" for each in piece
+        )  # fmt: skip
+    assert whole == said
+
+
+@pytest.mark.parametrize("unit", ["[", "[n1", "[n1,", "[P1 ", "[n1, n2 ", "nodes ", "[and,", "(["])
+def test_pieces_take_linear_time(unit: str) -> None:
+    begun = time.perf_counter()
+    list(pieces(unit * 60_000))
+    assert time.perf_counter() - begun < 3
+
+
+def test_citations_once_each_in_order() -> None:
+    one, two = Citation(alias="n1", partition=2), Citation(alias="n2", partition=1)
+    assert distinct((one, two, one)) == [one, two]
+    assert judged((one, Citation(alias="n1", partition=2, valid=False)))[(2, "n1")] is True
+    assert (name_of(4, "n12"), name_of(0, "n3")) == ("P4:n12", "n3")
+
+
+def test_what_is_not_markup_is_escaped() -> None:
+    assert escaped('a < b & "c"\'') == "a &lt; b &amp; &quot;c&quot;&#x27;"
+    assert element("p", "<b>", Html("<b></b>"), class_="x", hidden=True, id=None) == (
+        '<p class="x" hidden>&lt;b&gt;<b></b></p>'
+    )
+    assert element("i", title='"><script>') == '<i title="&quot;&gt;&lt;script&gt;"></i>'
+    assert element("meta", http_equiv="x") == '<meta http-equiv="x">'
+    assert element("rect", x=1 / 3, viewBox="0") == '<rect x="0.33" viewBox="0"></rect>'
+    assert joined(("<", Html("<br>")), ">") == "&lt;&gt;<br>"
+
+
+def test_markup_that_is_added_to_text_is_text() -> None:
+    assert escaped("a" + Html("<b>")) == "a&lt;b&gt;"
+    assert escaped(Html("<b>") + "a") == "&lt;b&gt;a"
