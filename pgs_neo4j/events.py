@@ -50,6 +50,14 @@ class Progressed:
 
 
 @dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A run is recorded from here on; whatever ends it early, it can be resumed by its id."""
+
+    run: str
+    resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Routed:
     """The partitions to be swept are chosen."""
 
@@ -109,6 +117,7 @@ Event = (
     | PhaseFinished
     | StepStarted
     | Progressed
+    | RunStarted
     | Routed
     | SweepStarted
     | PassFinished

@@ -19,6 +19,8 @@ def contract_reply(prompt: Prompt) -> str:
     """A valid answer to any prompt, citing nothing but what the prompt shows."""
     if prompt.task == "synthesis":
         return _synthesis(prompt)
+    if prompt.task == "reduction":
+        return _reduction(prompt)
     shown = prompt.nodes[:3]
     if prompt.task == "search":
         return "\n".join(f"{node.title or 'untitled'} was found [{node.alias}]." for node in shown)
@@ -40,6 +42,17 @@ def contract_reply(prompt: Prompt) -> str:
             "",
         )
     )
+
+
+def _reduction(prompt: Prompt) -> str:
+    cited = [
+        f"- {shown.name} says something [P{citation.partition}:{citation.alias}]."
+        for shown in prompt.reports
+        for citation in shown.report.citations[:1]
+        if citation.valid
+    ]
+    lines = "\n".join(cited or ["None."])
+    return f"## Domain State\n{len(prompt.reports)} reports.\n\n## Findings\n{lines}\n"
 
 
 def _synthesis(prompt: Prompt) -> str:

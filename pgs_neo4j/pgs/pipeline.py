@@ -18,9 +18,10 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import Routed
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Answer, Partition, Routing, Sweep, SweepStatus, Synthesis
-from pgs_neo4j.pgs import answers, runs, session
+from pgs_neo4j.pgs import answers, generation, runs, session
 from pgs_neo4j.pgs.reader import Reader, new_gate
 from pgs_neo4j.pgs.recover import Recovered, unsynthesized
+from pgs_neo4j.pgs.reduce import Reducer
 from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
@@ -232,6 +233,14 @@ async def _synthesize(
         on_event=work.on_event,
         warn=work.warn,
         known=request.known,
+        units=await generation.read_units(work.db, run.partitioning.generation.id),
+        reducer=Reducer(
+            llm=work.sweep_llm,
+            config=work.config,
+            calls=work.calls,
+            replies=work.replies,
+            warn=work.warn,
+        ),
     )
     with work.phase("synthesize"):
         try:

@@ -22,9 +22,9 @@ from pgs_neo4j.pgs.schedule import together
 from pgs_neo4j.pgs.synthesis import SYSTEM
 
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known
-# Tokens of a prompt for each that was estimated, and of a reply for each that is usual.
+# Tokens of a prompt for each that was estimated. The lower end of the band takes replies for
+# nothing, the upper one for as long as they may be.
 CHEAP, DEAR = 0.8, 1.5
-SHORT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,24 +168,16 @@ def _cost(
     work: Work, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
 ) -> tuple[float | None, float | None]:
     read = sum(each.input_tokens for each in sweeps)
-    usual, most = (
-        sum(each.output_tokens for each in sweeps),
-        sum(each.output_most for each in sweeps),
-    )
+    most = sum(each.output_most for each in sweeps)
     parts = [
-        (work.sweep_llm, read, usual, most),
-        (
-            work.synthesis_llm,
-            synthesis.input_tokens,
-            synthesis.output_tokens,
-            synthesis.output_most,
-        ),
+        (work.sweep_llm, read, most),
+        (work.synthesis_llm, synthesis.input_tokens, synthesis.output_most),
     ]
     low = high = 0.0
-    for llm, tokens, likely, longest in parts:
+    for llm, tokens, longest in parts:
         if getattr(llm, "free", False):
             continue
-        cheap = work.calls.budget.price(llm.name, CHEAP * tokens, SHORT * likely)
+        cheap = work.calls.budget.price(llm.name, CHEAP * tokens, 0)
         dear = work.calls.budget.price(llm.name, DEAR * tokens, longest)
         if cheap is None or dear is None:
             return None, None

@@ -24,7 +24,7 @@ from pgs_neo4j.errors import (
     StoppedError,
     UsageError,
 )
-from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
+from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, RunStarted, Warned
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.pgs import partition, runs, session
@@ -182,6 +182,7 @@ async def recorded(
     try:
         async with asyncio.timeout_at(hard) as limit:
             run = await _resumed(work, request, stored) if stored else await _begun(work, request)
+            work.on_event(RunStarted(run.id, resumed=stored is not None))
             work.replies = Replies(work.db, run.handle.id, shared=_shared(work.config))
             async with runs.alive(work.db, run.handle):
                 yield run

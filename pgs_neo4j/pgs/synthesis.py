@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN, estimate
-from pgs_neo4j.model import Citation, Partition, Prompt, PromptReport, Report, Sweep, Synthesis
-from pgs_neo4j.pgs.citations import qualified, resolve_qualified
+from pgs_neo4j.model import Citation, Partition, Prompt, PromptReport, Sweep, Synthesis
+from pgs_neo4j.pgs.citations import resolve_qualified
 from pgs_neo4j.pgs.cut import cut
 from pgs_neo4j.pgs.markdown import bullets, passage, sections, spoken
 from pgs_neo4j.pgs.pack import clean
 from pgs_neo4j.pgs.report import render_report
+from pgs_neo4j.pgs.sections import Section, citable_of, listed_keywords, sections_of
 from pgs_neo4j.pgs.shorten import Plan, bullet_count, largest_plan, shortened
 
 KNOWN_SHARE = 0.25  # of what the instructions and the question leave, for an answer known before
+CHECKS_SHARE = 0.2  # of the same, for what was found by looking and counting
 UNREAD_SHARE = 0.125  # of the same, for the list of partitions not read
 UNREAD_LINES = 100
-KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords
 NAMED = 20  # partitions named whose reports were left out
 
 SYSTEM = """\
@@ -83,15 +84,10 @@ class Shown:
     cut_states: int = 0
     cut_known: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A report as parsed, and the same with the partition before each alias."""
-
-    partition: Partition
-    header: str
-    report: Report
-    qualified: Report
+    @property
+    def whole(self) -> bool:
+        """Whether all reports are shown as they are."""
+        return not (self.dropped_bullets or self.dropped_reports or self.cut_states)
 
 
 def synthesis_prompt(
@@ -102,33 +98,37 @@ def synthesis_prompt(
     max_characters: int,
     max_tokens: int | None = None,
     known: str | None = None,
+    sections: Sequence[Section] | None = None,
+    checks: str = "",
 ) -> Shown:
     """The prompt over all reports, within both bounds, instructions included.
 
-    When the reports exceed them, the last bullets of the longest lists are dropped first, then
-    the ends of the Domain States, then the last reports, and all of it is counted. No citation
-    is cut out of a bullet. Raises ConfigError when not even a part of one report fits.
+    ``sections`` are what to show of the reports when that is not each of them as it is, and
+    ``checks`` what was found among them by looking and counting. When they exceed the bounds,
+    the last bullets of the longest lists are dropped first, then the ends of the Domain States,
+    then the last reports, and all of it is counted. No citation is cut out of a bullet. Raises
+    ConfigError when not even a part of one report fits.
     """
-    by_id = {partition.id: partition for partition in partitions}
-    entries = [_entry(by_id[s.partition], s, s.report) for s in sweeps if s.report is not None]
+    shown = list(sections_of(sweeps, partitions) if sections is None else sections)
     room = _room(question, max_characters, max_tokens)
     before = cut(clean(known or ""), int(room[0] * KNOWN_SHARE), int(room[1] * KNOWN_SHARE))
-    frame = (before, _unread(sweeps, partitions, room), f"Question: {question}")
+    found = cut(checks, int(room[0] * CHECKS_SHARE), int(room[1] * CHECKS_SHARE))
+    frame = (found, before, _unread(sweeps, partitions, room), f"Question: {question}")
 
     def fits(plan: Plan) -> bool:
-        user = _user(entries, plan, frame)
+        user = _user(shown, plan, frame)
         if len(SYSTEM) + len(user) > max_characters:
             return False
         return max_tokens is None or estimate(SYSTEM) + estimate(user) <= max_tokens
 
-    plan = largest_plan([entry.qualified for entry in entries], fits)
+    plan = largest_plan([section.qualified for section in shown], fits)
     if plan is None:
         raise ConfigError(
             "the instructions and the question leave no room for reports in the synthesis prompt; "
             "raise max_pass_characters (PGS_MAX_PASS_CHARACTERS) or max_pass_tokens "
             "(PGS_MAX_PASS_TOKENS), or ask in fewer words"
         )
-    return _shown(question, entries, plan, frame, cut_known=before != clean(known or ""))
+    return _shown(question, shown, plan, frame, cut_known=before != clean(known or ""))
 
 
 def parse_synthesis(text: str, citable: Mapping[tuple[int, str], Citation]) -> Synthesis:
@@ -158,28 +158,6 @@ def _room(question: str, max_characters: int, max_tokens: int | None) -> tuple[i
     return characters, max(0, min(size_bytes, 4 * characters))
 
 
-def _entry(partition: Partition, sweep: Sweep, report: Report) -> _Entry:
-    failed = sweep.passes - sweep.passes_accepted
-    lost = f", {failed} of {sweep.passes} passes failed" if failed else ""
-    header = (
-        f"# Partition {partition.name}: {sweep.nodes_read} of {partition.size} nodes read{lost}; "
-        f"keywords: {_keywords(partition.keywords) or 'none'}"
-    )
-    number = report.partition
-    said = replace(
-        report,
-        domain_state=qualified(report.domain_state, number),
-        findings=tuple(replace(f, text=qualified(f.text, number)) for f in report.findings),
-        flags=tuple(replace(f, text=qualified(f.text, number)) for f in report.flags),
-        absences=tuple(replace(a, text=qualified(a.text, number)) for a in report.absences),
-    )
-    return _Entry(partition, header, report, said)
-
-
-def _keywords(keywords: Sequence[str]) -> str:
-    return cut(clean(", ".join(keywords)), *KEYWORDS)
-
-
 def _unread(sweeps: Sequence[Sweep], partitions: Sequence[Partition], room: tuple[int, int]) -> str:
     """What the reports do not stand for, so that nobody takes silence for absence."""
     read = {sweep.partition for sweep in sweeps if sweep.report is not None}
@@ -189,7 +167,7 @@ def _unread(sweeps: Sequence[Sweep], partitions: Sequence[Partition], room: tupl
     lines: list[str] = []
     characters, size_bytes = (int(limit * UNREAD_SHARE) for limit in room)
     for part in others[:UNREAD_LINES]:
-        line = f"\n{part.name} ({part.size} nodes): {_keywords(part.keywords[:8])}"
+        line = f"\n{part.name} ({part.size} nodes): {listed_keywords(part.keywords[:8])}"
         characters, size_bytes = characters - len(line), size_bytes - len(line.encode())
         if characters < 0 or size_bytes < 0:
             break
@@ -199,60 +177,59 @@ def _unread(sweeps: Sequence[Sweep], partitions: Sequence[Partition], room: tupl
     return f"Not read in this run, {len(others)} partitions:{''.join(lines)}{more}"
 
 
-def _user(entries: Sequence[_Entry], plan: Plan, frame: tuple[str, str, str]) -> str:
-    known, unread, question = frame
-    blocks = [f"{e.header}\n{_text(e, plan)}" for e in entries[: plan.reports]]
+def _user(sections: Sequence[Section], plan: Plan, frame: tuple[str, str, str, str]) -> str:
+    checks, known, unread, question = frame
+    blocks = [f"{each.header}\n{_text(each, plan)}" for each in sections[: plan.reports]]
+    if checks:
+        blocks.append(checks)
     if known:
         blocks.append(
             "A search over the nearest nodes had answered as follows. It is not part of the "
             f"reports and cannot be cited; go beyond it.\n<known>\n{known}\n</known>"
         )
-    left_out = [entry.partition.name for entry in entries[plan.reports :]]
+    left_out = [section.name for section in sections[plan.reports :]]
     if left_out:
         more = f", and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
         blocks.append(
             "Read in this run, but their reports found no room here: "
             f"{', '.join(left_out[:NAMED])}{more}. Claim nothing about them."
         )
-    if any(bullet_count(e.report) > bullet_count(shortened(e.report, plan)) for e in entries):
+    if any(bullet_count(e.report) > bullet_count(shortened(e.report, plan)) for e in sections):
         blocks.append("Of long reports only the first bullets of each list are shown.")
     return "\n\n".join((*blocks, unread, question))
 
 
-def _text(entry: _Entry, plan: Plan) -> str:
-    return render_report(shortened(entry.qualified, plan))
+def _text(section: Section, plan: Plan) -> str:
+    return render_report(shortened(section.qualified, plan))
 
 
 def _shown(
     question: str,
-    entries: Sequence[_Entry],
+    sections: Sequence[Section],
     plan: Plan,
-    frame: tuple[str, str, str],
+    frame: tuple[str, str, str, str],
     *,
     cut_known: bool,
 ) -> Shown:
-    kept = [(entry, shortened(entry.report, plan)) for entry in entries[: plan.reports]]
+    kept = [
+        replace(section, report=shortened(section.report, plan))
+        for section in sections[: plan.reports]
+    ]
     prompt = Prompt(
         task="synthesis",
         system=SYSTEM,
-        user=_user(entries, plan, frame),
+        user=_user(sections, plan, frame),
         question=question,
         reports=tuple(
-            PromptReport(entry.partition.name, entry.partition.keywords, report, _text(entry, plan))
-            for entry, report in kept
+            PromptReport(each.name, each.keywords, each.report, _text(each, plan)) for each in kept
         ),
     )
-    citable = {
-        (citation.partition, citation.alias): citation
-        for _, report in kept
-        for citation in report.citations
-        if citation.valid
-    }
+    whole = [bullet_count(section.report) for section in sections[: plan.reports]]
     return Shown(
         prompt,
-        citable,
-        dropped_bullets=sum(bullet_count(e.report) - bullet_count(report) for e, report in kept),
-        dropped_reports=len(entries) - len(kept),
-        cut_states=sum(len(e.qualified.domain_state) > plan.state for e, _ in kept),
+        citable_of(kept),
+        dropped_bullets=sum(whole) - sum(bullet_count(each.report) for each in kept),
+        dropped_reports=len(sections) - len(kept),
+        cut_states=sum(len(each.qualified.domain_state) > plan.state for each in kept),
         cut_known=cut_known,
     )

@@ -9,10 +9,12 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError, ModelOutputError, UsageError
 from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Completion, Partition, Prompt, Sweep, Synthesis
+from pgs_neo4j.model import Completion, Partition, Prompt, Sweep, Synthesis, Unit
 from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.markdown import THINKING, spoken
+from pgs_neo4j.pgs.reduce import Reducer, paths_of
 from pgs_neo4j.pgs.replies import Replies
+from pgs_neo4j.pgs.sections import Section, sections_of
 from pgs_neo4j.pgs.synthesis import Shown, parse_synthesis, synthesis_prompt
 
 LEAST_ROOM = 256  # tokens of a synthesis that is worth asking for
@@ -21,7 +23,10 @@ LEAST_PROMPT = 1500  # tokens of its prompt: the instructions, and something to 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """What a synthesis is made with."""
+    """What a synthesis is made with. ``checks`` is what was found among the reports by looking;
+
+    ``reducer`` condenses them along ``units`` when they exceed one prompt.
+    """
 
     llm: LLM
     config: PGSConfig
@@ -30,6 +35,9 @@ class Writer:
     on_event: OnEvent
     warn: Callable[[str], None]
     known: str | None = None
+    checks: str = ""
+    units: Sequence[Unit] = ()
+    reducer: Reducer | None = None
 
 
 async def synthesize(
@@ -44,14 +52,26 @@ async def synthesize(
     if all(sweep.report is None for sweep in sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
     room, most = _room(writer)
-    shown = synthesis_prompt(
-        question,
-        sweeps,
-        partitions,
-        max_characters=writer.config.max_pass_characters,
-        max_tokens=most,
-        known=writer.known,
-    )
+    made = sections_of(sweeps, partitions)
+
+    def prompt_of(sections: Sequence[Section]) -> Shown:
+        return synthesis_prompt(
+            question,
+            sweeps,
+            partitions,
+            max_characters=writer.config.max_pass_characters,
+            max_tokens=most,
+            known=writer.known,
+            sections=sections,
+            checks=writer.checks,
+        )
+
+    shown, reductions = prompt_of(made), 0
+    if not shown.whole and writer.reducer is not None:
+        reducer, paths = writer.reducer, paths_of(partitions, writer.units)
+        fewer = await reducer.reduced(question, made, paths, lambda s: prompt_of(s).whole)
+        shown, reductions = prompt_of(fewer), reducer.calls_made
+        writer.warn(_condensed(len(made), len(fewer), reducer))
     if left_out := _left_out(shown):
         writer.warn(left_out)
     reply = await _written(writer, shown.prompt, room)
@@ -60,7 +80,17 @@ async def synthesize(
         bound = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
         which = bound if room == writer.config.synthesis_max_tokens else "the budget"
         writer.warn(f"the synthesis was cut off at {room} tokens; raise {which} for all of it")
-    return replace(parsed, usage=reply.usage, complete=not reply.truncated)
+    return replace(parsed, usage=reply.usage, complete=not reply.truncated, reductions=reductions)
+
+
+def _condensed(reports: int, sections: int, reducer: Reducer) -> str:
+    """One sentence on what became of reports that exceed one prompt."""
+    failed = f"; {reducer.failed} of them without a model, which failed" if reducer.failed else ""
+    return (
+        f"{reports:,} reports exceed one prompt, so those on neighbouring partitions were "
+        f"condensed into {sections:,}{failed}; their citations, flags, and absences were carried "
+        "through"
+    )
 
 
 def _room(writer: Writer) -> tuple[int, int | None]:

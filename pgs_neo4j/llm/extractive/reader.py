@@ -7,12 +7,17 @@ from collections.abc import AsyncGenerator
 
 from pgs_neo4j.llm.extractive.search import search_answer
 from pgs_neo4j.llm.extractive.sweep import sweep_report
-from pgs_neo4j.llm.extractive.synthesis import synthesis
+from pgs_neo4j.llm.extractive.synthesis import reduction, synthesis
 from pgs_neo4j.llm.scripted import local_completion, pieces
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Completion, Effort, Prompt
 
-WRITERS = {"sweep": sweep_report, "synthesis": synthesis, "search": search_answer}
+WRITERS = {
+    "sweep": sweep_report,
+    "reduction": reduction,
+    "synthesis": synthesis,
+    "search": search_answer,
+}
 # How many bullets a section may have, tried in turn until the reply fits ``max_tokens``.
 BULLETS = (8, 5, 3, 1)
 

@@ -35,6 +35,18 @@ def synthesis(prompt: Prompt, bullets: int) -> str:
     return "\n\n".join(f"## {title}\n" + "\n".join(lines or ["None."]) for title, lines in sections)
 
 
+def reduction(prompt: Prompt, bullets: int) -> str:
+    """The claims of several reports that say most on the question, a few for each of them."""
+    material = material_of(prompt)
+    count = len(material.reports)
+    chosen = _strongest(material, max(1, bullets * count // 4))
+    findings = [f"- {claim.line(SHORT_QUOTE)}" for claim in chosen]
+    state = f"{len(material.claims)} findings of {count} reports, of which the closest follow."
+    return "\n\n".join(
+        (f"## Domain State\n{state}", "## Findings\n" + "\n".join(findings or ["None."]))
+    )
+
+
 def _thesis(material: Material) -> str:
     """The three claims that cover most of the question, from different partitions first."""
     count = len(material.reports)

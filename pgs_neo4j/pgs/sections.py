@@ -1,0 +1,77 @@
+"""What the synthesis is shown of each report, and of several that were condensed into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pgs_neo4j.model import Citation, Finding, Partition, Report, Sweep
+from pgs_neo4j.pgs.citations import qualified
+from pgs_neo4j.pgs.cut import cut
+from pgs_neo4j.pgs.pack import clean
+
+KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A report with what stands above it. ``partitions`` are those that it stands for.
+
+    ``report`` is as it was parsed, ``qualified`` the same with the partition before each alias
+    and a mark on findings that nothing supports.
+    """
+
+    partitions: tuple[int, ...]
+    name: str
+    keywords: tuple[str, ...]
+    header: str
+    report: Report
+    qualified: Report
+
+    @property
+    def citable(self) -> dict[tuple[int, str], Citation]:
+        """What may be cited, by partition and alias."""
+        return {(c.partition, c.alias): c for c in self.report.citations if c.valid}
+
+
+def sections_of(sweeps: Sequence[Sweep], partitions: Sequence[Partition]) -> list[Section]:
+    """One section for each sweep that has a report, in their order."""
+    by_id = {partition.id: partition for partition in partitions}
+    return [_section(by_id[s.partition], s, s.report) for s in sweeps if s.report is not None]
+
+
+def listed_keywords(keywords: Sequence[str]) -> str:
+    """Keywords as they stand in a prompt, shortened."""
+    return cut(clean(", ".join(keywords)), *KEYWORDS)
+
+
+def citable_of(sections: Sequence[Section]) -> Mapping[tuple[int, str], Citation]:
+    """What may be cited of all sections."""
+    return {key: found for section in sections for key, found in section.citable.items()}
+
+
+def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
+    failed = sweep.passes - sweep.passes_accepted
+    lost = f", {failed} of {sweep.passes} passes failed" if failed else ""
+    header = (
+        f"# Partition {partition.name}: {sweep.nodes_read} of {partition.size} nodes read{lost}; "
+        f"keywords: {listed_keywords(partition.keywords) or 'none'}"
+    )
+    number = report.partition
+    said = replace(
+        report,
+        domain_state=qualified(report.domain_state, number),
+        findings=tuple(_marked(finding, number) for finding in report.findings),
+        flags=tuple(replace(f, text=qualified(f.text, number)) for f in report.flags),
+        absences=tuple(replace(a, text=qualified(a.text, number)) for a in report.absences),
+    )
+    return Section((partition.id,), partition.name, partition.keywords, header, report, said)
+
+
+def _marked(finding: Finding, partition: int) -> Finding:
+    text = qualified(finding.text, partition)
+    if not finding.supported:
+        return replace(finding, text=f"{text} (unsupported: it cites no node that was shown)")
+    if not all(quote.found for quote in finding.quotes):
+        return replace(finding, text=f"{text} (misquoted: its nodes do not say it in these words)")
+    return replace(finding, text=text)

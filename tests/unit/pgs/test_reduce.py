@@ -1,0 +1,152 @@
+"""Reports that exceed one prompt are condensed along the hierarchy, and nothing checked is lost."""
+
+import re
+
+import pytest
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError
+from pgs_neo4j.events import ignore
+from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.model import (
+    Absence,
+    Citation,
+    Finding,
+    Flag,
+    Partition,
+    Report,
+    Sweep,
+    SweepStatus,
+    Unit,
+)
+from pgs_neo4j.pgs.calls import Calls
+from pgs_neo4j.pgs.reduce import Reducer, grouped, paths_of
+from pgs_neo4j.pgs.reduction import condensed, reduction_prompt
+from pgs_neo4j.pgs.sections import sections_of
+from pgs_neo4j.pgs.synthesize import Writer, synthesize
+
+
+def cited(partition, rank):
+    return Citation(alias=f"n{rank + 1}", partition=partition, node="k", title="T", rank=rank)
+
+
+def sweep(number, findings=4, words=30):
+    report = Report(
+        partition=number,
+        domain_state=f"State of {number}.",
+        findings=tuple(
+            Finding(text=f"claim {i} {'word ' * words}[n{i + 1}]", citations=(cited(number, i),))
+            for i in range(findings)
+        ),
+        flags=(Flag(text=f"flag of {number} [n1]", target=number + 1, citations=()),),
+        absences=(Absence(text=f"absence of {number}"),),
+    )
+    return Sweep(
+        partition=number, status=SweepStatus.ACCEPTED, nodes=10, read=((0, 10),), report=report
+    )
+
+
+def hierarchy(count, fan=10):
+    parts = [
+        Partition(id=i, size=10, tokens=1, keywords=(f"word{i}",), parent=(i - 1) // fan + 1)
+        for i in range(1, count + 1)
+    ]
+    units = [
+        Unit(id=i, level=1, size=10, partitions=fan, parent=(i - 1) // fan + 1)
+        for i in range(1, count // fan + 1)
+    ]
+    units += [Unit(id=i, level=2, size=10, partitions=fan) for i in range(1, count // fan**2 + 2)]
+    return parts, units
+
+
+async def synthesized(count, answer=contract_reply, **knobs):
+    parts, units = hierarchy(count)
+    sweeps = [sweep(i) for i in range(1, count + 1)]
+    config, llm, warnings = PGSConfig(**knobs), ScriptedLLM(answer), []
+    calls = Calls.of(config, {})
+    reducer = Reducer(llm=llm, config=config, calls=calls, replies=None, warn=warnings.append)
+    writer = Writer(
+        llm=llm,
+        config=config,
+        calls=calls,
+        replies=None,
+        on_event=ignore,
+        warn=warnings.append,
+        units=units,
+        reducer=reducer,
+    )
+    made = await synthesize(writer, "Why?", sweeps, parts)
+    return made, llm.prompts, warnings, sweeps
+
+
+async def test_what_fits_is_not_condensed():
+    made, prompts, warnings, _ = await synthesized(5)
+    assert [p.task for p in prompts] == ["synthesis"]
+    assert (made.reductions, warnings) == (0, [])
+
+
+async def test_six_hundred_reports_become_one_answer_without_losing_what_was_checked():
+    made, prompts, warnings, sweeps = await synthesized(600, max_pass_characters=150_000)
+    last = prompts[-1]
+    assert last.task == "synthesis"
+    assert made.reductions == len(prompts) - 1 > 3
+    assert all(len(p.system) + len(p.user) <= 150_000 for p in prompts)
+    for each in sweeps:
+        number = each.partition
+        assert f"- P{number + 1}: (from P{number}) flag of {number} [" in last.user
+        assert f"- (in P{number}) absence of {number}\n" in last.user
+    shown = set(re.findall(r"P\d+:n\d+", last.user))
+    assert shown >= {f"P{c.partition}:{c.alias}" for s in sweeps for c in s.report.citations}
+    assert made.citations
+    assert all(citation.valid for citation in made.citations)
+    (warning,) = warnings
+    assert "600 reports exceed one prompt" in warning
+
+
+async def test_a_report_is_condensed_with_its_neighbours_in_the_hierarchy():
+    parts, units = hierarchy(40)
+    sections = sections_of([sweep(i) for i in range(1, 41)], parts)
+    paths = paths_of(parts, units)
+    assert paths[1] == (1, 1)
+    assert paths[35] == (1, 4)
+    groups = grouped(sections, paths, room=12_000)
+    assert [s for group in groups for s in group] == sections
+    inside = [{paths[s.partitions[0]] for s in group} for group in groups]
+    assert all(len(units) == 1 for units in inside)
+
+
+async def test_a_model_that_fails_condenses_nothing_away():
+    def answer(prompt):
+        failing = prompt.task == "reduction"
+        return ModelUnavailableError("gone") if failing else contract_reply(prompt)
+
+    made, prompts, warnings, sweeps = await synthesized(100, answer, max_pass_characters=40_000)
+    assert made.reductions == 0
+    assert "without a model, which failed" in warnings[0]
+    shown = set(re.findall(r"P\d+:n\d+", prompts[-1].user))
+    assert shown >= {f"P{s.partition}:n1" for s in sweeps}
+
+
+@pytest.mark.parametrize("llm", [ScriptedLLM(), ExtractiveLLM()])
+async def test_every_reader_condenses(llm):
+    parts, _ = hierarchy(10)
+    sections = sections_of([sweep(i) for i in range(1, 5)], parts)
+    prompt = reduction_prompt("Which claim?", sections)
+    reply = await llm.complete(prompt, max_tokens=4000)
+    made = condensed(reply.text, sections)
+    assert made.partitions == (1, 2, 3, 4)
+    assert made.name == "P1, P2, P3, P4"
+    assert set(made.citable) == {(p, f"n{i}") for p in range(1, 5) for i in range(1, 5)}
+    assert len(made.report.flags) == len(made.report.absences) == 4
+    assert made.keywords == ("word1", "word2", "word3", "word4")
+
+
+def test_invented_citations_of_a_condensed_report_are_not_citable():
+    parts, _ = hierarchy(10)
+    sections = sections_of([sweep(1), sweep(2)], parts)
+    made = condensed("## Findings\n- Made up [P9:n9], kept [P1:n1]", sections)
+    assert (9, "n9") not in made.citable
+    assert not made.report.findings[0].citations[0].valid
+    with pytest.raises(ModelOutputError, match="no condensed report"):
+        condensed("Sorry, I cannot.", sections)
