@@ -2,47 +2,51 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 from pydantic import TypeAdapter
 
 from pgs_neo4j.errors import (
-    AllSweepsFailedError,
-    BudgetError,
-    DeadlineError,
     StoppedError,
 )
 from pgs_neo4j.events import Routed
-from pgs_neo4j.llm.tokens import estimate
-from pgs_neo4j.model import Answer, Partition, Routing, Sweep, SweepStatus, Synthesis
+from pgs_neo4j.model import (
+    Answer,
+    Crosscheck,
+    Partition,
+    Routing,
+    Sweep,
+    SweepStatus,
+    Synthesis,
+)
 from pgs_neo4j.pgs import answers, generation, runs, session
-from pgs_neo4j.pgs.reader import Reader, new_gate
+from pgs_neo4j.pgs.checks import crosscheck, lookups_on, told
+from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.recover import Recovered, unsynthesized
 from pgs_neo4j.pgs.reduce import Reducer
-from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
 from pgs_neo4j.pgs.runs import StoredRun
-from pgs_neo4j.pgs.schedule import together
-from pgs_neo4j.pgs.sweep import sweep
-from pgs_neo4j.pgs.synthesis import SYSTEM
+from pgs_neo4j.pgs.sweeping import flagged, judge, reader_of, swept
 from pgs_neo4j.pgs.synthesize import Writer, synthesize
 
 ROUTING = TypeAdapter(Routing)
-ENDING_SHARE = 8  # of a bound on tokens one part is held back for the text of the synthesis
-ENDING_FRAME = 300  # tokens of its prompt beside the instructions and the reports
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a run answers from: how it was routed, its sweeps, and reports of earlier runs."""
+    """What a run answers from: how it was routed, its sweeps, reports of earlier runs, what the
+
+    session has read by now, and what is found among the reports by looking.
+    """
 
     routing: Routing
     sweeps: tuple[Sweep, ...]
     earlier: tuple[Recovered, ...]
+    read: session.Read
+    crosscheck: Crosscheck
 
     @property
     def reports(self) -> tuple[Sweep, ...]:
@@ -76,14 +80,25 @@ async def _read(work: Work, request: Request, run: Run) -> Material:
     )
     with work.phase("route"):
         routing = await _routed(work, request, run, chosen)
-    reader = _reader(work, request, run)
-    with work.phase("sweep"):
-        routed = [reader.partitions[route.partition] for route in routing.routes]
-        sweeps = await _swept(reader, routed, read)
-        flagged = _flagged(reader, sweeps, read, request)
-        sweeps += await _swept(replace(reader, wave=2), flagged, read)
-    _judge(work, sweeps)
-    return Material(routing, tuple(sweeps), tuple(earlier))
+    numbers = [route.partition for route in routing.routes]
+    first = {*numbers, *read.ranks}
+    async with _lookups(work, request, run, first) as lookups:
+        reader = reader_of(work, request, run, lookups)
+        with work.phase("sweep"):
+            sweeps = await swept(reader, [reader.partitions[n] for n in numbers], read)
+            second = flagged(reader, sweeps, read, request)
+            sweeps += await swept(replace(reader, wave=2), second, read)
+        judge(work, sweeps)
+        reports = [*sweeps, *(each.sweep for each in earlier)]
+        for each in reports:
+            if each.report is not None:
+                lookups.begin(each.report)
+        now = await _read_now(work, request, run)
+        generation_id = run.partitioning.generation.id
+        found = await crosscheck(
+            work.db, request.mapping, generation_id, reports, now.ranks, lookups
+        )
+    return Material(routing, tuple(sweeps), tuple(earlier), now, found)
 
 
 async def _earlier(work: Work, request: Request, run: Run) -> list[Recovered]:
@@ -113,110 +128,15 @@ async def _routed(work: Work, request: Request, run: Run, chosen: Sequence[Parti
     return routing
 
 
-def _reader(work: Work, request: Request, run: Run) -> Reader:
-    async def record(result: Sweep, replies: Sequence[dict[str, object]]) -> None:
-        await session.record_sweep(work.db, run.handle, result, replies)
-        if result.report is not None:
-            read[result.partition] = estimate(render_report(result.report))
-            _hold_back(work, sum(read.values()))
+def _lookups(work: Work, request: Request, run: Run, first: Collection[int]) -> Lookups:
+    embedder = work.space.embedder if work.space.kind == "stored" else None
+    return lookups_on(work.db, request.mapping, run.partitioning, first, embedder, work.warn)
 
-    read: dict[int, int] = {}
-    _hold_back(work, 0)
-    return Reader(
-        db=work.db,
-        llm=work.sweep_llm,
-        mapping=request.mapping,
-        generation=run.partitioning.generation.id,
-        partitions={part.id: part for part in run.partitioning.partitions},
-        question=request.question,
-        config=work.config,
-        calls=work.calls,
-        replies=work.replies,
-        on_event=work.on_event,
-        record=record,
-        gate=new_gate(),
-        known=request.known,
+
+async def _read_now(work: Work, request: Request, run: Run) -> session.Read:
+    return await session.read_so_far(
+        work.db, request.graph, request.session, run.partitioning.generation.id
     )
-
-
-def _hold_back(work: Work, reports: int) -> None:
-    """Keep what a synthesis of so many tokens of reports will take from the sweeps."""
-    budget = work.calls.budget
-    if not budget.bounds.any:
-        return
-    room = work.config.synthesis_max_tokens
-    if budget.bounds.tokens is not None:
-        room = min(room, budget.bounds.tokens // ENDING_SHARE)
-    frame = estimate(SYSTEM) + ENDING_FRAME
-    budget.ending = budget.most(work.synthesis_llm.name, reports + frame, room)
-
-
-async def _swept(
-    reader: Reader, partitions: Sequence[Partition], read: session.Read
-) -> list[Sweep]:
-    """Sweeps in the order of ``partitions``. Within a budget that order decides who comes first,
-
-    else the longest do.
-    """
-    bounded = reader.calls.bounded
-    begun = partitions if bounded else sorted(partitions, key=lambda part: -part.tokens)
-    made = await together(
-        [
-            sweep(
-                reader,
-                part,
-                read.ranks.get(part.id, frozenset()),
-                priority=float(-place) if bounded else None,
-            )
-            for place, part in enumerate(begun)
-        ]
-    )
-    by_id = {result.partition: result for result in made}
-    return [by_id[part.id] for part in partitions]
-
-
-def _flagged(
-    reader: Reader, sweeps: Sequence[Sweep], read: session.Read, request: Request
-) -> list[Partition]:
-    """Partitions that flags point to and nobody has swept, the most flagged first."""
-    swept = {result.partition for result in sweeps}
-    pointed = Counter(
-        flag.target
-        for result in sweeps
-        if result.report is not None
-        for flag in result.report.flags
-        if flag.target is not None and flag.target not in swept
-    )
-    ranked = sorted(pointed, key=lambda target: (-pointed[target], target))
-    candidates = [reader.partitions[target] for target in ranked if target in reader.partitions]
-    if request.mode != "full":
-        candidates = [part for part in candidates if read.unread(part)]
-    return candidates[: reader.config.max_flag_sweeps]
-
-
-def _judge(work: Work, sweeps: Sequence[Sweep]) -> None:
-    """Tell which partitions were not read whole; raise when none was."""
-    why = {result.partition: "; ".join(dict.fromkeys(result.errors)) for result in sweeps}
-    unread = [result for result in sweeps if result.status is SweepStatus.UNREAD]
-    if sweeps and all(result.report is None for result in sweeps):
-        if unread:
-            raise _stopped(unread[0].errors[0])
-        raise AllSweepsFailedError(why)
-    for result in sweeps:
-        if result.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
-            work.warn(
-                f"P{result.partition}: {result.nodes_read} of {result.nodes} nodes were read "
-                f"({why[result.partition]}); 'continue' reads the rest"
-            )
-    if unread:
-        work.warn(
-            f"{len(unread)} of {len(sweeps)} partitions were left unread: {unread[0].errors[0]}"
-        )
-
-
-def _stopped(why: str) -> StoppedError:
-    kind = BudgetError if "budget" in why else DeadlineError
-    return kind(f"nothing was read: {why}")
 
 
 async def _synthesize(
@@ -233,6 +153,7 @@ async def _synthesize(
         on_event=work.on_event,
         warn=work.warn,
         known=request.known,
+        checks=told(material.crosscheck),
         units=await generation.read_units(work.db, run.partitioning.generation.id),
         reducer=Reducer(
             llm=work.sweep_llm,
@@ -261,9 +182,6 @@ async def _answer(
     synthesis: Synthesis,
     stopped: str,
 ) -> Answer:
-    read = await session.read_so_far(
-        work.db, request.graph, request.session, run.partitioning.generation.id
-    )
     return Answer(
         question=request.question,
         graph=request.graph,
@@ -274,10 +192,11 @@ async def _answer(
         synthesis=synthesis,
         routing=material.routing,
         sweeps=material.sweeps,
-        coverage=read.coverage(run.partitioning.partitions),
+        coverage=material.read.coverage(run.partitioning.partitions),
         usage=work.before + work.calls.usage,
         seconds=work.seconds,
         warnings=tuple(work.warnings),
+        crosscheck=material.crosscheck,
         generation=run.partitioning.generation.id,
         stopped=stopped,
         cost=work.calls.budget.cost,

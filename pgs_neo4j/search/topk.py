@@ -42,7 +42,7 @@ async def nearest(
 ) -> Nearest:
     """The ``k`` nodes nearest to the question; ``vector`` is it at unit length, if there is one."""
     if vector is not None and mapping.embedding:
-        indexes = await _covering_indexes(db, mapping, len(vector))
+        indexes = await covering_indexes(db, mapping, len(vector))
         if indexes:
             rows = await _by_index(db, mapping, indexes, vector, k)
             return Nearest(_nodes(rows), f"vector index {', '.join(indexes)}")
@@ -100,7 +100,7 @@ async def _indexes(db: Database) -> list[Row]:
     return await db.read(queries.get("search/read_vector_indexes"))
 
 
-async def _covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
+async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
     """One index per mapped label, or none at all: a part of the view would be a wrong answer."""
     found = {
         row["label"]: row["name"]

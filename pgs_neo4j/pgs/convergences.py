@@ -1,0 +1,163 @@
+"""Where findings of different partitions meet: in what they say, or in what they cite."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+from pgs_neo4j.model import Citation, Convergence, Finding, Stated, Sweep
+from pgs_neo4j.pgs.alike import grouped
+from pgs_neo4j.pgs.terms import Rarity, gist
+
+MOST = 50  # convergences told; beyond, nobody reads them, the synthesis neither
+MOST_FINDINGS = 8  # of one convergence, from different partitions first
+Place = tuple[int, int]
+"""A node: its partition's id, and its rank there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A finding, and the valid citations in it by the node they stand for."""
+
+    stated: Stated
+    cited: dict[Place, Citation] = field(compare=False)
+
+
+def cited_places(sweeps: Sequence[Sweep]) -> tuple[Place, ...]:
+    """The nodes that findings cite, each once, in order."""
+    return tuple(sorted({place for claim in _claims(sweeps) for place in claim.cited}))
+
+
+def convergences(
+    sweeps: Sequence[Sweep], links: Iterable[tuple[Place, Place]]
+) -> tuple[Convergence, ...]:
+    """Findings that meet, those of most partitions first, at most ``MOST``.
+
+    ``links`` are pairs of cited nodes that a relationship connects. Findings that say nearly the
+    same are one convergence. Those connected by what they cite are told around the finding that
+    meets most partitions, then around the one that meets most of the rest, so that each pair
+    is told once; a pair that says the same is not told again.
+    """
+    claims = _claims(sweeps)
+    groups = _saying_the_same(claims)
+    met = [_by_words(claims, group) for group in groups]
+    met += _by_links(claims, _bonds(claims, links, groups))
+    return tuple(sorted(met, key=_breadth)[:MOST])
+
+
+def _claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
+    """All findings in the order of partition and place."""
+    reports = [sweep.report for sweep in sweeps if sweep.report is not None]
+    return [
+        _Claim(Stated(report.partition, place, finding.text), _cited(finding))
+        for report in sorted(reports, key=lambda each: each.partition)
+        for place, finding in enumerate(report.findings)
+    ]
+
+
+def _cited(finding: Finding) -> dict[Place, Citation]:
+    found: dict[Place, Citation] = {}
+    for citation in finding.citations:
+        if citation.valid and citation.rank is not None:
+            found.setdefault((citation.partition, citation.rank), citation)
+    return found
+
+
+def _saying_the_same(claims: Sequence[_Claim]) -> list[list[int]]:
+    """Places of findings that say the same, in at least two partitions."""
+    gists = [gist(claim.stated.text) for claim in claims]
+    groups = grouped(gists, Rarity.of(gists))
+    return [group for group in groups if len({claims[i].stated.partition for i in group}) > 1]
+
+
+def _by_words(claims: Sequence[_Claim], group: Sequence[int]) -> Convergence:
+    chosen = _spread(claims, group, MOST_FINDINGS)
+    return Convergence(kind="words", findings=tuple(claims[i].stated for i in chosen))
+
+
+def _bonds(
+    claims: Sequence[_Claim], links: Iterable[tuple[Place, Place]], groups: Sequence[Sequence[int]]
+) -> dict[tuple[int, int], set[Place]]:
+    """Pairs of findings of different partitions and groups, and the nodes that connect them."""
+    citing: dict[Place, list[int]] = defaultdict(list)
+    for i, claim in enumerate(claims):
+        for place in claim.cited:
+            citing[place].append(i)
+    group_of = {i: number for number, group in enumerate(groups) for i in group}
+    bonds: dict[tuple[int, int], set[Place]] = defaultdict(set)
+    for one, other in sorted(set(links)):
+        for i in citing.get(one, ()) if one[0] != other[0] else ():
+            for j in citing.get(other, ()):
+                if group_of.get(i, -i - 1) != group_of.get(j, -j - 1):
+                    bonds[min(i, j), max(i, j)] |= {one, other}
+    return bonds
+
+
+def _by_links(
+    claims: Sequence[_Claim], bonds: Mapping[tuple[int, int], set[Place]]
+) -> Iterator[Convergence]:
+    """At most ``MOST`` findings with those that they meet, none of whose bonds is told before."""
+    beside: dict[int, set[int]] = defaultdict(set)
+    for one, other in bonds:
+        beside[one].add(other)
+        beside[other].add(one)
+    queue = [(-_partitions(claims, met), i) for i, met in beside.items()]
+    heapify(queue)
+    told = 0
+    while queue and told < MOST:
+        breadth, center = heappop(queue)
+        now = -_partitions(claims, beside[center])
+        if now != breadth:
+            # Some of what it meets was told meanwhile, and another one may be broader now.
+            heappush(queue, (now, center))
+        elif now:
+            around = sorted(beside.pop(center))
+            for other in around:
+                beside[other].discard(center)
+            yield _around(claims, bonds, center, around)
+            told += 1
+
+
+def _around(
+    claims: Sequence[_Claim],
+    bonds: Mapping[tuple[int, int], set[Place]],
+    center: int,
+    around: Sequence[int],
+) -> Convergence:
+    chosen = _spread(claims, around, MOST_FINDINGS - 1)
+    pairs = [(min(i, center), max(i, center)) for i in chosen]
+    nodes = dict.fromkeys(node for pair in pairs for node in sorted(bonds[pair]))
+    known: dict[Place, Citation] = {}
+    for i in (center, *chosen):
+        known |= claims[i].cited
+    return Convergence(
+        kind="neighbours",
+        findings=tuple(claims[i].stated for i in (center, *chosen)),
+        citations=tuple(known[node] for node in nodes),
+    )
+
+
+def _partitions(claims: Sequence[_Claim], places: Iterable[int]) -> int:
+    return len({claims[i].stated.partition for i in places})
+
+
+def _spread(claims: Sequence[_Claim], places: Sequence[int], most: int) -> list[int]:
+    """At most so many findings in their order, one of each partition before a second."""
+    seen: Counter[int] = Counter()
+    turns: list[tuple[int, int]] = []
+    for i in sorted(places):
+        turns.append((seen[claims[i].stated.partition], i))
+        seen[claims[i].stated.partition] += 1
+    return sorted(i for _, i in sorted(turns)[:most])
+
+
+def _breadth(met: Convergence) -> tuple[int, int, str, tuple[int, int, str]]:
+    first = met.findings[0]
+    return (
+        -len(met.partitions),
+        -len(met.findings),
+        met.kind,
+        (first.partition, first.place, first.text),
+    )

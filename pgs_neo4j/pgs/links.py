@@ -1,0 +1,42 @@
+"""Which cited nodes of different partitions a relationship connects."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from pgs_neo4j import queries
+from pgs_neo4j.db import Database
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs.convergences import Place
+
+MOST_LINKS = 5_000  # more than any answer can tell
+MOST_DEGREE = 10_000  # relationships of a node up to which they are followed from it
+
+
+async def linked(
+    db: Database, generation: str, mapping: GraphMapping, cited: Iterable[Place]
+) -> list[tuple[Place, Place]]:
+    """Pairs of ``cited`` nodes that are connected, each once, in order, at most ``MOST_LINKS``.
+
+    The node of the lower partition comes first; directions do not matter, and only the
+    mapping's relationship types count. A pair of nodes that both have more than
+    ``MOST_DEGREE`` relationships is not found. Raises DatabaseError.
+    """
+    ranks: dict[int, set[int]] = defaultdict(set)
+    for partition, rank in cited:
+        ranks[partition].add(rank)
+    if len(ranks) < 2:
+        return []
+    rows = await db.read(
+        queries.get("session/read_links"),
+        generation=generation,
+        cited={str(partition): sorted(ranks[partition]) for partition in sorted(ranks)},
+        types=list(mapping.relationship_types),
+        degree=MOST_DEGREE,
+        most=MOST_LINKS,
+    )
+    return [
+        ((row["partition"], row["rank"]), (row["other_partition"], row["other_rank"]))
+        for row in rows
+    ]

@@ -1,0 +1,100 @@
+"""Looks absences up in the graph while sweeps are still running."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Self
+
+from pgs_neo4j.errors import DatabaseError
+from pgs_neo4j.model import Report
+from pgs_neo4j.pgs.terms import wanted
+from pgs_neo4j.search.wanted import Found, Wanted
+
+BATCH = 64  # absences looked for at once: a second or so for a graph of 12,000 nodes
+
+Look = Callable[[Iterable[Wanted]], Awaitable[Mapping[Wanted, Found]]]
+"""``search.lookup.look_up`` on one ground."""
+
+
+class Lookups:
+    """One background task at most, which takes what is waiting in batches, one at a time.
+
+    Used as ``async with Lookups(partial(look_up, ground), work.warn) as lookups``; leaving it
+    ends the task. What could not be looked up is not in the hits, so it stays unchecked.
+    """
+
+    def __init__(self, look: Look, warn: Callable[[str], None]) -> None:
+        self._look = look
+        self._warn = warn
+        self._warned = False
+        self._asked: set[Wanted] = set()
+        self._waiting: list[Wanted] = []
+        self._found: dict[Wanted, Found] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def begin(self, report: Report) -> None:
+        """Look a report's absences up in the background; returns at once.
+
+        Those that were asked for before, or have no words to look for, are left out.
+        """
+        for absence in report.absences:
+            asked = wanted(absence.text)
+            if asked.searchable and asked not in self._asked:
+                self._asked.add(asked)
+                self._waiting.append(asked)
+        if self._waiting and not (self._running() or self._failed()):
+            self._task = asyncio.create_task(self._work(), name="lookups")
+
+    async def finish(self, timeout_s: float) -> dict[Wanted, Found]:
+        """What was found, after waiting ``timeout_s`` at most; the rest is given up then."""
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=timeout_s)
+            if self._failed():
+                self._task.result()  # a fault of ours is not kept quiet
+        await self.close()
+        return dict(self._found)
+
+    async def close(self) -> None:
+        """End the background task, if there is one, and wait until it has ended."""
+        self._waiting.clear()
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+            if not task.cancelled():
+                task.exception()  # seen: it would be told at the end of the process otherwise
+
+    def _running(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def _failed(self) -> bool:
+        task = self._task
+        return (
+            task is not None
+            and task.done()
+            and not task.cancelled()
+            and task.exception() is not None
+        )
+
+    async def _work(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+            try:
+                self._found |= await self._look(batch)
+            except DatabaseError as error:
+                if not self._warned:
+                    self._warned = True
+                    self._warn(f"absences could not be looked up in the graph: {error}")

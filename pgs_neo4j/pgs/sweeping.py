@@ -1,0 +1,126 @@
+"""Phase 2 for a whole run: what is swept in which order, what flags add, and how it went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, StoppedError
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import Partition, Sweep, SweepStatus
+from pgs_neo4j.pgs import session
+from pgs_neo4j.pgs.lookups import Lookups
+from pgs_neo4j.pgs.reader import Reader, new_gate
+from pgs_neo4j.pgs.report import render_report
+from pgs_neo4j.pgs.run import Request, Run, Work
+from pgs_neo4j.pgs.schedule import together
+from pgs_neo4j.pgs.sweep import sweep
+from pgs_neo4j.pgs.synthesis import SYSTEM
+
+ENDING_SHARE = 8  # of a bound on tokens one part is held back for the text of the synthesis
+ENDING_FRAME = 300  # tokens of its prompt beside the instructions and the reports
+
+
+def reader_of(work: Work, request: Request, run: Run, lookups: Lookups) -> Reader:
+    async def record(result: Sweep, replies: Sequence[dict[str, object]]) -> None:
+        await session.record_sweep(work.db, run.handle, result, replies)
+        if result.report is not None:
+            lookups.begin(result.report)
+            read[result.partition] = estimate(render_report(result.report))
+            _hold_back(work, sum(read.values()))
+
+    read: dict[int, int] = {}
+    _hold_back(work, 0)
+    return Reader(
+        db=work.db,
+        llm=work.sweep_llm,
+        mapping=request.mapping,
+        generation=run.partitioning.generation.id,
+        partitions={part.id: part for part in run.partitioning.partitions},
+        question=request.question,
+        config=work.config,
+        calls=work.calls,
+        replies=work.replies,
+        on_event=work.on_event,
+        record=record,
+        gate=new_gate(),
+        known=request.known,
+    )
+
+
+def _hold_back(work: Work, reports: int) -> None:
+    """Keep what a synthesis of so many tokens of reports will take from the sweeps."""
+    budget = work.calls.budget
+    if not budget.bounds.any:
+        return
+    room = work.config.synthesis_max_tokens
+    if budget.bounds.tokens is not None:
+        room = min(room, budget.bounds.tokens // ENDING_SHARE)
+    frame = estimate(SYSTEM) + ENDING_FRAME
+    budget.ending = budget.most(work.synthesis_llm.name, reports + frame, room)
+
+
+async def swept(reader: Reader, partitions: Sequence[Partition], read: session.Read) -> list[Sweep]:
+    """Sweeps in the order of ``partitions``. Within a budget that order decides who comes first,
+
+    else the longest do.
+    """
+    bounded = reader.calls.bounded
+    begun = partitions if bounded else sorted(partitions, key=lambda part: -part.tokens)
+    made = await together(
+        [
+            sweep(
+                reader,
+                part,
+                read.ranks.get(part.id, frozenset()),
+                priority=float(-place) if bounded else None,
+            )
+            for place, part in enumerate(begun)
+        ]
+    )
+    by_id = {result.partition: result for result in made}
+    return [by_id[part.id] for part in partitions]
+
+
+def flagged(
+    reader: Reader, sweeps: Sequence[Sweep], read: session.Read, request: Request
+) -> list[Partition]:
+    """Partitions that flags point to and nobody has swept, the most flagged first."""
+    swept = {result.partition for result in sweeps}
+    pointed = Counter(
+        flag.target
+        for result in sweeps
+        if result.report is not None
+        for flag in result.report.flags
+        if flag.target is not None and flag.target not in swept
+    )
+    ranked = sorted(pointed, key=lambda target: (-pointed[target], target))
+    candidates = [reader.partitions[target] for target in ranked if target in reader.partitions]
+    if request.mode != "full":
+        candidates = [part for part in candidates if read.unread(part)]
+    return candidates[: reader.config.max_flag_sweeps]
+
+
+def judge(work: Work, sweeps: Sequence[Sweep]) -> None:
+    """Tell which partitions were not read whole; raise when none was."""
+    why = {result.partition: "; ".join(dict.fromkeys(result.errors)) for result in sweeps}
+    unread = [result for result in sweeps if result.status is SweepStatus.UNREAD]
+    if sweeps and all(result.report is None for result in sweeps):
+        if unread:
+            raise _stopped(unread[0].errors[0])
+        raise AllSweepsFailedError(why)
+    for result in sweeps:
+        if result.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
+            work.warn(
+                f"P{result.partition}: {result.nodes_read} of {result.nodes} nodes were read "
+                f"({why[result.partition]}); 'continue' reads the rest"
+            )
+    if unread:
+        work.warn(
+            f"{len(unread)} of {len(sweeps)} partitions were left unread: {unread[0].errors[0]}"
+        )
+
+
+def _stopped(why: str) -> StoppedError:
+    kind = BudgetError if "budget" in why else DeadlineError
+    return kind(f"nothing was read: {why}")

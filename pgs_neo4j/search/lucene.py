@@ -1,0 +1,74 @@
+"""Full-text indexes: which one knows a whole view, and what it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import combinations
+from math import comb
+
+from pgs_neo4j.db import Row
+from pgs_neo4j.llm.words import words
+from pgs_neo4j.search.wanted import UNSPACED, Wanted, filters
+
+# Analyzers that part texts into words and lower them. Others know whole texts, capitals, or
+# letters only, and would call absent what is there.
+ANALYZERS = ("standard-no-stop-words", "standard", "standard-folding", "english")
+MOST_COMBINATIONS = 20  # Lucene refuses more than 1,024 clauses in all
+SHORTEST_INSIDE = 4  # letters of a part that is looked for inside of words
+
+
+def covering(
+    indexes: Iterable[Row], labels: Collection[str], properties: Collection[str]
+) -> str | None:
+    """The name of the first index that knows all properties of all nodes of a view.
+
+    A view without labels takes part with nodes of any label, which no index does.
+    """
+    return next(
+        (
+            str(index["name"])
+            for index in indexes
+            if labels
+            and index["analyzer"] in ANALYZERS
+            and set(labels).issubset(index["labels"])
+            and set(properties).issubset(index["properties"])
+        ),
+        None,
+    )
+
+
+def query(wanted: Wanted, *, inside: bool) -> str:
+    """What Lucene is asked for: every combination of as many terms as are needed.
+
+    ``inside`` looks inside of words, too, as the parts of ``max_retries`` or ``asyncio.timeout``
+    are; it takes time in proportion to the different words of the index.
+    """
+    clauses = [_term(term, inside) for term in wanted.usable]
+    if comb(len(clauses), wanted.needed) > MOST_COMBINATIONS:
+        return " OR ".join(clauses)
+    return " OR ".join(
+        f"({' AND '.join(chosen)})" for chosen in combinations(clauses, wanted.needed)
+    )
+
+
+def _term(term: str, inside: bool) -> str:
+    """A term as a clause; the nearer to what was written, the higher it scores.
+
+    Words are lower-case letters and digits, so nothing of Lucene's syntax is left to escape.
+    """
+    parts = filters(term)
+    spelled = words(term) if len(words(term)) == len(parts) else list(parts)
+    both = zip(spelled, parts, strict=True)
+    clause = " AND ".join(_part(word, part, inside) for word, part in both)
+    if len(parts) == 1:
+        return clause
+    return f'("{" ".join(spelled)}"~{len(parts)}^4 OR ({clause}))'
+
+
+def _part(word: str, part: str, inside: bool) -> str:
+    if any(ord(letter) >= UNSPACED for letter in part):
+        return f'("{part}" OR *{part}*)'  # an index has each sign as a word of its own
+    choices = [f"{word}^4", f"{part}*"]
+    if inside and len(part) >= SHORTEST_INSIDE:
+        choices.append(f"*{part}*")
+    return f"({' OR '.join(choices)})"

@@ -1,0 +1,358 @@
+"""Absences grouped and judged, flags chased, findings that meet: by counting, without a model."""
+
+from itertools import combinations, pairwise
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.model import (
+    Absence,
+    AbsenceStatus,
+    Citation,
+    Finding,
+    Flag,
+    Report,
+    Stated,
+    Sweep,
+    SweepStatus,
+)
+from pgs_neo4j.pgs import convergences as convergences_module
+from pgs_neo4j.pgs.convergences import cited_places, convergences
+from pgs_neo4j.pgs.crosscheck import chased, checked, grouped_absences
+from pgs_neo4j.pgs.terms import wanted
+from pgs_neo4j.search.wanted import Found, Hit
+
+
+def sweep(partition, findings=(), flags=(), absences=(), status=SweepStatus.ACCEPTED):
+    """A sweep; a finding is a text and the ranks it cites, a flag a text and its target."""
+    report = Report(
+        partition=partition,
+        findings=tuple(
+            Finding(text=text, citations=tuple(cited(partition, rank) for rank in ranks))
+            for text, ranks in findings
+        ),
+        flags=tuple(
+            Flag(text=text, target=target, citations=(cited(partition, 0),))
+            for text, target in flags
+        ),
+        absences=tuple(Absence(text=text) for text in absences),
+    )
+    failed = status is SweepStatus.FAILED
+    return Sweep(partition=partition, status=status, nodes=9, report=None if failed else report)
+
+
+def cited(partition, rank, valid=True):
+    return Citation(
+        alias=f"n{rank + 1}", partition=partition, node=f"k{rank}", rank=rank, valid=valid
+    )
+
+
+def hit(partition, rank):
+    return Hit(
+        partition=partition, rank=rank, element_id=f"e{rank}", key=f"k{rank}", title=f"T{rank}"
+    )
+
+
+def found(*hits, searched=100, complete=True):
+    return Found(searched=searched, method="scan", hits=hits, complete=complete)
+
+
+# Absences
+
+
+def test_absences_that_say_the_same_are_one_with_all_that_report_it():
+    groups = grouped_absences(
+        [
+            sweep(
+                3, absences=["Ammonia toxicity is not addressed [n4].", "Nothing on gold prices"]
+            ),
+            sweep(1, absences=["No data on the toxicity of ammonia."]),
+            sweep(2, absences=["No mention of ammonia toxicity in humans", "No iron."]),
+        ]
+    )
+    assert [[(s.partition, s.place) for s in group.reported] for group in groups] == [
+        [(1, 0), (2, 0), (3, 0)],
+        [(2, 1)],
+        [(3, 1)],
+    ]
+    assert groups[0].text == "No data on the toxicity of ammonia."
+    assert groups[0].partitions == 3
+
+
+def test_absences_that_differ_in_a_telling_word_stay_apart():
+    metals = ("iron", "gold", "zinc", "copper")
+    groups = grouped_absences(
+        [sweep(i, absences=[f"No data on the cost of {m} catalysts"]) for i, m in enumerate(metals)]
+    )
+    assert len(groups) == len(metals)
+
+
+def test_a_partition_that_says_it_twice_is_counted_once():
+    (group,) = grouped_absences([sweep(1, absences=["no costs given", "nothing on costs given"])])
+    assert (group.partitions, len(group.reported)) == (1, 2)
+
+
+def test_absences_without_words_are_one_only_to_the_letter():
+    groups = grouped_absences(
+        [sweep(1, absences=["Nothing.", "No data."]), sweep(2, absences=["nothing."])]
+    )
+    assert [group.partitions for group in groups] == [2, 1]
+
+
+def test_failed_sweeps_and_no_sweeps_have_no_absences():
+    assert grouped_absences([]) == ()
+    failed = sweep(1, absences=["no costs"], status=SweepStatus.FAILED)
+    assert grouped_absences([failed]) == ()
+    assert chased([failed]) == ()
+    assert convergences([failed], []) == ()
+
+
+said = st.lists(
+    st.lists(st.sampled_from(["iron", "gold", "zinc", "cost", "yield", "heat"]), max_size=4).map(
+        lambda words: f"No data on {' '.join(words)}."
+    ),
+    max_size=4,
+)
+
+
+@given(st.lists(said, max_size=6), st.randoms())
+def test_every_absence_is_in_one_group_whatever_the_order_of_sweeps(reports, random):
+    sweeps = [sweep(i, absences=absences) for i, absences in enumerate(reports)]
+    groups = grouped_absences(sweeps)
+    stated = [
+        Stated(i, place, text)
+        for i, absences in enumerate(reports)
+        for place, text in enumerate(absences)
+    ]
+    assert sorted((s.partition, s.place, s.text) for g in groups for s in g.reported) == sorted(
+        (s.partition, s.place, s.text) for s in stated
+    )
+    assert all(one.partitions >= other.partitions for one, other in pairwise(groups))
+    random.shuffle(sweeps)
+    assert grouped_absences(sweeps) == groups
+
+
+def test_thousands_of_absences_take_no_time():
+    texts = [
+        f"No data on topic{i % 900} of catalyst{i % 70} under heat{i % 7}" for i in range(3000)
+    ]
+    sweeps = [sweep(p, absences=texts[5 * p : 5 * p + 5]) for p in range(600)]
+    began = process_time()
+    groups = grouped_absences(sweeps)
+    assert process_time() - began < 1.0
+    assert sum(len(group.reported) for group in groups) == 3000
+
+
+# Judged
+
+
+def judge(text, hits, read):
+    groups = grouped_absences([sweep(1, absences=[text])])
+    return checked(groups, hits, read)[0]
+
+
+def test_what_is_nowhere_is_confirmed():
+    judged = judge("No ammonia", {wanted("No ammonia"): found()}, {1: frozenset({0})})
+    assert judged.status is AbsenceStatus.CONFIRMED
+    assert (judged.terms, judged.searched, judged.method) == (("ammonia",), 100, "scan")
+    assert (judged.count, judged.sightings, judged.partitions) == (0, (), (1,))
+
+
+def test_what_is_in_unread_nodes_only_is_elsewhere():
+    hits = {wanted("No ammonia"): found(hit(2, 0), hit(1, 5))}
+    judged = judge("No ammonia", hits, {1: frozenset({0, 1})})
+    assert judged.status is AbsenceStatus.ELSEWHERE
+    assert [(s.partition, s.rank, s.node, s.title, s.read) for s in judged.sightings] == [
+        (2, 0, "k0", "T0", False),
+        (1, 5, "k5", "T5", False),
+    ]
+
+
+def test_what_was_read_is_contradicted_and_comes_first():
+    hits = {wanted("No ammonia"): found(*(hit(2, rank) for rank in range(8)))}
+    judged = judge("No ammonia", hits, {2: frozenset({6})})
+    assert judged.status is AbsenceStatus.CONTRADICTED
+    assert [s.rank for s in judged.sightings] == [6, 0, 1, 2, 3]
+    assert [s.read for s in judged.sightings] == [True, False, False, False, False]
+    assert judged.count == 8
+    assert judged.sightings[0].alias == "n7"
+
+
+def test_the_partition_that_reports_it_contradicts_itself():
+    hits = {wanted("No ammonia"): found(hit(1, 0))}
+    judged = judge("No ammonia", hits, {1: frozenset({0})})
+    assert judged.status is AbsenceStatus.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("Nothing.", None),
+        ("No ammonia", None),
+        ("No ammonia", found(searched=0)),
+        ("No ammonia", found(complete=False)),
+    ],
+)
+def test_what_could_not_be_looked_up_is_unchecked(text, result):
+    hits = {wanted(text): result} if result else {}
+    assert judge(text, hits, {}).status is AbsenceStatus.UNCHECKED
+
+
+def test_a_sighting_counts_even_if_not_all_candidates_were_looked_into():
+    hits = {wanted("No ammonia"): found(hit(1, 0), complete=False)}
+    assert judge("No ammonia", hits, {}).status is AbsenceStatus.ELSEWHERE
+
+
+def test_a_group_is_judged_by_another_of_its_texts_when_the_first_was_not_looked_up():
+    first, other = "No toxicity of ammonia", "No ammonia toxicity in people"
+    groups = grouped_absences([sweep(1, absences=[first]), sweep(2, absences=[other])])
+    (judged,) = checked(groups, {wanted(other): found(hit(1, 0))}, {})
+    assert judged.text == first
+    assert judged.terms == wanted(other).terms
+    assert judged.status is AbsenceStatus.ELSEWHERE
+
+
+# Flags
+
+
+def test_a_flag_is_answered_by_what_its_target_found_of_the_same():
+    (flag,) = chased(
+        [
+            sweep(1, flags=[("check whether iron catalysts lose activity by sulfur poisoning", 2)]),
+            sweep(
+                2,
+                findings=[
+                    ("Sulfur poisoning reduces the activity of iron catalysts by half [n1]", [0]),
+                    ("Gold prices rose in 1980 [n2]", [1]),
+                    ("Sulfur is a poison of catalysts in general [n3]", [2]),
+                ],
+            ),
+        ]
+    )
+    assert (flag.source, flag.place, flag.target, flag.swept) == (1, 0, 2, True)
+    assert [answer.place for answer in flag.answers] == [0, 2]
+    assert flag.absent is None
+    assert flag.citations == (cited(1, 0),)
+
+
+def test_a_flag_whose_target_misses_the_same_is_an_opportunity():
+    (flag,) = chased(
+        [
+            sweep(1, flags=[("look for the kinetics of sulfur poisoning", 2)]),
+            sweep(2, absences=["No prices.", "No data on sulfur poisoning"]),
+        ]
+    )
+    assert flag.absent == Stated(2, 1, "No data on sulfur poisoning")
+    assert flag.answers == ()
+
+
+def test_a_flag_to_nobody_or_to_what_was_not_swept_stays_open():
+    one, other = chased([sweep(1, flags=[("somewhere iron", None), ("iron there", 7)])])
+    assert (one.target, one.swept, one.answers, one.absent) == (None, False, (), None)
+    assert (other.target, other.swept, other.answers, other.absent) == (7, False, (), None)
+
+
+def test_at_most_three_answers_the_closest_first():
+    text = "sulfur poisoning of iron"
+    findings = [
+        (f"sulfur poisoning of iron {'extra words about heat' * (i % 2)}", []) for i in range(6)
+    ]
+    (flag,) = chased([sweep(1, flags=[(text, 2)]), sweep(2, findings=findings)])
+    assert len(flag.answers) == 3
+
+
+# Convergences
+
+
+def test_findings_that_say_the_same_converge():
+    (met,) = convergences(
+        [
+            sweep(2, findings=[("Sleep consolidates procedural memory in adults [n1]", [0])]),
+            sweep(1, findings=[("Sleep consolidates procedural memory in adults too [n2]", [1])]),
+            sweep(3, findings=[("Debris endangers satellites in low orbits [n1]", [0])]),
+        ],
+        [],
+    )
+    assert (met.kind, met.partitions, met.citations) == ("words", (1, 2), ())
+
+
+def test_one_partition_alone_does_not_converge():
+    same = ("Sleep consolidates memory in adults", [])
+    assert convergences([sweep(1, findings=[same, same])], []) == ()
+
+
+def test_findings_that_cite_connected_nodes_converge():
+    sweeps = [
+        sweep(1, findings=[("Iron binds nitrogen [n1]", [0, 4])]),
+        sweep(2, findings=[("Prices doubled [n3]", [2]), ("Gold fell [n9]", [8])]),
+    ]
+    assert cited_places(sweeps) == ((1, 0), (1, 4), (2, 2), (2, 8))
+    (met,) = convergences(sweeps, [((1, 0), (2, 2))])
+    assert met.kind == "neighbours"
+    assert [(f.partition, f.place) for f in met.findings] == [(1, 0), (2, 0)]
+    assert met.citations == (cited(1, 0), cited(2, 2))
+
+
+def test_the_broadest_come_first_and_every_pair_once():
+    texts = ["iron binds", "gold shines", "zinc melts", "lead bends", "coal burns"]
+    sweeps = [sweep(i, findings=[(text, [0])]) for i, text in enumerate(texts)]
+    links = [((0, 0), (i, 0)) for i in range(1, 5)] + [((1, 0), (2, 0)), ((3, 0), (4, 0))]
+    met = convergences(sweeps, links)
+    assert [each.partitions for each in met] == [(0, 1, 2, 3, 4), (1, 2), (3, 4)]
+
+
+def test_what_says_the_same_is_not_told_again_for_its_links():
+    text = "Sleep consolidates procedural memory in adults"
+    sweeps = [sweep(i, findings=[(text, [0])]) for i in (1, 2)]
+    (met,) = convergences(sweeps, [((1, 0), (2, 0))])
+    assert met.kind == "words"
+
+
+def test_invalid_citations_and_strange_links_connect_nothing():
+    broken = Finding(text="gold", citations=(cited(2, 0, valid=False),))
+    report = Report(partition=2, findings=(broken,))
+    other = Sweep(partition=2, status=SweepStatus.ACCEPTED, nodes=9, report=report)
+    sweeps = [sweep(1, findings=[("iron", [0])]), other]
+    links = [((1, 0), (2, 0)), ((1, 0), (1, 0)), ((8, 0), (9, 0))]
+    assert convergences(sweeps, links) == ()
+
+
+places = st.tuples(st.integers(0, 5), st.integers(0, 3))
+citing = st.lists(
+    st.lists(st.tuples(st.sampled_from(["iron", "gold", "zinc"]), st.lists(st.integers(0, 3)))),
+    max_size=6,
+)
+
+
+@given(citing, st.lists(st.tuples(places, places), max_size=30), st.randoms())
+def test_convergences_are_of_several_partitions_whatever_the_order(said, links, random):
+    sweeps = [
+        sweep(i, findings=[(f"{text} {i}x{n}y", ranks) for n, (text, ranks) in enumerate(each)])
+        for i, each in enumerate(said)
+    ]
+    met = convergences(sweeps, links)
+    assert all(len(each.partitions) > 1 for each in met)
+    assert all(bool(each.citations) == (each.kind == "neighbours") for each in met)
+    breadths = [len(each.partitions) for each in met]
+    assert breadths == sorted(breadths, reverse=True)
+    told = [
+        (each.findings[0], other)
+        for each in met
+        if each.kind == "neighbours"
+        for other in each.findings[1:]
+    ]
+    assert len({frozenset(pair) for pair in told}) == len(told)
+    random.shuffle(sweeps)
+    random.shuffle(links)
+    assert convergences(sweeps, links) == met
+
+
+def test_what_is_told_is_bounded():
+    sweeps = [sweep(i, findings=[(f"metal{i} shines{i}", [0])]) for i in range(200)]
+    hub = [((0, 0), (i, 0)) for i in range(1, 200)]
+    (met,) = convergences(sweeps, hub)
+    assert len(met.findings) == convergences_module.MOST_FINDINGS
+    every = [((i, 0), (j, 0)) for i, j in combinations(range(200), 2)]
+    assert len(convergences(sweeps, every)) == convergences_module.MOST

@@ -1,0 +1,122 @@
+"""What an absence is about, in terms that can be looked for."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.pgs.terms import MOST_TERMS, Rarity, gist, named, needed, wanted
+from pgs_neo4j.search.wanted import LONGEST_WORD, Page
+
+anything = st.text(max_size=300)
+gists = st.frozensets(st.sampled_from([f"w{i}" for i in range(8)]), max_size=6)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("No mention of ammonia in these nodes.", ("ammonia",)),
+        ("“ammonia”: no mention in the 40 nodes read here.", ("ammonia",)),
+        ("Quantum memory is not discussed [n3, P4:n2].", ("Quantum", "memory")),
+        ("No data on cost (in passes 1, 3 of 4)", ("cost",)),
+        ("P4 lacks anything on memory; [n1-n5] do not cover it", ("memory",)),
+        (
+            "“orbital debris”: both words occur, but none of the 40 nodes has them together.",
+            ("orbital debris",),
+        ),
+        ("Nothing on `max_retries` or asyncio.timeout", ("max_retries", "asyncio.timeout")),
+        ("GitHub and mRNA are absent", ("GitHub", "mRNA")),
+        ("The work of MIT is not covered", ("MIT",)),
+        ("Keine Erwähnung von Ammoniak in den Knoten", ("Ammoniak",)),
+        ("「量子」についての記述はない", ("量子",)),
+    ],
+)
+def test_an_absence_is_looked_for_by_what_it_is_about(text, terms):
+    assert wanted(text).terms == terms
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Nothing found.", "No evidence.", "* ? ~ ^ \\ ()", "没有提到量子纠缠的内容", "x" * 500],
+)
+def test_what_says_nothing_is_not_looked_for(text):
+    asked = wanted(text)
+    assert not asked.terms
+    assert not asked.searchable
+
+
+def test_quoted_words_come_first_then_names_then_long_words_then_what_is_anywhere():
+    asked = wanted("The effect of sleep on the hippocampus of HM, and on “working memory”")
+    assert asked.terms == ("working memory", "HM", "hippocampus", "sleep", "effect")
+    assert asked.needed == 4
+
+
+def test_the_first_word_of_a_sentence_is_no_name():
+    assert wanted("Iron beside platinum. Gold too.").terms == ("platinum", "Iron", "Gold")
+
+
+def test_a_quoted_sentence_is_no_phrase():
+    asked = wanted("“catalysts of iron need pressure and heat” is nowhere")
+    assert set(asked.terms) == {"catalysts", "iron", "pressure", "heat"}
+
+
+def test_only_the_most_telling_terms_are_kept():
+    asked = wanted("error rates, confidence intervals, sample sizes, power, funding, replication")
+    assert len(asked.terms) == MOST_TERMS
+    assert "rates" not in asked.terms
+
+
+def test_forms_of_a_word_are_one_term():
+    assert wanted("theory and theories, catalyst and catalysts").terms == ("catalyst", "theory")
+
+
+@pytest.mark.parametrize("pair", [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (5, 4), (6, 5)])
+def test_all_of_few_and_all_but_one_of_many_are_needed(pair):
+    assert needed(pair[0]) == pair[1]
+
+
+def test_what_is_named_is_what_is_quoted():
+    assert named("its digest names “ammonia”, which the question asks for") == {"ammonia"}
+    assert named("whether iron helps") == gist("whether iron helps") == {"iron", "help"}
+
+
+@given(anything)
+def test_any_text_has_terms_that_it_holds_itself(text):
+    asked = wanted(text)
+    assert len(asked.terms) <= MOST_TERMS
+    assert asked.needed == needed(len(asked.terms))
+    assert asked.searchable == bool(asked.terms)
+    assert all(len(term) <= LONGEST_WORD for term in asked.terms)
+    assert wanted(text) == asked
+    gist(text)
+    named(text)
+    # A term is looked for as it stands, so a node that is the term holds it.
+    assert all(Page.of(f"about {term}.").holds(term) for term in asked.terms)
+
+
+@given(gists, gists, st.lists(gists, max_size=8))
+def test_likeness_is_a_share_and_the_same_both_ways(one, other, texts):
+    rarity = Rarity.of([one, other, *texts])
+    for measure in (rarity.alike, rarity.near):
+        assert 0.0 <= measure(one, other) <= 1.0
+        assert measure(one, other) == measure(other, one)
+    assert rarity.alike(one, one) == rarity.near(one, one) == (1.0 if one else 0.0)
+    assert rarity.alike(one, other) <= rarity.near(one, other) or math.isclose(
+        rarity.alike(one, other), rarity.near(one, other)
+    )
+
+
+def test_rare_words_weigh_more():
+    texts = [frozenset({"cost", "catalyst", metal}) for metal in ("iron", "gold", "zinc", "lead")]
+    rarity = Rarity.of(texts)
+    assert rarity.alike(texts[0], texts[1]) < 0.5
+    assert rarity.alike(texts[0], texts[0] | {"cost", "price"}) > 0.5
+    assert rarity.weight({"iron"}) > rarity.weight({"cost"})
+
+
+def test_one_shared_word_makes_no_likeness_unless_it_is_all():
+    rarity = Rarity.of([frozenset({"a", "b"}), frozenset({"a", "c"}), frozenset({"a"})])
+    assert rarity.alike(frozenset({"a", "b"}), frozenset({"a"})) == 0.0
+    assert rarity.near(frozenset({"a", "b"}), frozenset({"a"})) == 1.0
+    assert rarity.near(frozenset({"a", "b"}), frozenset({"a", "c"})) == 0.0

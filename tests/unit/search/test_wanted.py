@@ -1,0 +1,108 @@
+"""Whether a text holds what is wanted: whole words, in any of their forms."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.search.wanted import Page, Wanted, filters, forms, pattern
+
+terms = st.text(max_size=40)
+texts = st.text(max_size=200)
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [
+        ("cat", "Cats sleep."),
+        ("city", "two cities"),
+        ("theories", "a theory"),
+        ("parsing", "the parser"),
+        ("retry", "max_retries"),
+        ("timeout", "asyncio.timeout(3)"),
+        ("timeout", "setTimeout"),
+        ("handler", "BaseHTTPRequestHandler"),
+        ("GitHub", "github, Github, GitHub"),
+        ("github", "on GitHub"),
+        ("mRNA", "an mRNA vaccine"),
+        ("pH", "the pH of it"),
+        ("catalysis of ammonia", "the catalysis, of Ammonia"),
+        ("max_retries", "max retries"),
+        ("type 2 diabetes", "Type-2 diabetes"),
+        ("überschuss", "ein ÜBERSCHUSS"),
+        ("量子", "古典と量子もつれ"),
+        ("istanbul", "in İstanbul and Istanbul"),
+    ],
+)
+def test_a_word_is_held_in_any_form(term, text):
+    assert Page.of(text).holds(term)
+    assert all(part in text.lower() for part in filters(term))
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [
+        ("cat", "concatenate the catalog"),
+        ("ion", "the formation of an onion"),
+        ("mRNA", "some RNA"),
+        ("orbital debris", "orbital decay and debris"),
+        ("debris orbital", "orbital debris"),
+        ("getTimeout", "get a timeout"),
+        ("the of", "the of"),
+        ("", "anything"),
+        ("C++", "C++"),
+    ],
+)
+def test_a_part_of_a_word_is_no_word(term, text):
+    assert not Page.of(text).holds(term)
+
+
+def test_so_many_terms_as_needed_count():
+    page = Page.of("iron and gold")
+    assert page.counts(Wanted(("iron", "gold", "zinc"), 2))
+    assert not page.counts(Wanted(("iron", "gold", "zinc"), 3))
+    assert not page.counts(Wanted(("iron",), 0))
+    assert not page.counts(Wanted(("iron", "+"), 2))
+
+
+def test_the_longest_words_are_asked_for_first():
+    assert Wanted(("ion", "hippocampus", "memory"), 2).usable == ("hippocampus", "memory", "ion")
+
+
+@pytest.mark.parametrize("text", ["a" * 200_000, "cat" * 60_000, "cat_" * 50_000, "ca t" * 50_000])
+@pytest.mark.timeout(5)
+def test_a_hostile_text_takes_time_in_proportion(text):
+    assert not Page.of(text).holds("cat dog")
+    assert not Page.of(text).holds("catdog")
+
+
+@given(terms, texts)
+def test_whatever_a_text_holds_contains_the_filters(term, text):
+    page = Page.of(text)
+    if page.holds(term):
+        assert all(part in page.lowered for part in filters(term))
+    page.counts(Wanted((term, "other"), 1))
+    assert bool(forms(term)) == bool(filters(term))
+
+
+@given(st.lists(st.sampled_from(["iron", "Gold", "of", "arXiv", "city", "ion"]), max_size=12))
+def test_a_text_holds_its_own_words_and_its_phrases(said):
+    text = " ".join(said)
+    page = Page.of(text)
+    assert all(page.holds(word) for word in said if word != "of")
+    assert page.holds(text) == bool(forms(text))
+
+
+def test_a_pattern_is_closer_than_the_filters():
+    def matches(term, text):
+        spelled = pattern(term).replace("(?sU)", "(?s)")
+        return re.fullmatch(spelled, text.lower()) is not None
+
+    assert matches("ion", "an ion.")
+    assert matches("ion", "x_ions_y")
+    assert matches("orbital debris", "orbital\n debris")
+    assert matches("catalysis of ammonia", "catalysis of the ammonia")
+    assert matches("量子", "古典と量子もつれ")
+    assert not matches("ion", "formation")
+    assert not matches("orbital debris", "debris orbital")
