@@ -179,11 +179,10 @@ class Database:
         access: Access = "read" if mode == "read" else "write"
         with self._translated():
             async with asyncio.timeout(self.timeout_s), self._session(access) as session:
-                if access == "read":
-                    return await session.execute_read(work)
+                run = session.execute_read if access == "read" else session.execute_write
                 while True:
                     try:
-                        return await session.execute_write(work)
+                        return await run(work)
                     except IncompleteCommit:
                         # Nobody knows whether it was committed, and to repeat it is harmless.
                         await asyncio.sleep(LOST_S)

@@ -45,7 +45,7 @@ def lookups_on(
     embedder: Embedder | None,
     warn: Callable[[str], None],
 ) -> Lookups:
-    """What looks up absences while sweeps go on; the partitions ``first`` are searched before others."""
+    """What looks up absences while sweeps go on, in the partitions ``first`` before the others."""
     ground = Ground(
         db=db,
         mapping=mapping,

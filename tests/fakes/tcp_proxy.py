@@ -7,16 +7,23 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
+COMMIT = b"\xb0\x12\x00\x00"  # the message of Bolt, and the end of its chunk
+TO_COMMIT_S = 0.5  # that the server needs for it
+
 
 @dataclass(slots=True)
 class Proxy:
-    """A running proxy. ``cut`` ends all connections and refuses new ones until ``mend``."""
+    """A running proxy. ``cut`` ends all connections and refuses new ones until ``mend``.
+
+    Of as many commits as ``lost_commits`` says the server hears, and the client no answer.
+    """
 
     host: str
     port: int
     listening: int = 0
     broken: bool = False
     black_hole: bool = False
+    lost_commits: int = 0
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
     def cut(self) -> None:
@@ -37,16 +44,32 @@ class Proxy:
         far_reader, far_writer = await asyncio.open_connection(self.host, self.port)
         self._writers |= {writer, far_writer}
         try:
-            await asyncio.gather(self._pump(reader, far_writer), self._pump(far_reader, writer))
+            await asyncio.gather(
+                self._pump(reader, far_writer, commits_of=writer),
+                self._pump(far_reader, writer),
+            )
         finally:
             self._writers -= {writer, far_writer}
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pump(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        commits_of: asyncio.StreamWriter | None = None,
+    ) -> None:
         with suppress(OSError):
             while data := await reader.read(65536):
-                if not self.black_hole:
-                    writer.write(data)
-                    await writer.drain()
+                if self.black_hole:
+                    continue
+                lost = commits_of is not None and self.lost_commits > 0 and COMMIT in data
+                if lost and commits_of is not None:
+                    self.lost_commits -= 1
+                    commits_of.transport.abort()
+                writer.write(data)
+                await writer.drain()
+                if lost:
+                    await asyncio.sleep(TO_COMMIT_S)
+                    break
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()
