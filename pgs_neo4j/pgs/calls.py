@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -70,8 +70,9 @@ class Calls:
         effort: Effort | None,
         priority: float | None = None,
         last: bool = False,
+        then: Callable[[Completion], Awaitable[None]] | None = None,
     ) -> Completion:
-        """A whole reply of at most ``room`` tokens.
+        """A whole reply of at most ``room`` tokens, which ``then`` takes in the same turn.
 
         Of the calls that wait the longest goes first, or the one of the highest ``priority``.
         ``last`` may use the time and the budget that are held back for the end. Raises
@@ -93,6 +94,7 @@ class Calls:
             priority=priority,
             tokens=estimated + room,
             until=None if last else self.ends_at,
+            then=then,
         )
 
     async def stream(

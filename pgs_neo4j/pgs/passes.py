@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 from pgs_neo4j.db import Row
@@ -58,6 +59,7 @@ class Reading:
         self._known: dict[str, Completion] = {}
         self._rows: list[Row] = []
         self._usage = Usage()
+        self._recorded = 0
         self._recording = asyncio.Lock()
 
     async def look_up(self) -> None:
@@ -79,9 +81,8 @@ class Reading:
         if self._was_halved(item):
             return await self._smaller(item, MOST_ROOM * room, 1, "")
         try:
-            reply = await self._reply(item, room)
-            if not reply.truncated:
-                return await self._accept(item, reply)
+            if await self._reply(item, room):
+                return None
             error = f"the report was cut off at {room} tokens"
         except PromptTooLongError as too_long:
             return await self._smaller(item, room, reasks, str(too_long))
@@ -102,24 +103,34 @@ class Reading:
     async def finish(self) -> Sweep:
         """The sweep with all its passes, recorded; one that was not begun is not."""
         result = self._sweep()
-        if result.status is not SweepStatus.UNREAD:
+        if result.status is not SweepStatus.UNREAD and self._recorded < len(self._outcomes):
             await self._record()
         return result
 
-    async def _reply(self, item: Pass, room: int) -> Completion:
+    async def _reply(self, item: Pass, room: int) -> bool:
+        """Whether a whole report came back, was accepted, and is recorded."""
         reply = self._known.pop(self._key(item), None)
         if reply is not None:
             self._reader.calls.cached(reply)
-        else:
-            reply = await self._reader.calls.complete(
-                self._reader.llm,
-                self._prompts.get(item.label) or self._prompt(item),
-                room=room,
-                effort=self._reader.config.sweep_effort,
-                priority=self._priority,
-            )
+            self._usage += reply.usage
+            self._accept(item, reply)
+            return True
+        reply = await self._reader.calls.complete(
+            self._reader.llm,
+            self._prompts.get(item.label) or self._prompt(item),
+            room=room,
+            effort=self._reader.config.sweep_effort,
+            priority=self._priority,
+            then=partial(self._bought, item),
+        )
+        return not reply.truncated
+
+    async def _bought(self, item: Pass, reply: Completion) -> None:
+        """Accept a reply that was paid for, and record it before anything else is bought."""
         self._usage += reply.usage
-        return reply
+        if not reply.truncated:
+            self._accept(item, reply)
+            await self._record()
 
     async def _smaller(self, item: Pass, room: int, reasks: int, error: str) -> None:
         """Read a pass as two smaller ones."""
@@ -129,7 +140,7 @@ class Reading:
         await together([self.read(half, room, reasks - 1) for half in smaller])
         return None
 
-    async def _accept(self, item: Pass, reply: Completion) -> None:
+    def _accept(self, item: Pass, reply: Completion) -> None:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
         report = parse_report(
             reply.text,
@@ -141,8 +152,6 @@ class Reading:
             self._rows.append(self._reader.replies.row(key, reply))
         self._prompts.pop(item.label, None)
         self._note(_Outcome(item, report))
-        if len(self._material.passes) > 1 and not reply.usage.cached:
-            await self._record()
 
     def _note(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)
@@ -155,7 +164,9 @@ class Reading:
         # One after the other, so that what is recorded last knows all that came before.
         async with self._recording:
             rows, self._rows = self._rows, []
+            noted = len(self._outcomes)
             await self._reader.record(self._sweep(), rows)
+            self._recorded = noted
 
     def _sweep(self) -> Sweep:
         """What is known so far; passes that are still out count as not accepted."""

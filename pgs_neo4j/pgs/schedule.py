@@ -61,12 +61,15 @@ class Scheduler:
         who: str = "the model",
         priority: float | None = None,
         until: float | None = None,
+        then: Callable[[T], Awaitable[None]] | None = None,
     ) -> T:
         """What ``work`` returns, in its turn, tried again while that may help.
 
-        ``tokens`` is what the endpoint will count for it, ``priority`` decides instead of
-        ``length`` who goes first, ``until`` is an earlier deadline. Raises what ``work`` raises
-        last, ModelTimeoutError after ``timeout_s``, DeadlineError at the deadline.
+        ``then`` takes the result before another call gets the turn, so that no more calls are
+        at stake than may be in flight. ``tokens`` is what the endpoint will count for it,
+        ``priority`` decides instead of ``length`` who goes first, ``until`` is an earlier
+        deadline. Raises what ``work`` raises last, ModelTimeoutError after ``timeout_s``,
+        DeadlineError at the deadline.
         """
         turn = _Turn(self, length if priority is None else priority)
         deadline = self.deadline if until is None else until
@@ -79,14 +82,18 @@ class Scheduler:
                     await turn.begin()
                     try:
                         return await self._tried(work, pace, length, tokens)
-                    finally:
+                    except BaseException:
                         turn.end()
+                        raise
 
-                return await with_retries(
+                result = await with_retries(
                     tried,
                     deadline=now + self.timeout_s,
                     timeout_error=_timed_out(who, self.timeout_s),
                 )
+            if then is not None:
+                await then(result)
+            return result
         except TimeoutError:
             raise deadline_passed() from None
         finally:

@@ -1,0 +1,137 @@
+"""A question whose process is killed at fifty random moments goes on and pays for little again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import sys
+from asyncio.subprocess import PIPE
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pgs_neo4j.engine import PGS
+from tests.engines import KNOBS
+from tests.fakes.openai_server import Answer, FakeOpenAI, contract_answer
+from tests.graphs import checksum, count, papers
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+ROOT = Path(__file__).resolve().parents[2]
+KILLS = 50
+IN_FLIGHT = 3
+PATIENCE_S = 60.0
+# One interpreter for all runs, each in a fork of its own: starting it costs seconds.
+SCRIPT = """
+import asyncio, json, os, sys, traceback
+import openai, httpx2
+from pgs_neo4j.engine import PGS
+
+async def run(order):
+    async with PGS.connect(**order["settings"]) as pgs:
+        await pgs.execute(order["question"], session_id=order["question"], full_sweep=True)
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        try:
+            asyncio.run(run(json.loads(line)))
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(70)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture
+def fake():
+    with FakeOpenAI(default=Answer(contract_answer, delay_s=0.03)) as server:
+        yield server
+
+
+@pytest.fixture
+async def forks(tmp_path):
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", SCRIPT),
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        stdin=PIPE,
+        stdout=PIPE,
+    )
+    yield process
+    for each in (*psutil.Process(process.pid).children(), psutil.Process(process.pid)):
+        each.kill()
+    await process.wait()
+
+
+async def number(process):
+    async with asyncio.timeout(PATIENCE_S):
+        return int(await process.stdout.readline())
+
+
+def asked(fake):
+    """How often each prompt was sent so far."""
+    return Counter(json.dumps(request.body["messages"]) for request in list(fake.chats))
+
+
+async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, db, fake, forks):
+    settings = {
+        **KNOBS,
+        "neo4j_uri": endpoint.uri,
+        "neo4j_user": endpoint.user,
+        "neo4j_password": endpoint.password,
+        "llm_base_url": fake.base_url,
+        "llm_provider": "openai",
+        "max_concurrent_sweeps": IN_FLIGHT,
+        "max_concurrent_calls": IN_FLIGHT,
+    }
+    draw, mapping = random.Random(5), await papers(db, topics=8, size=20)
+    statuses, repeated = Counter(), []
+    async with PGS.connect(**settings) as pgs:
+        await pgs.add_graph("papers", mapping)
+        await pgs.partition()
+        users = await checksum(db)
+        for kill in range(KILLS):
+            fake.requests.clear()
+            question = f"Question {kill}?"
+            order = {"settings": settings, "question": question}
+            forks.stdin.write(json.dumps(order).encode() + b"\n")
+            await forks.stdin.drain()
+            pid = await number(forks)
+            await asyncio.sleep(draw.uniform(0.05, 0.9))
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            await number(forks)
+            await asyncio.sleep(0.05)  # what is on its way to the fake arrives
+            before = asked(fake)
+            find = "MATCH (r:PgsRun {question: $q}) RETURN r.id AS id, r.status AS status"
+            _, rows = await db.call(find, {"q": question}, "read")
+            if not rows:
+                statuses["not begun"] += 1
+                assert not before
+                continue
+            statuses[rows[0]["status"]] += 1
+            answer = await pgs.resume(rows[0]["id"])
+            assert answer.coverage.exhausted
+            assert not answer.partial
+            again = asked(fake) - before
+            repeated.append(sum(again[prompt] for prompt in again if prompt in before))
+            assert repeated[-1] <= IN_FLIGHT, (kill, rows)
+            assert len(asked(fake)) == 9
+            _, swept = await db.call(
+                "MATCH (:PgsRun {question: $q})-[:PGS_SWEPT]->(w) RETURN count(w) AS n",
+                {"q": question},
+                "read",
+            )
+            assert swept[0]["n"] == 8
+        assert await checksum(db) == users
+    assert statuses["running"] > KILLS / 3, statuses
+    assert max(repeated) > 0
+    assert await count(db, "(x:PgsRun {status: 'running'})") == 0
