@@ -1,10 +1,29 @@
-// Delete a session with its runs, sweeps, findings, flags, and absences.
+// Delete a session with its runs, sweeps, findings, flags, and absences, its answers, and what its
+// runs kept for themselves.
 // params: uid
 // returns: deleted
 // mode: write
 MATCH (s:PgsSession {uid: $uid})
+CALL (s) {
+  MATCH (s)<-[:PGS_RAN_IN]-(r:PgsRun)
+  CALL (r) {
+    MATCH (y:PgsReply {run: r.id}) WHERE y.private
+    RETURN y AS own
+    UNION
+    MATCH (t:PgsThesis|PgsConnection|PgsConvergence)-[:PGS_FROM]->(r)
+    RETURN t AS own
+    UNION
+    MATCH (r)-[:PGS_SWEPT]->(w:PgsSweep)
+    RETURN w AS own
+    UNION
+    MATCH (r)-[:PGS_SWEPT]->(:PgsSweep)<-[:PGS_FROM]-(f:PgsFinding|PgsFlag|PgsAbsence)
+    RETURN f AS own
+  }
+  WITH r, collect(own) AS all
+  FOREACH (each IN all | DETACH DELETE each)
+}
 OPTIONAL MATCH (s)<-[:PGS_RAN_IN]-(r:PgsRun)
-OPTIONAL MATCH (r)-[:PGS_SWEPT]->(w:PgsSweep)
-OPTIONAL MATCH (w)<-[:PGS_FROM]-(f:PgsFinding|PgsFlag|PgsAbsence)
-DETACH DELETE s, r, w, f
-RETURN count(DISTINCT s) AS deleted
+WITH s, collect(r) AS runs
+FOREACH (each IN runs | DETACH DELETE each)
+DETACH DELETE s
+RETURN count(*) AS deleted
