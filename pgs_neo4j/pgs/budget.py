@@ -18,7 +18,8 @@ from pgs_neo4j.model_entry import ModelEntry
 # No vocabulary of byte pairs makes more tokens of a text than it has bytes.
 WORST = BYTES_PER_TOKEN
 # Where the worst case would take more than SMALL of a budget, nothing would ever be asked.
-LIKELY_WORST = 2.0
+# Base64 is the costliest of what is stored as text, at about 0.7 tokens a byte.
+LIKELY_WORST = 2.5
 SMALL = 0.25
 # Texts differ: digits and code cost half as much again as prose, so what was reported for the
 # costliest prompt so far gets some room above it.
@@ -124,6 +125,13 @@ class Budget:
             raise BudgetError(self.closed)
         self.reserved += amount
         return amount
+
+    def knows(self, model: str) -> bool:
+        """Whether a reply has told what prompts of this model really have, or nothing depends on
+
+        it.
+        """
+        return model in self._costliest or (self.bounds.tokens, self.bounds.cost) == (None, None)
 
     @property
     def idle(self) -> bool:

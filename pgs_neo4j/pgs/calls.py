@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import (
@@ -29,6 +30,8 @@ ENDING_SHARE = 0.2  # of the time of a whole run, kept for what comes after the 
 LONGEST_ENDING_S = 180.0
 
 Hear = Callable[[str], None]
+
+_OWN: WeakKeyDictionary[LLM, Pace] = WeakKeyDictionary()
 
 
 @dataclass(slots=True)
@@ -158,16 +161,21 @@ class Calls:
                 raise deadline_passed() from None
         raise ModelOutputError(f"the model {llm.name} ended its reply without saying so")
 
-    async def _reserve(self, amount: Amount, *, last: bool) -> None:
-        """Set an amount aside; what calls in flight do not use in the end may still cover it."""
+    async def _reserve(self, llm: LLM, estimated: int, room: int, *, last: bool) -> Amount:
+        """Set aside what a call can cost at most.
+
+        The first one of a model goes alone, since it tells what a prompt really has; and what
+        calls in flight do not use in the end may still cover another.
+        """
         while True:
-            try:
-                self.budget.reserve(amount, last=last)
-                return
-            except BudgetError as error:
-                if self.budget.idle or self.budget.closed:
-                    self.budget.closed = self.budget.closed or str(error)
-                    raise
+            if self.budget.knows(llm.name) or self.budget.idle:
+                amount = self.budget.most(llm.name, estimated, room)
+                try:
+                    return self.budget.reserve(amount, last=last)
+                except BudgetError as error:
+                    if self.budget.idle or self.budget.closed:
+                        self.budget.closed = self.budget.closed or str(error)
+                        raise
             settled = asyncio.get_running_loop().create_future()
             self._settled.append(settled)
             await settled
@@ -177,8 +185,7 @@ class Calls:
         self, llm: LLM, estimated: int, room: int, *, last: bool
     ) -> AsyncIterator[_Paid]:
         """Sets aside what a call can cost at most, and counts what it did cost."""
-        amount = self.budget.most(llm.name, estimated, room)
-        await self._reserve(amount, last=last)
+        amount = await self._reserve(llm, estimated, room, last=last)
         paid = _Paid()
         try:
             yield paid
@@ -200,7 +207,10 @@ class Calls:
     def _pace(self, llm: LLM) -> Pace:
         pace = getattr(llm, "pace", None)
         if not isinstance(pace, Pace):
-            pace = self._own.setdefault(id(llm), Pace())
+            try:
+                pace = _OWN.setdefault(llm, Pace())
+            except TypeError:  # an object that cannot be referred to weakly: by this run alone
+                pace = self._own.setdefault(id(llm), Pace())
         pace.allow(self.tokens_per_minute)
         return pace
 

@@ -94,7 +94,10 @@ async def ensure(
     if known and when_busy == "refuse":
         await clean_up(target, open_gds)
     if known:
-        whole = await _whole(db, graph, current)
+        try:
+            whole = await _whole(db, graph, current)
+        except DatabaseError:  # another generation became current between two reads
+            whole = await _whole(db, graph, await generation.read_current(db, graph))
         return _told(replace(whole, drift=_still(whole.generation)), clock)
     wait_s = 0.0 if when_busy == "refuse" else WAIT_S if current else FIRST_WAIT_S
     try:

@@ -39,8 +39,17 @@ def test_the_costliest_prompt_so_far_decides_what_is_set_aside():
     assert budget.most("other", 1000, 0).tokens >= 3500
 
 
+def test_what_a_prompt_has_is_known_from_the_first_reply():
+    budget = Budget(Bounds(tokens=1000), {})
+    assert not budget.knows("m")
+    budget.spend("m", 100, Usage(calls=1, input_tokens=90))
+    assert budget.knows("m")
+    assert not budget.knows("other")
+    assert Budget(Bounds(calls=5), {}).knows("m")
+
+
 def test_a_small_budget_does_not_take_every_byte_for_a_token():
-    budget = Budget(Bounds(tokens=3000), {})
+    budget = Budget(Bounds(tokens=3100), {})
     budget.reserve(budget.most("m", 1000, 500))
 
 

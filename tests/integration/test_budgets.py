@@ -1,0 +1,83 @@
+"""A run under a budget of N tokens never uses more than N, whatever the endpoint counts."""
+
+import json
+
+import pytest
+
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import BudgetError
+from tests.engines import KNOBS
+from tests.fakes.openai_server import Answer, FakeOpenAI, Raw, contract_answer
+from tests.graphs import papers
+
+
+def counting(rate, wordy):
+    """An endpoint that counts ``rate`` tokens for each byte, and replies as long as it may."""
+
+    def reply(request):
+        if not request.path.endswith("completions") or request.body.get("stream"):
+            return None
+        said = "".join(message["content"] for message in request.body["messages"])
+        room = request.body["max_tokens"]
+        used = room if wordy else min(room, 200)
+        return Raw(
+            json.dumps(
+                {
+                    "id": "x",
+                    "object": "chat.completion",
+                    "model": "reader",
+                    "choices": [
+                        {
+                            "index": 0,
+                            "message": {
+                                "role": "assistant",
+                                "content": contract_answer(request.body),
+                            },
+                            "finish_reason": "stop",
+                        }
+                    ],
+                    "usage": {
+                        "prompt_tokens": int(rate * len(said.encode())),
+                        "completion_tokens": used,
+                    },
+                }
+            ).encode()
+        )
+
+    return reply
+
+
+@pytest.mark.parametrize(("rate", "wordy"), [(0.2, False), (0.3, True), (0.5, False), (0.7, True)])
+async def test_the_tokens_that_are_counted_stay_within_the_budget(endpoint, db, rate, wordy):
+    mapping = await papers(db, topics=6, size=20)
+    with FakeOpenAI(default=Answer(contract_answer)) as fake:
+        fake.refuse = counting(rate, wordy)
+        async with PGS.connect(
+            neo4j_uri=endpoint.uri,
+            neo4j_user=endpoint.user,
+            neo4j_password=endpoint.password,
+            llm_base_url=fake.base_url,
+            llm_provider="openai",
+            **KNOBS,
+        ) as engine:
+            await engine.add_graph("papers", mapping)
+            answered = stopped = refused = 0
+            for budget in (2_000, 6_000, 9_000, 14_000, 30_000, 200_000):
+                try:
+                    answer = await engine.execute(
+                        f"Why {budget}?",
+                        full_sweep=True,
+                        max_tokens=budget,
+                        sweep_max_tokens=300,
+                        synthesis_max_tokens=600,
+                        session_id=f"s{budget}",
+                    )
+                except BudgetError:
+                    refused += 1
+                    continue
+                assert answer.usage.tokens <= budget, budget
+                answered += not answer.stopped
+                stopped += bool(answer.stopped)
+            assert answered
+            assert stopped
+            assert refused
