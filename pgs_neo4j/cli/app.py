@@ -14,13 +14,18 @@ from pgs_neo4j.cli.commands import (
     ask,
     demo,
     doctor,
+    export,
     inspect,
     load,
     partitions,
+    plan,
     purge,
     repartition,
+    resume,
     schedule,
+    show,
 )
+from pgs_neo4j.cli.commands.cache import cache_app
 from pgs_neo4j.cli.commands.config import config_app
 from pgs_neo4j.cli.commands.graphs import graph_app
 from pgs_neo4j.cli.commands.index import index_app
@@ -61,7 +66,11 @@ def pgs(
 
 
 app.command("demo")(demo.demo)
+app.command("plan")(plan.plan)
 app.command("ask")(ask.ask)
+app.command("resume")(resume.resume)
+app.command("show")(show.show)
+app.command("export")(export.export)
 app.command("route")(partitions.route)
 app.command("partition")(partitions.partition)
 app.command("partitions")(partitions.partitions)
@@ -72,6 +81,7 @@ app.command("inspect")(inspect.inspect)
 app.add_typer(graph_app, name="graph")
 app.command("load")(load.load)
 app.add_typer(sessions_app, name="sessions")
+app.add_typer(cache_app, name="cache")
 app.add_typer(index_app, name="index")
 app.add_typer(local_app, name="local")
 app.add_typer(config_app, name="config")

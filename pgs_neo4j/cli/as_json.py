@@ -16,20 +16,16 @@ if TYPE_CHECKING:
     from pgs_neo4j.jobs.record import Job
     from pgs_neo4j.jobs.repartition import Failed
     from pgs_neo4j.model import (
-        Answer,
-        Citation,
         Coverage,
         Drift,
         Generation,
         Partition,
+        Plan,
         Routing,
-        Sweep,
     )
-    from pgs_neo4j.pgs.layered import SearchAnswer
     from pgs_neo4j.pgs.partition import Partitioning
     from pgs_neo4j.pgs.session import SessionInfo
 
-PHASES = ("partition", "route", "sweep", "synthesize", "total")
 Json = dict[str, Any]
 
 
@@ -48,74 +44,21 @@ def plain_data(value: object) -> Any:
     return str(value) if isinstance(value, Path) else _number(value)
 
 
-def answer(
-    found: Answer, partitions: Mapping[int, Partition], searched: SearchAnswer | None = None
-) -> Json:
-    """The answer of ``pgs ask``; ``partitions`` gives the keywords of those that were swept.
-
-    ``searched`` is the answer of the search before it, if there was one.
-    """
-    made = found.synthesis
+def plan(found: Plan, unpriced: Sequence[str]) -> Json:
+    """What a question would read and cost; null where a model has no price."""
+    names = ("graph", "session", "mode", "generation", "sweep_model", "synthesis_model")
+    totals = ("calls", "cached", "input_tokens", "output_tokens")
+    parts = [{str(key): value for key, value in plain_data(each).items()} for each in found.sweeps]
     return {
-        "question": found.question,
-        "graph": found.graph,
-        "session": found.session,
-        "run": found.run,
-        "mode": found.mode,
-        "model": found.model,
-        "partial": found.partial,
-        "answer": found.text,
-        "thesis": made.thesis,
-        "connections": list(made.connections),
-        "absences": list(made.absences),
-        "convergences": list(made.convergences),
-        "citations": [citation(each) for each in distinct(made.citations)],
-        "partitions": [sweep(each, partitions) for each in found.sweeps],
+        **{name: getattr(found, name) for name in names},
+        "partitions": [{"id": part.pop("partition"), **part} for part in parts],
+        "synthesis": plain_data(found.synthesis),
+        "flagged": plain_data(found.flagged),
+        "total": {name: getattr(found, name) for name in totals},
+        "cost": {"low": plain_data(found.low), "high": plain_data(found.high)},
+        "unpriced": list(unpriced),
+        "budget": found.budget,
         "routing": routing(found.routing),
-        "coverage": coverage(found.coverage),
-        "usage": plain_data(found.usage),
-        "seconds": {name: plain_data(found.seconds.get(name, 0.0)) for name in PHASES},
-        "warnings": list(found.warnings),
-        "search": search(searched) if searched is not None else None,
-    }
-
-
-def search(found: SearchAnswer) -> Json:
-    """The answer from the nearest nodes, best first, and how they were found."""
-    return {
-        "answer": found.text,
-        "method": found.method,
-        "nodes": [
-            {"alias": node.alias, "node": node.key, "title": node.title} for node in found.nodes
-        ],
-        "citations": [citation(each) for each in distinct(found.citations)],
-    }
-
-
-def distinct(citations: Sequence[Citation]) -> list[Citation]:
-    """Each citation once, in the order of its first appearance."""
-    return list({(each.partition, each.alias): each for each in citations}.values())
-
-
-def citation(found: Citation) -> Json:
-    """A citation with the key and title of its node; both null when it resolves to none."""
-    names = ("alias", "partition", "node", "title", "valid")
-    return {name: getattr(found, name) for name in names}
-
-
-def sweep(found: Sweep, partitions: Mapping[int, Partition]) -> Json:
-    """How the reading of one partition ended."""
-    part = partitions.get(found.partition)
-    return {
-        "id": found.partition,
-        "status": str(found.status),
-        "nodes": found.nodes,
-        "nodes_read": found.nodes_read,
-        "passes": found.passes,
-        "passes_accepted": found.passes_accepted,
-        "keywords": list(part.keywords) if part else [],
-        "errors": list(found.errors),
-        "seconds": plain_data(found.seconds),
     }
 
 

@@ -20,10 +20,14 @@ from pgs_neo4j.events import (
     SweepFinished,
     SweepStarted,
 )
-from pgs_neo4j.model import Routing
+from pgs_neo4j.model import Routing, SweepStatus
 
 State = Literal["reading", "read", "partial", "failed"]
-STATES: dict[str, State] = {"accepted": "read", "partial": "partial", "failed": "failed"}
+STATES: dict[SweepStatus, State] = {
+    SweepStatus.ACCEPTED: "read",
+    SweepStatus.PARTIAL: "partial",
+    SweepStatus.FAILED: "failed",
+}
 KEYWORDS = 4
 
 
@@ -56,6 +60,7 @@ class Board:
     clock: Callable[[], float] = time.monotonic
     phases: dict[Phase, PhaseRow] = field(default_factory=dict)
     sweeps: dict[int, SweepRow] = field(default_factory=dict)
+    unread: set[int] = field(default_factory=set)
     routed: int = 0
 
     def take(self, event: Event) -> None:
@@ -85,8 +90,12 @@ class Board:
                 if partition in self.sweeps:
                     self.sweeps[partition].done += 1
             case SweepFinished(sweep):
-                if sweep.partition in self.sweeps:
-                    self.sweeps[sweep.partition].state = STATES[str(sweep.status)]
+                if sweep.status is SweepStatus.UNREAD:
+                    # There may be hundreds, so they are counted and have no rows.
+                    self.unread.add(sweep.partition)
+                    self.sweeps.pop(sweep.partition, None)
+                elif sweep.partition in self.sweeps:
+                    self.sweeps[sweep.partition].state = STATES[sweep.status]
             case _:
                 pass
 
@@ -110,13 +119,16 @@ class Board:
                 row.seconds, row.total = self.clock() - row.began, 0
 
     def _told(self, phase: Phase) -> str:
-        if phase != "sweep" or not self.sweeps:
+        known = self.sweeps.keys() | self.unread
+        if phase != "sweep" or not known:
             return ""
-        ended = [row for row in self.sweeps.values() if row.state != "reading"]
-        failed = sum(row.state == "failed" for row in ended)
-        total = max(self.routed, len(self.sweeps))
-        done = f"{len(ended)} of {counted(total, 'partition')}"
-        return f"{done}, {failed} failed" if failed else done
+        states = [row.state for row in self.sweeps.values()]
+        ended = sum(state != "reading" for state in states)
+        total = max(self.routed, len(known))
+        failed, unread = states.count("failed"), len(self.unread)
+        told = f"{ended} of {counted(total, 'partition')}"
+        told += f", {failed} failed" if failed else ""
+        return f"{told}, {unread} left unread" if unread else told
 
 
 def chosen(routing: Routing) -> str:

@@ -13,12 +13,13 @@ from pgs_neo4j.events import (
     PhaseFinished,
     Progressed,
     Routed,
+    RunStarted,
     StepStarted,
     SweepFinished,
     SweepStarted,
     Warned,
 )
-from pgs_neo4j.model import SweepStatus
+from pgs_neo4j.model import Sweep, SweepStatus
 
 PROGRESS_EVERY_S = 5.0
 
@@ -60,21 +61,31 @@ def line(event: Event, board: Board) -> str:
             return f"{phase}: {one_line(step)}"
         case Progressed(phase):
             return f"{phase}: {board.detail(phase)}"
+        case RunStarted(run, resumed):
+            return f"run: {run} {'goes on' if resumed else 'begins'}"
         case Routed(routing):
             named = ", ".join(f"P{route.partition}" for route in routing.routes[:20])
             return f"route: {board.detail('route')}: {named}"
         case SweepStarted(partition, nodes, passes, keywords):
             work = f"{counted(nodes, 'node')} in {counted(passes, 'pass', 'passes')}"
             return f"sweep: P{partition} begins, {work} ({keywords_of(keywords)})"
-        case PassFinished(partition, number, passes, error):
-            if error is not None:
-                return f"sweep: P{partition} pass {number} of {passes} failed: {one_line(error)}"
-            return f"sweep: P{partition} pass {number} of {passes} read" if passes > 1 else ""
+        case PassFinished(partition, number, passes, error) if passes > 1:
+            how = "read" if error is None else f"failed: {one_line(error)}"
+            return f"sweep: P{partition} pass {number} of {passes} {how}"
         case SweepFinished(sweep):
-            how = "read" if sweep.status is SweepStatus.ACCEPTED else str(sweep.status)
-            amount = f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')}"
-            return f"sweep: P{sweep.partition} {how}, {amount} ({seconds(sweep.seconds)})"
+            return f"sweep: P{sweep.partition} {_ended(sweep)}"
         case Warned(message):
             return f"note: {one_line(message)}"
         case _:
             return ""
+
+
+def _ended(sweep: Sweep) -> str:
+    why = one_line("; ".join(dict.fromkeys(sweep.errors)))
+    if sweep.status is SweepStatus.UNREAD:
+        return f"left unread: {why}"
+    how = "read" if sweep.status is SweepStatus.ACCEPTED else str(sweep.status)
+    amount = f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')}"
+    # Of several passes each has told for itself why it failed.
+    told = f": {why}" if why and sweep.passes <= 1 else ""
+    return f"{how}, {amount} ({seconds(sweep.seconds)}){told}"

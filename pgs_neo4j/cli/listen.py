@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.text import Wrapper, plain
-from pgs_neo4j.events import Event, SearchAnswered, TextStreamed
+from pgs_neo4j.cli.run_words import resuming
+from pgs_neo4j.cli.text import Wrapper, plain, wrapped
+from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
+from pgs_neo4j.events import Event, RunStarted, SearchAnswered, TextStreamed
 
 
 class Listener(Protocol):
@@ -44,6 +46,50 @@ def progress(*, quiet: bool) -> Iterator[Listener]:
         yield listener
     finally:
         listener.stop()
+
+
+@dataclass(slots=True)
+class Run:
+    """Remembers which run was recorded, and passes everything on."""
+
+    shown: Listener
+    id: str = ""
+
+    def start(self) -> None:
+        """Begin to show."""
+        self.shown.start()
+
+    def stop(self) -> None:
+        """Cease to show."""
+        self.shown.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, RunStarted):
+            self.id = event.run
+        self.shown(event)
+
+
+@contextmanager
+def run_progress(*, quiet: bool) -> Iterator[Listener]:
+    """``progress`` of a run; when it ends early it is said, also when quiet, how it can go on."""
+    run = Run(Silent())
+    try:
+        with progress(quiet=quiet) as run.shown:
+            yield run
+    except asyncio.CancelledError:
+        if run.id:
+            output.note(_can_go_on(run.id))
+        raise
+    except (StoppedError, ModelError, DatabaseError) as error:
+        if run.id:
+            error.add_note(_can_go_on(run.id, bounded=isinstance(error, StoppedError)))
+        raise
+
+
+def _can_go_on(run: str, *, bounded: bool = False) -> str:
+    more = "; its bounds count anew, and others can be given" if bounded else ""
+    return f"run {run} can go on: {resuming(run)}{more}"
 
 
 def _listener(quiet: bool) -> Listener:
@@ -82,8 +128,7 @@ class AnswerStream:
                 self.write(self.wrapper.feed(plain(text)))
             case SearchAnswered(text):
                 self._begin("## From the nearest nodes\n\n")
-                whole = Wrapper(self.wrapper.width)
-                self.write(f"{whole.feed(plain(text).rstrip())}{whole.close()}\n")
+                self.write(f"{wrapped(plain(text).rstrip(), self.wrapper.width)}\n")
                 self._searching = True
                 self.progress.start()
             case _:
@@ -118,5 +163,15 @@ class AnswerStream:
 
 def answer_stream(progress: Listener) -> AnswerStream:
     """A stream for the running task; wrapped at the width of a terminal, raw in a pipe."""
-    width = output.width() if output.is_terminal(sys.stdout) else None
-    return AnswerStream(progress, asyncio.current_task(), Wrapper(width))
+    return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()))
+
+
+def write_answer(text: str) -> None:
+    """Write a whole answer as a stream of it would be written; nothing when it is empty."""
+    said = plain(text).rstrip()
+    if said:
+        output.write(f"{wrapped(said, _wrap_width())}\n")
+
+
+def _wrap_width() -> int | None:
+    return output.width() if output.is_terminal(sys.stdout) else None

@@ -12,6 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from pgs_neo4j.cli import output
 from pgs_neo4j.cli.board import Board, SweepRow, keywords_of
 from pgs_neo4j.cli.text import counted, one_line, seconds
 from pgs_neo4j.events import Event, Warned
@@ -42,11 +43,14 @@ class Display:
             redirect_stderr=False,
         )
         self._live.start()
+        # Written past it, a line would be drawn over, and the picture be left twice.
+        output.speak_through(lambda said: self.console.print(Text.from_ansi(said)))
 
     def stop(self) -> None:
         """Leave the last state on the screen; harmless to repeat."""
         live, self._live = self._live, None
         if live is not None:
+            output.speak_through(None)
             live.stop()
 
     def __call__(self, event: Event) -> None:

@@ -9,6 +9,7 @@ import typer
 from pgs_neo4j.model import Mode
 
 QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.")]
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
 GraphOption = Annotated[
     str | None,
     typer.Option("--graph", "-g", help="Stored graph; not needed where there is only one."),
@@ -64,4 +65,29 @@ SweepTokensOption = Annotated[
 ]
 SynthesisTokensOption = Annotated[
     int | None, typer.Option("--synthesis-max-tokens", help="Tokens of the synthesis [16000].")
+]
+# Text, read as settings are: so a bound that pgs.toml or the run has set can be lifted.
+CallsBound = Annotated[
+    str | None, typer.Option("--max-calls", metavar="N", help="Model calls at most, or 'none'.")
+]
+TokensBound = Annotated[
+    str | None,
+    typer.Option("--max-tokens", metavar="N", help="Tokens at most, input and output, or 'none'."),
+]
+CostBound = Annotated[
+    str | None,
+    typer.Option(
+        "--max-cost", metavar="AMOUNT", help="Cost at most, by the prices in pgs.toml, or 'none'."
+    ),
+]
+TimeBound = Annotated[
+    str | None,
+    typer.Option("--timeout", metavar="SECONDS", help="Time of the whole run, or 'none'."),
+]
+NoCacheOption = Annotated[
+    bool, typer.Option("--no-cache", help="Use no kept reply, and leave none behind.")
+]
+FlagSweepsOption = Annotated[
+    int | None,
+    typer.Option("--max-flag-sweeps", help="Flagged partitions swept after the others [3]."),
 ]

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from pgs_neo4j.cli.text import one_line
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 # Valid in JSON as they are, but not on a terminal.
 _UNSAFE = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 DEFAULT_WIDTH = 80
+_speak: Callable[[str], None] | None = None
 
 
 def prepare() -> None:
@@ -100,7 +102,16 @@ def complain(message: str) -> None:
     _say(f"\x1b[31m{line}\x1b[0m" if red else line)
 
 
+def speak_through(speak: Callable[[str], None] | None) -> None:
+    """Have what is said on stderr written by a display that draws there; None: directly again."""
+    global _speak  # noqa: PLW0603 - there is but one stderr
+    _speak = speak
+
+
 def _say(line: str) -> None:
+    if _speak is not None:
+        _speak(line)
+        return
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()

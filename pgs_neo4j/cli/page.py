@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.as_json import PHASES, distinct
-from pgs_neo4j.cli.text import counted, one_line, percent, seconds
+from pgs_neo4j.cli import checks_page
+from pgs_neo4j.cli.answer_json import PHASES, distinct
+from pgs_neo4j.cli.run_words import resuming
+from pgs_neo4j.cli.text import counted, labelled, moment, one_line, percent, seconds
+from pgs_neo4j.export.facts import EXTRACTIVE
+from pgs_neo4j.export.text import money
 from pgs_neo4j.model import Answer, Citation, Coverage, Sweep, SweepStatus, Usage
 
-LABEL = 10  # columns of the labels on the left
 LONGEST_QUESTION = 60
+NO_SYNTHESIS = "There is no synthesis yet; what was read is kept."
 NO_MODEL = (
     "No language model was used: the extractive reader quotes sentences and counts them. Set "
     "OPENAI_API_KEY, or PGS_LLM_BASE_URL, PGS_SWEEP_MODEL and PGS_SYNTHESIS_MODEL for any "
     "OpenAI-compatible server, and ask again."
 )
-EXTRACTIVE = "extractive"
+
+
+def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
+    """What a stored answer is the answer to."""
+    rows = (
+        ("Question", one_line(answer.question)),
+        ("Asked", f"{moment(asked_at)} UTC of graph {one_line(answer.graph)}, mode {answer.mode}"),
+        ("Status", status),
+    )
+    return [line for label, text in rows for line in labelled(label, text, width)]
 
 
 def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list[str]:
-    """Sources and figures, each part after an empty line.
+    """Sources, what was checked, and figures, each part after an empty line.
 
     ``searched`` are the citations of the search before it, if there was one.
     """
     cited = (*searched, *answer.synthesis.citations)
-    parts = (sources(cited, width), summary(answer, width))
+    listed = sources(cited, width) if answer.text or cited else [NO_SYNTHESIS]
+    parts = (listed, *checks_page.sections(answer, width), summary(answer, width))
     return [line for part in parts if part for line in ("", *part)]
 
 
@@ -56,14 +69,15 @@ def summary(answer: Answer, width: int) -> list[str]:
     """Coverage, model, tokens, and seconds; what went wrong last."""
     rows = [
         ("Coverage", f"{coverage(answer.coverage)} in session {one_line(answer.session, 60)}"),
-        ("This run", reading(answer.sweeps)),
-        ("Model", f"{one_line(answer.model, 60)}: {usage(answer.usage)}"),
+        ("This run", f"{one_line(answer.run, 60)}: {reading(answer.sweeps)}"),
+        ("Checks", checks_page.counts(answer)),
+        ("Model", f"{one_line(answer.model, 60)}: {usage(answer.usage)}{_reduced(answer)}"),
+        ("Cost", money(answer.cost) if answer.cost else ""),
         ("Time", timing(answer.seconds)),
+        ("Stopped", one_line(answer.stopped)),
+        *(("Note", text) for text in _notes(answer)),
     ]
-    rows += [("Note", one_line(warning)) for warning in answer.warnings]
-    if EXTRACTIVE in answer.model.split(" / "):
-        rows.append(("Note", NO_MODEL))
-    return [line for label, text in rows for line in labelled(label, text, width)]
+    return [line for label, text in rows if text for line in labelled(label, text, width)]
 
 
 def coverage(found: Coverage) -> str:
@@ -75,21 +89,28 @@ def coverage(found: Coverage) -> str:
 
 
 def reading(sweeps: Sequence[Sweep]) -> str:
-    """What one run read."""
+    """What one run read: ``3 partitions swept, 1 of them flagged, 90 nodes read, 1 failed``."""
     read = sum(sweep.nodes_read for sweep in sweeps)
-    failed = sum(sweep.status is SweepStatus.FAILED for sweep in sweeps)
-    partial = sum(sweep.status is SweepStatus.PARTIAL for sweep in sweeps)
-    text = f"{counted(len(sweeps), 'partition')} swept, {counted(read, 'node')} read"
-    if partial:
-        text += f", {partial} in part"
-    return f"{text}, {failed} failed" if failed else text
+    count = {status: sum(sweep.status is status for sweep in sweeps) for status in SweepStatus}
+    swept = len(sweeps) - count[SweepStatus.UNREAD]
+    flagged = sum(s.wave > 1 and s.status is not SweepStatus.UNREAD for s in sweeps)
+    listed = (
+        (True, f"{counted(swept, 'partition')} swept"),
+        (flagged, f"{flagged} of them flagged"),
+        (True, f"{counted(read, 'node')} read"),
+        (count[SweepStatus.PARTIAL], f"{count[SweepStatus.PARTIAL]} in part"),
+        (count[SweepStatus.FAILED], f"{count[SweepStatus.FAILED]} failed"),
+        (count[SweepStatus.UNREAD], f"{count[SweepStatus.UNREAD]} left unread"),
+    )
+    return ", ".join(text for there, text in listed if there)
 
 
 def usage(found: Usage) -> str:
-    """``6 calls, 12,345 tokens in, 2,345 out``."""
+    """``6 calls, 10 from the cache, 12,345 tokens in, 2,345 out``."""
     about = "about " if found.estimated else ""
+    cached = f"{found.cached:,} from the cache, " if found.cached else ""
     return (
-        f"{counted(found.calls, 'call')}, {about}{found.input_tokens:,} tokens in, "
+        f"{counted(found.calls, 'call')}, {cached}{about}{found.input_tokens:,} tokens in, "
         f"{found.output_tokens:,} out"
     )
 
@@ -102,6 +123,8 @@ def timing(found: dict[str, float]) -> str:
 
 def advice(answer: Answer) -> list[str]:
     """One command that goes on from here, after an empty line."""
+    if answer.partial:
+        return _resuming(answer)
     graph, session = shlex.quote(answer.graph), shlex.quote(one_line(answer.session))
     left = answer.coverage.nodes_total - answer.coverage.nodes_read
     if left <= 0:
@@ -119,11 +142,24 @@ def advice(answer: Answer) -> list[str]:
     return ["", f"Try next, to read the {counted(left, 'node')} left:", f"  {' '.join(words)}"]
 
 
-def labelled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
-    """A label and a text beside it from ``column`` on, wrapped."""
-    body = textwrap.wrap(text, max(30, width - column), break_on_hyphens=False) or [""]
-    first, *rest = body
-    return [f"{label:<{column}}{first}", *(f"{'':<{column}}{line}" for line in rest)]
+def _resuming(answer: Answer) -> list[str]:
+    command = f"  {resuming(answer.run)}"
+    if not answer.stopped:
+        return ["", "Try next, to complete this answer:", command]
+    bounds = "Its bounds count anew then, and others can be given."
+    return ["", "Try next, to go on with this run:", command, bounds]
+
+
+def _reduced(answer: Answer) -> str:
+    reductions = answer.synthesis.reductions
+    return f"; {reductions} of the calls condensed reports" if reductions else ""
+
+
+def _notes(answer: Answer) -> list[str]:
+    """Warnings, but for those that only repeat why the run was stopped."""
+    stopped = answer.stopped
+    found = [one_line(each) for each in answer.warnings if not stopped or stopped not in each]
+    return [*found, NO_MODEL] if EXTRACTIVE in answer.model.split(" / ") else found
 
 
 def _title(citation: Citation, room: int) -> str:

@@ -1,9 +1,10 @@
 """The one funnel of all commands: signals cancel, errors become one line and a code.
 
-    0 done   2 usage   3 partial answer   4 somebody else's job   5 database   6 model
-    130 interrupted
+    0 done   2 usage   3 partial answer, or stopped by a bound   4 somebody else is at it
+    5 database   6 model   130 interrupted
 
-A closed stdout ends a command quietly with 141, as it ends other tools.
+What can be done about an error is noted below it. A closed stdout ends a command quietly with
+141, as it ends other tools.
 """
 
 from __future__ import annotations
@@ -21,10 +22,16 @@ from typing import Any
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError
+from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError, StoppedError
 
 DONE, FAULT, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 1, 2, 3, 4, 5, 6
-SEVERITY = (DONE, BUSY, USAGE, MODEL, DATABASE)
+CODES = (
+    (DatabaseError, DATABASE),
+    (ModelError, MODEL),
+    (BusyError, BUSY),
+    (StoppedError, PARTIAL),
+)
+SEVERITY = (DONE, PARTIAL, BUSY, USAGE, MODEL, DATABASE)
 INTERRUPTED, PIPE_CLOSED = 130, 141
 GRACE_S = 60.0  # for the clean-up after the first signal
 IMPATIENT_S = 10.0  # and after the second
@@ -47,6 +54,8 @@ def run(work: Coroutine[Any, Any, int | None]) -> None:
         _trace()
         if not stop.signals:
             output.complain(str(error))
+        for told in getattr(error, "__notes__", ()):
+            output.note(told)
         code = INTERRUPTED if stop.signals else code_of(error)
     except BrokenPipeError:
         output.silence(sys.stdout)
@@ -58,7 +67,7 @@ def run(work: Coroutine[Any, Any, int | None]) -> None:
 
 def code_of(error: PGSError) -> int:
     """The exit code that stands for an error."""
-    for kind, code in ((DatabaseError, DATABASE), (ModelError, MODEL), (BusyError, BUSY)):
+    for kind, code in CODES:
         if isinstance(error, kind):
             return code
     return USAGE

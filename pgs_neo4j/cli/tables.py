@@ -9,9 +9,9 @@ from rich.text import Text
 
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.page import coverage
-from pgs_neo4j.cli.text import one_line, percent, seconds
+from pgs_neo4j.cli.text import moment, one_line, percent, seconds
 from pgs_neo4j.jobs.record import Job
-from pgs_neo4j.model import GraphMapping, Partition, Routing
+from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
 from pgs_neo4j.pgs.session import SessionInfo
 
 KEYWORDS = 8
@@ -60,6 +60,27 @@ def routes(routing: Routing, found: Mapping[int, Partition]) -> Table:
     return table(("id", "similarity>", "nodes>", "keywords", "reason"), rows)
 
 
+def plan(found: Plan, why: str) -> Table:
+    """The partitions a question would read, best first, and what each is likely to take.
+
+    ``why`` is the reason of all of them, if they have but one; their keywords come then.
+    """
+    rows = (
+        (
+            f"P{each.partition}",
+            f"{each.nodes:,}",
+            f"{each.passes:,}",
+            f"{each.cached:,}" if each.cached else "",
+            f"{each.input_tokens:,}",
+            f"{each.output_tokens:,}",
+            ", ".join(each.keywords[:4]) or "-" if why else each.reason,
+        )
+        for each in found.sweeps
+    )
+    last = "keywords" if why else "why"
+    return table(("id", "nodes>", "passes>", "cached>", "tokens in>", "out>", last), rows)
+
+
 def graphs(found: Sequence[StoredGraph]) -> Table:
     """Stored graphs by name."""
     rows = (
@@ -98,7 +119,7 @@ def sessions(found: Sequence[SessionInfo]) -> Table:
             info.graph,
             info.runs,
             coverage(info.coverage) if info.coverage else "-",
-            info.updated_at[:16].replace("T", " "),
+            moment(info.updated_at),
         )
         for info in found
     )
@@ -113,7 +134,7 @@ def jobs(found: Sequence[Job]) -> Table:
             job.graph,
             "running (silent)" if job.silent else job.outcome,
             "-" if job.drift is None else percent(job.drift),
-            job.started_at[:16].replace("T", " "),
+            moment(job.started_at),
             seconds(float(job.figures["seconds"])) if "seconds" in job.figures else "-",
             one_line(job.error or "", ERROR),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 
 # A terminal obeys escape sequences, and reorders text at bidirectional controls: neither may
@@ -13,6 +14,8 @@ _CONTROL = re.compile(
 )
 _WORD = re.compile(r"\S+|\n|[^\S\n]+")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])$")
+LABEL = 10  # columns of the labels on the left
+LONGEST_ITEM = 3  # lines
 
 
 def plain(text: str) -> str:
@@ -47,8 +50,41 @@ def seconds(value: float) -> str:
 
 
 def size(size_bytes: float) -> str:
-    """Bytes for people, in MB of 10^6."""
+    """Bytes for people: ``0 kB``, ``5.3 kB``, ``45.2 MB``, ``155 MB``; a kB is 10^3."""
+    if size_bytes < 1e5:
+        return f"{size_bytes / 1e3:,.1f} kB" if size_bytes else "0 kB"
     return f"{size_bytes / 1e6:,.1f} MB" if size_bytes < 1e8 else f"{size_bytes / 1e6:,.0f} MB"
+
+
+def moment(at: str) -> str:
+    """An ISO 8601 time in UTC as ``2026-01-02 03:04``."""
+    return at[:16].replace("T", " ")
+
+
+def labelled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
+    """A label and a text beside it from ``column`` on, wrapped."""
+    body = textwrap.wrap(text, max(30, width - column), break_on_hyphens=False) or [""]
+    first, *rest = body
+    return [f"{label:<{column}}{first}", *(f"{'':<{column}}{line}" for line in rest)]
+
+
+def item(text: str, width: int) -> list[str]:
+    """A bullet, wrapped, and cut after LONGEST_ITEM lines."""
+    return textwrap.wrap(
+        text,
+        max(30, width),
+        initial_indent="  - ",
+        subsequent_indent="    ",
+        max_lines=LONGEST_ITEM,
+        placeholder=" …",
+        break_on_hyphens=False,
+    )
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """A text of several lines as a stream of it would be wrapped; ``width`` None leaves it."""
+    wrapper = Wrapper(width)
+    return wrapper.feed(text) + wrapper.close()
 
 
 @dataclass(slots=True)

@@ -163,6 +163,8 @@ class Reading:
     async def _record(self) -> None:
         # One after the other, so that what is recorded last knows all that came before.
         async with self._recording:
+            if self._recorded == len(self._outcomes):
+                return  # by the one before
             rows, self._rows = self._rows, []
             noted = len(self._outcomes)
             await self._reader.record(self._sweep(), rows)

@@ -199,7 +199,7 @@ async def _answer(
         crosscheck=material.crosscheck,
         generation=run.partitioning.generation.id,
         stopped=stopped,
-        cost=work.calls.budget.cost,
+        cost=work.cost,
     )
 
 

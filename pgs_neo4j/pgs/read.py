@@ -6,7 +6,9 @@ from pgs_neo4j import node_text, queries
 from pgs_neo4j.db import Database
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
 
-CHUNK = 500  # ranks per statement: a deadline and a retry each
+# Ranks per statement, a deadline and a retry each: all of a partition within the usual limits,
+# since every statement looks at all of its members.
+CHUNK = 2000
 
 
 async def members(

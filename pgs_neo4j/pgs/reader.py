@@ -69,8 +69,13 @@ async def read_material(
     reader: Reader, partition: Partition, skip: frozenset[int] = frozenset()
 ) -> Material:
     """Read a partition from the database and pack it into passes. Raises DatabaseError."""
-    nodes = await read.members(reader.db, partition, reader.mapping, skip)
-    links = await read.relationships(reader.db, partition, reader.mapping)
+    reading = asyncio.create_task(read.relationships(reader.db, partition, reader.mapping))
+    try:
+        nodes = await read.members(reader.db, partition, reader.mapping, skip)
+        links = await reading
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
     return Material(tuple(nodes), tuple(links), _passes(reader, partition, nodes, links))
 
 

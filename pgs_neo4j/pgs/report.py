@@ -9,7 +9,7 @@ from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Absence, Finding, Flag, Node, Partition, Prompt, PromptNeighbor, Report
 from pgs_neo4j.pgs.citations import qualified, resolve
 from pgs_neo4j.pgs.markdown import bullets, paragraph, sections, spoken
-from pgs_neo4j.pgs.pack import Pass, clean, rendered
+from pgs_neo4j.pgs.pack import Pass, clean
 from pgs_neo4j.pgs.quotes import checked
 
 SYSTEM = """\
@@ -78,7 +78,7 @@ def sweep_prompt(
         f"Keywords: {clean(', '.join(partition.keywords)) or 'none'}."
     )
     data = [
-        "<nodes>\n" + "\n".join(rendered(node) for node in item.nodes) + "\n</nodes>",
+        "<nodes>\n" + "\n".join(piece.text for piece in item.pieces) + "\n</nodes>",
         _relationships(item),
     ]
     asked = [f"Question: {question}"]

@@ -74,8 +74,15 @@ class Work:
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     before: Usage = field(default_factory=Usage)
+    cost_before: float | None = 0.0
     partitioning: Partitioning | None = None
     asked: QuestionVector | None = None
+
+    @property
+    def cost(self) -> float | None:
+        """What the run has cost in all; None when a model that was called has no price."""
+        now = self.calls.budget.cost
+        return None if now is None or self.cost_before is None else now + self.cost_before
 
     @property
     def models(self) -> dict[str, bool]:
@@ -249,6 +256,7 @@ async def _resumed(work: Work, request: Request, stored: StoredRun) -> Run:
         input_tokens=before.get("input_tokens") or 0,
         output_tokens=before.get("output_tokens") or 0,
     )
+    work.cost_before = before.get("cost") if work.before.calls else 0.0
     if not stored.current:
         work.warn(
             f"graph {request.graph} was repartitioned since run {stored.id} began; it goes on "
@@ -272,6 +280,7 @@ async def _close(work: Work, run: Run, error: BaseException) -> None:
         "status": _status(error),
         "error": str(error) if isinstance(error, PGSError) else type(error).__name__,
         **usage_properties(work.before + work.calls.usage),
+        "cost": work.cost,
     }
     late = isinstance(error, DeadlineError)
     # A database that is gone cannot be told; the error under way says so.

@@ -12,7 +12,7 @@ import os
 import platform
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from pgs_neo4j.pgs.lease import happens
 SIGN_S = 10.0  # between two signs of life
 SILENT_S = 35  # without one: its process is gone
 SIGN_TIMEOUT_S = 5.0
+END_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +187,10 @@ async def alive(db: Database, handle: Handle) -> AsyncIterator[None]:
                 yield
                 ended = True
             finally:
+                # Told, not cancelled: in the middle of a statement that costs the connection.
                 over.set()
+                await asyncio.wait({beating}, timeout=END_S)
                 beating.cancel()
-                with suppress(asyncio.CancelledError):
-                    await beating
     except TimeoutError:
         if not lost or ended:
             raise

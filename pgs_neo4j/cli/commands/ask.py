@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pgs_neo4j.cli import output
-from pgs_neo4j.cli.listen import AnswerStream, Listener, answer_stream, progress
+import typer
+
+from pgs_neo4j.cli.listen import run_progress
 from pgs_neo4j.cli.options import (
+    CallsBound,
     ConcurrencyOption,
+    CostBound,
+    FlagSweepsOption,
     FractionOption,
     FullSweepOption,
     GraphOption,
@@ -18,25 +21,24 @@ from pgs_neo4j.cli.options import (
     MinCommunityOption,
     ModeOption,
     MostOption,
+    NoCacheOption,
     QuestionArgument,
     QuietOption,
     SessionOption,
     SweepTokensOption,
     SynthesisTokensOption,
     ThresholdOption,
+    TimeBound,
+    TokensBound,
     TopKOption,
 )
-from pgs_neo4j.cli.page import advice, below
-from pgs_neo4j.cli.run import DONE, PARTIAL, run
-from pgs_neo4j.cli.text import plain
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.errors import UsageError
 
 if TYPE_CHECKING:
+    from pgs_neo4j.cli.asking import Ask, Asked
     from pgs_neo4j.engine import PGS
     from pgs_neo4j.events import OnEvent
-    from pgs_neo4j.model import Answer
-    from pgs_neo4j.pgs.layered import SearchAnswer
-
-Asked = dict[str, Any]
 
 
 def ask(
@@ -50,24 +52,43 @@ def ask(
     max_sweep_partitions: MostOption = None,
     min_sweep_partitions: LeastOption = None,
     threshold: ThresholdOption = None,
+    max_flag_sweeps: FlagSweepsOption = None,
     max_concurrent_sweeps: ConcurrencyOption = None,
     sweep_max_tokens: SweepTokensOption = None,
     synthesis_max_tokens: SynthesisTokensOption = None,
     min_community_size: MinCommunityOption = None,
     target_partition_max: MaxPartitionOption = None,
+    max_calls: CallsBound = None,
+    max_tokens: TokensBound = None,
+    max_cost: CostBound = None,
+    timeout: TimeBound = None,
+    no_cache: NoCacheOption = False,
+    hedge: Annotated[
+        bool, typer.Option("--hedge", help="Ask stragglers a second time; costs more.")
+    ] = False,
+    idempotency_key: Annotated[
+        str | None,
+        typer.Option(
+            "--idempotency-key",
+            metavar="KEY",
+            help="With the same key and request, the first answer again; not with --top-k.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Ask a graph a question.
 
     Partitions the graph, routes the question to the partitions that matter, sweeps each at full
-    text, and synthesizes one cited answer. What was read counts in the session.
+    text, and synthesizes one cited answer. What was read counts in the session. A bound ends it
+    early with what was read until then; 'pgs resume' goes on. 'pgs plan' tells the cost before.
 
-    Exit codes: 0 done, 2 usage, 3 partial answer, 5 database, 6 model, 130 interrupted.
+    Exit codes: 0 done, 2 usage, 3 partial answer, or stopped by a bound before there was one,
+    4 that key's run is still going on, 5 database, 6 model, 130 interrupted.
 
     \b
       pgs ask "Which results contradict each other?" --graph papers
-      pgs ask "And what is missing?" --mode continue
+      pgs ask "And what is missing?" --mode continue --max-calls 20
       pgs ask "Who supplies whom?" --json --quiet > answer.json
     """
     knobs = {
@@ -75,71 +96,54 @@ def ask(
         "max_sweep_partitions": max_sweep_partitions,
         "min_sweep_partitions": min_sweep_partitions,
         "partition_relevance_threshold": threshold,
+        "max_flag_sweeps": max_flag_sweeps,
         "max_concurrent_sweeps": max_concurrent_sweeps,
         "sweep_max_tokens": sweep_max_tokens,
         "synthesis_max_tokens": synthesis_max_tokens,
         "min_community_size": min_community_size,
         "target_partition_max": target_partition_max,
+        "max_calls": max_calls,
+        "max_tokens": max_tokens,
+        "max_cost": max_cost,
+        "run_timeout_s": timeout,
+        "cache": False if no_cache else None,
+        "hedge": True if hedge else None,
     }
-    asked: Asked = {"graph": graph, "mode": mode, "session_id": session, "full_sweep": full_sweep}
+    asked: dict[str, Any] = {
+        "graph": graph,
+        "mode": mode,
+        "session_id": session,
+        "full_sweep": full_sweep,
+    }
     if top_k is not None:
         asked["top_k"] = top_k
+    if idempotency_key is not None:
+        asked["idempotency_key"] = idempotency_key
     run(_ask(question, asked, knobs, as_json=as_json, quiet=quiet))
 
 
 async def _ask(
-    question: str, asked: Asked, knobs: dict[str, Any], *, as_json: bool, quiet: bool
+    question: str, asked: dict[str, Any], knobs: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> int:
+    from pgs_neo4j.cli.asking import answered
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.pgs.run import check_question
 
     check_question(question)
-    with progress(quiet=quiet) as shown:
+    if "top_k" in asked and "idempotency_key" in asked:
+        raise UsageError("an idempotency key does not hold with --top-k; leave one of them out")
+    with run_progress(quiet=quiet) as shown:
         async with engine(shown, **knobs) as pgs:
-            if as_json:
-                return await _answer_as_json(pgs, question, asked, shown)
-            answer = await answer_as_text(pgs, question, asked, answer_stream(shown))
-    output.write_lines(advice(answer))
-    return code_of(answer)
+            return await answered(pgs, asking(pgs, question, asked), shown, as_json=as_json)
 
 
-async def answer_as_text(pgs: PGS, question: str, asked: Asked, stream: AnswerStream) -> Answer:
-    """Ask, stream the answer, and write its sources and figures below it."""
-    try:
-        answer, search = await _execute(pgs, question, asked, stream)
-    except asyncio.CancelledError:
-        if stream.broken:
-            raise BrokenPipeError from None
-        raise
-    finally:
-        stream.close()
-        stream.progress.stop()
-    if not stream.written:
-        output.write(f"{plain(answer.text)}\n")
-    searched = search.citations if search is not None else ()
-    output.write_lines(below(answer, output.width(), searched))
-    return answer
+def asking(pgs: PGS, question: str, asked: dict[str, Any]) -> Ask:
+    """Asks ``question``, after a search where ``asked`` says so."""
 
+    async def ask(on_event: OnEvent) -> Asked:
+        if "top_k" not in asked:
+            return await pgs.execute(question, **asked, on_event=on_event), None
+        layered = await pgs.layered_search(question, **asked, on_event=on_event)
+        return layered.answer, layered.search
 
-def code_of(answer: Answer) -> int:
-    """The exit code of an answer."""
-    return PARTIAL if answer.partial else DONE
-
-
-async def _answer_as_json(pgs: PGS, question: str, asked: Asked, shown: Listener) -> int:
-    from pgs_neo4j.cli import as_json
-
-    answer, search = await _execute(pgs, question, asked, shown)
-    partitions = {part.id: part for part in await pgs.partitions(answer.graph)}
-    shown.stop()
-    output.write_json(as_json.answer(answer, partitions, search))
-    return code_of(answer)
-
-
-async def _execute(
-    pgs: PGS, question: str, asked: Asked, on_event: OnEvent
-) -> tuple[Answer, SearchAnswer | None]:
-    if "top_k" not in asked:
-        return await pgs.execute(question, **asked, on_event=on_event), None
-    layered = await pgs.layered_search(question, **asked, on_event=on_event)
-    return layered.answer, layered.search
+    return ask

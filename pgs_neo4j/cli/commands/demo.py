@@ -49,7 +49,8 @@ def demo(
 
 async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
     from pgs_neo4j import config, local
-    from pgs_neo4j.cli.commands.ask import answer_as_text, code_of
+    from pgs_neo4j.cli.asking import as_text, code_of
+    from pgs_neo4j.cli.commands.ask import asking
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.listen import answer_stream, progress
     from pgs_neo4j.local.demo import DEMO_QUESTIONS
@@ -78,7 +79,7 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
             shown.stop()
             output.write(f"Question: {asked}\n\n")
             shown.start()
-            answer = await answer_as_text(pgs, asked, request, answer_stream(shown))
+            answer = await as_text(asking(pgs, asked, request), answer_stream(shown))
     output.write_lines(next_steps(loaded))
     return code_of(answer)
 

@@ -9,8 +9,10 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import GraphOption, JsonOption, YesOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.cli.text import counted, one_line, plain, seconds
+from pgs_neo4j.cli.run_words import RUNNING, WHOLE, resuming
+from pgs_neo4j.cli.text import counted, moment, one_line, plain, seconds
 
+RUNNING_HINT = ", if its process was killed"
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
 
 sessions_app = typer.Typer(no_args_is_help=True, help="List, show, and delete sessions.")
@@ -40,7 +42,10 @@ async def _list(graph: str | None, *, as_json: bool) -> None:
 
 @sessions_app.command("show")
 def show(session: SessionArgument, graph: GraphOption = None, as_json: JsonOption = False) -> None:
-    """Show a session's runs: questions, how they ended, and the thesis of each."""
+    """Show a session's runs: questions, how they ended, and the thesis of each.
+
+    'pgs show RUN' prints an answer again, 'pgs resume RUN' goes on with one that ended early.
+    """
     run(_show(session, graph, as_json=as_json))
 
 
@@ -65,8 +70,8 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
 
 
 def _described(made: dict[str, Any]) -> list[str]:
-    began = str(made.get("started_at", ""))[:16].replace("T", " ")
-    head = f"{began}  {made.get('id')}  {made.get('mode')}  {made.get('status')}"
+    run, status = str(made.get("id")), str(made.get("status"))
+    head = f"{moment(str(made.get('started_at', '')))}  {run}  {made.get('mode')}  {status}"
     if made.get("nodes_read") is not None:
         took = seconds(float(made.get("seconds") or 0.0))
         swept = counted(len(made.get("sweeps") or ()), "partition")
@@ -76,6 +81,8 @@ def _described(made: dict[str, Any]) -> list[str]:
         lines.append(f"  thesis  {one_line(plain(str(made['thesis'])), 300)}")
     if made.get("error"):
         lines.append(f"  error   {one_line(str(made['error']), 300)}")
+    if status != WHOLE:
+        lines.append(f"  try     {resuming(run)}{RUNNING_HINT if status == RUNNING else ''}")
     return lines
 
 

@@ -65,6 +65,16 @@ def make_answer(**changed: Any) -> Answer:
     return Answer(**(given | changed))
 
 
+WHOLE = (Sweep(partition=1, status=SweepStatus.ACCEPTED, nodes=40, read=((0, 40),), passes=1),)
+"""Sweeps of which none failed."""
+
+
+@pytest.fixture
+def whole() -> tuple[Sweep, ...]:
+    """Sweeps of an answer that is not partial."""
+    return WHOLE
+
+
 @pytest.fixture
 def answer_of() -> Callable[..., Answer]:
     """Builds an answer, with some fields changed."""

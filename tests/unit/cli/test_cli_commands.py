@@ -26,12 +26,12 @@ from pgs_neo4j.model import GraphMapping
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = ("numpy", "neo4j", "openai", "pandas", "graphdatascience", "rich", "jgo", "apscheduler")
 COMMANDS = (
-    "ask", "config", "config show", "demo", "doctor", "graph", "graph add", "graph list",
-    "graph remove", "graph show", "index", "index create", "index drop", "inspect", "jobs",
-    "jobs list", "jobs show", "load", "local", "local import", "local log", "local reset",
-    "local start", "local status", "local stop", "partition", "partitions", "purge",
-    "repartition", "route", "schedule", "sessions", "sessions delete", "sessions list",
-    "sessions show",
+    "ask", "cache", "cache clear", "cache show", "config", "config show", "demo", "doctor",
+    "export", "graph", "graph add", "graph list", "graph remove", "graph show", "index",
+    "index create", "index drop", "inspect", "jobs", "jobs list", "jobs show", "load", "local",
+    "local import", "local log", "local reset", "local start", "local status", "local stop",
+    "partition", "partitions", "plan", "purge", "repartition", "resume", "route", "schedule",
+    "sessions", "sessions delete", "sessions list", "sessions show", "show",
 )  # fmt: skip
 
 
@@ -39,7 +39,9 @@ def pgs(*arguments: str) -> Any:
     return CliRunner().invoke(app, list(arguments))
 
 
-@pytest.mark.parametrize("command", ["", "ask", "local import", "repartition", "schedule"])
+@pytest.mark.parametrize(
+    "command", ["", "ask", "export", "local import", "plan", "repartition", "resume", "schedule"]
+)
 def test_help_imports_nothing_heavy(command: str) -> None:
     script = (
         "import sys\n"
@@ -84,6 +86,8 @@ def test_version() -> None:
         ("load", "file.json"), ("partitions", "--wrong"), ("local", "import"), ("graph", "add"),
         ("ask", "q", "--threshold", "much"), ("repartition", "--max-drift", "1.5"),
         ("repartition", "--keep", "0"), ("jobs", "list", "--limit", "0"), ("jobs", "show"),
+        ("resume",), ("show",), ("export", "r1"), ("export", "r1", "--to", "-", "--format", "pdf"),
+        ("plan", "q", "--top-k", "3"), ("cache",), ("cache", "clear", "now"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_2(wrong: tuple[str, ...]) -> None:
@@ -105,18 +109,23 @@ def test_ask_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "ask why? -g papers --mode targeted --session s --full-sweep --sweep-fraction 0.5 "
         "--top-k 9 --max-sweep-partitions 7 --min-sweep-partitions 2 --threshold 0.4 "
         "--max-concurrent-sweeps 3 --sweep-max-tokens 900 --synthesis-max-tokens 800 "
-        "--min-community-size 5 --target-partition-max 50 --json -q"
+        "--min-community-size 5 --target-partition-max 50 --max-flag-sweeps 0 --max-calls 9 "
+        "--max-tokens 10000 --max-cost 0.5 --timeout none --no-cache --hedge "
+        "--idempotency-key k1 --json -q"
     )
     assert pgs(*shlex.split(line)).exit_code == 3
     question, asked, knobs, named = passed
     assert question == "why?"
     assert asked == {
         "graph": "papers", "mode": "targeted", "session_id": "s", "full_sweep": True, "top_k": 9,
+        "idempotency_key": "k1",
     }  # fmt: skip
     assert knobs == {
         "sweep_fraction": 0.5, "max_sweep_partitions": 7, "min_sweep_partitions": 2,
         "partition_relevance_threshold": 0.4, "max_concurrent_sweeps": 3, "sweep_max_tokens": 900,
         "synthesis_max_tokens": 800, "min_community_size": 5, "target_partition_max": 50,
+        "max_flag_sweeps": 0, "max_calls": "9", "max_tokens": "10000", "max_cost": "0.5",
+        "run_timeout_s": "none", "cache": False, "hedge": True,
     }  # fmt: skip
     assert named == {"as_json": True, "quiet": True}
 
@@ -134,12 +143,42 @@ def test_ask_alone_leaves_all_to_the_settings(monkeypatch: pytest.MonkeyPatch) -
     assert set(knobs.values()) == {None}
 
 
-@pytest.mark.parametrize("command", ["ask", "route"])
+@pytest.mark.parametrize("command", ["ask", "plan", "route"])
 def test_an_empty_question_is_refused_before_anything_is_opened(command: str) -> None:
     done = pgs(command, "  ")
     assert done.exit_code == 2
     assert done.stderr.startswith("pgs: the question is empty")
     assert done.stdout == ""
+
+
+def test_an_idempotency_key_and_a_search_are_refused_before_anything_is_opened() -> None:
+    done = pgs("ask", "why?", "--idempotency-key", "k", "--top-k", "3")
+    assert done.exit_code == 2
+    assert "--top-k; leave one of them out" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("bound", "named"),
+    [
+        (("--max-calls", "ten"), "max_calls"),
+        (("--max-calls", "0"), "max_calls"),
+        (("--max-cost", "-1"), "max_cost"),
+        (("--timeout", "0"), "run_timeout_s"),
+    ],
+)
+def test_a_bound_that_is_none_is_refused_by_name(
+    bound: tuple[str, str], named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://127.0.0.1:1")
+    done = pgs("ask", "why?", *bound)
+    assert done.exit_code == 2
+    assert named in done.stderr
+
+
+def test_bounds_are_read_as_settings_are_and_none_lifts_one() -> None:
+    config_in_force = settings.load({"max_calls": "3", "max_tokens": "none", "max_cost": "0.5"})
+    knobs = config_in_force.config
+    assert (knobs.max_calls, knobs.max_tokens, knobs.max_cost) == (3, None, 0.5)
 
 
 def test_a_knob_out_of_range_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

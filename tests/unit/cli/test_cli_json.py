@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,24 +13,13 @@ from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli import as_json, output
 from pgs_neo4j.model import (
     Adjacent,
-    Answer,
-    Citation,
     Drift,
     Generation,
     GraphMapping,
-    Node,
     Partition,
-    Usage,
 )
-from pgs_neo4j.pgs.layered import SearchAnswer
 from pgs_neo4j.pgs.partition import Partitioning
 from pgs_neo4j.pgs.session import SessionInfo
-
-ANSWER = {
-    "answer", "thesis", "connections", "absences", "convergences", "citations", "partitions",
-    "coverage", "usage", "seconds", "session", "model", "run", "graph", "mode", "warnings",
-    "routing", "question", "partial", "search",
-}  # fmt: skip
 
 
 def generation(**changed: object) -> Generation:
@@ -42,37 +30,6 @@ def generation(**changed: object) -> Generation:
         "pooled_nodes": 4, "embedder": None, "dimensions": None, "issues": {"self_loops": 1},
     }  # fmt: skip
     return Generation(**(given | changed))  # type: ignore[arg-type]
-
-
-def test_answer_carries_the_keys_the_issue_lists(
-    answer_of: Callable[..., Answer], partitions: dict[int, Partition]
-) -> None:
-    document = json.loads(output.json_text(as_json.answer(answer_of(), partitions)))
-    assert set(document) == ANSWER
-    assert document["citations"] == [
-        {"alias": "n2", "partition": 1, "node": "doi/2", "title": "Second", "valid": True},
-        {"alias": "n9", "partition": 1, "node": None, "title": None, "valid": False},
-    ]
-    first, second = document["partitions"]
-    assert (first["id"], first["status"], first["nodes_read"]) == (1, "accepted", 40)
-    assert first["keywords"] == ["ammonia", "catalysis"]
-    assert (second["status"], second["nodes_read"], second["errors"]) == ("failed", 0, ["429"])
-    assert document["coverage"] == {
-        "partitions_swept": 1, "partitions_total": 4, "nodes_read": 40, "nodes_total": 160,
-        "fraction": 0.25,
-    }  # fmt: skip
-    assert document["usage"]["input_tokens"] == 1200
-    assert set(document["seconds"]) == set(as_json.PHASES)
-    assert document["partial"] is True
-    assert document["search"] is None
-
-
-def test_answer_carries_the_search_before_it(answer_of: Callable[..., Answer]) -> None:
-    node = Node(rank=0, element_id="e", key="k", title="t", text="")
-    found = SearchAnswer("near", (node,), (Citation(alias="n1", partition=0),), "index", Usage())
-    document = as_json.answer(answer_of(), {}, found)
-    assert document["search"]["nodes"] == [{"alias": "n1", "node": "k", "title": "t"}]
-    assert document["search"]["method"] == "index"
 
 
 def test_partitioning_carries_the_keys_the_issue_lists() -> None:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from pgs_neo4j.cli import page
-from pgs_neo4j.model import Answer, Citation, Coverage, Usage
+from pgs_neo4j.model import Answer, Citation, Coverage, Sweep, SweepStatus, Synthesis, Usage
 
 Make = Callable[..., Answer]
+Whole = tuple[Sweep, ...]
 
 
 def test_sources_name_each_node_once_and_flag_what_is_invalid(answer_of: Make) -> None:
@@ -48,6 +49,52 @@ def test_summary_tells_coverage_cost_time_and_trouble(answer_of: Make) -> None:
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
+def test_summary_of_a_stopped_run_says_why_and_says_it_once(answer_of: Make) -> None:
+    why = "the budget of 3 calls (max_calls) does not cover it"
+    sweeps = (
+        Sweep(partition=1, status=SweepStatus.ACCEPTED, nodes=40, read=((0, 40),)),
+        Sweep(partition=3, status=SweepStatus.PARTIAL, nodes=9, read=((0, 5),), wave=2),
+        Sweep(partition=2, status=SweepStatus.UNREAD, nodes=30, errors=(why,), wave=2),
+    )
+    warnings = (f"1 of 3 partitions were left unread: {why}", "mind")
+    found = answer_of(stopped=why, sweeps=sweeps, warnings=warnings)
+    text = " ".join(" ".join(page.summary(found, 80)).split())
+    assert "r1: 2 partitions swept, 1 of them flagged, 45 nodes read, 1 in part, 1 left unread" in (
+        text
+    )
+    assert text.count(why) == 1
+    assert "Stopped the budget of 3 calls" in text
+    assert "Note mind" in text
+
+
+def test_summary_tells_the_cost_when_it_is_known(answer_of: Make) -> None:
+    assert "Cost      0.0042" in page.summary(answer_of(cost=0.0042), 80)
+    for free in (None, 0.0):
+        assert not any(line.startswith("Cost") for line in page.summary(answer_of(cost=free), 80))
+
+
+def test_summary_counts_what_came_from_the_cache_and_what_condensed(answer_of: Make) -> None:
+    made = Synthesis(text="x", reductions=2)
+    used = Usage(calls=6, input_tokens=12, output_tokens=3, cached=10)
+    text = " ".join(" ".join(page.summary(answer_of(synthesis=made, usage=used), 80)).split())
+    assert "6 calls, 10 from the cache, 12 tokens in, 3 out; 2 of the calls condensed" in text
+
+
+def test_a_run_without_a_synthesis_says_so_instead_of_sources(answer_of: Make) -> None:
+    lines = page.below(answer_of(synthesis=Synthesis(text="", complete=False)), 80)
+    assert lines[:2] == ["", page.NO_SYNTHESIS]
+    assert "Sources" not in lines
+
+
+def test_above_a_stored_answer_stands_what_was_asked(answer_of: Make, hostile: str) -> None:
+    lines = page.above(answer_of(question=hostile), "2026-01-02T03:04:05.6Z", "partial", 80)
+    assert lines[1:] == [
+        "Asked     2026-01-02 03:04 UTC of graph papers, mode full",
+        "Status    partial",
+    ]
+    assert lines[0].isprintable()
+
+
 @pytest.mark.parametrize(
     ("model", "said"), [("extractive", True), ("gpt-5-mini / extractive", True), ("gpt-5", False)]
 )
@@ -61,23 +108,37 @@ def test_estimated_tokens_are_called_so() -> None:
     assert "about 5 tokens in" in page.usage(Usage(calls=1, input_tokens=5, estimated=True))
 
 
-def test_advice_is_a_command_that_continues(answer_of: Make) -> None:
-    found = page.advice(answer_of(question="who's there?", session="my line"))
+def test_advice_is_a_command_that_continues(answer_of: Make, whole: Whole) -> None:
+    found = page.advice(answer_of(question="who's there?", session="my line", sweeps=whole))
     assert found[1] == "Try next, to read the 120 nodes left:"
     assert found[2] == (
         "  pgs ask --session 'my line' --graph papers --mode continue 'who'\"'\"'s there?'"
     )
 
 
-def test_advice_does_not_repeat_a_long_question(answer_of: Make) -> None:
-    found = page.advice(answer_of(question="long " * 40))
+def test_advice_does_not_repeat_a_long_question(answer_of: Make, whole: Whole) -> None:
+    found = page.advice(answer_of(question="long " * 40, sweeps=whole))
     assert found[2] == '  pgs ask --graph papers --mode continue "(your question)"'
 
 
-def test_advice_when_everything_is_read(answer_of: Make) -> None:
-    whole = Coverage(partitions_swept=4, partitions_total=4, nodes_read=160, nodes_total=160)
-    found = page.advice(answer_of(coverage=whole))
+def test_advice_when_everything_is_read(answer_of: Make, whole: Whole) -> None:
+    covered = Coverage(partitions_swept=4, partitions_total=4, nodes_read=160, nodes_total=160)
+    found = page.advice(answer_of(coverage=covered, sweeps=whole))
     assert found[-1] == "  pgs sessions show default --graph papers"
+
+
+def test_advice_on_a_partial_answer_is_to_resume(answer_of: Make) -> None:
+    assert page.advice(answer_of()) == [
+        "",
+        "Try next, to complete this answer:",
+        "  pgs resume r1",
+    ]
+
+
+def test_advice_on_a_stopped_run_says_that_its_bounds_count_anew(answer_of: Make) -> None:
+    found = page.advice(answer_of(stopped="2 calls (max_calls)"))
+    assert found[1:3] == ["Try next, to go on with this run:", "  pgs resume r1"]
+    assert "bounds count anew" in found[3]
 
 
 def test_below_separates_its_parts(answer_of: Make) -> None:

@@ -8,6 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from pgs_neo4j.cli import output
 from pgs_neo4j.cli.board import Board
 from pgs_neo4j.cli.lines import Lines, line
 from pgs_neo4j.cli.live import Display, render
@@ -18,6 +19,7 @@ from pgs_neo4j.events import (
     PhaseStarted,
     Progressed,
     Routed,
+    RunStarted,
     StepStarted,
     SweepFinished,
     SweepStarted,
@@ -53,9 +55,13 @@ def picture(board: Board, rows: int = 10, width: int = 80) -> str:
     return captured.get()
 
 
-def swept(partition: int, status: SweepStatus = SweepStatus.ACCEPTED) -> SweepFinished:
+def swept(
+    partition: int, status: SweepStatus = SweepStatus.ACCEPTED, *errors: str
+) -> SweepFinished:
     read = ((0, 30),) if status is SweepStatus.ACCEPTED else ()
-    return SweepFinished(Sweep(partition=partition, status=status, nodes=30, read=read, passes=1))
+    return SweepFinished(
+        Sweep(partition=partition, status=status, nodes=30, read=read, passes=1, errors=errors)
+    )
 
 
 RUN: tuple[Event, ...] = (
@@ -89,6 +95,16 @@ def test_the_board_knows_what_runs_and_what_is_done() -> None:
 def test_a_failed_sweep_is_counted_as_one() -> None:
     board = played((*RUN, swept(9, SweepStatus.FAILED)))
     assert board.detail("sweep") == "2 of 2 partitions, 1 failed"
+
+
+def test_partitions_left_unread_are_counted_and_have_no_row() -> None:
+    unread = [swept(9, SweepStatus.UNREAD), swept(11, SweepStatus.UNREAD)]
+    board = played((*RUN, *unread))
+    assert board.detail("sweep") == "1 of 3 partitions, 2 left unread"
+    assert list(board.sweeps) == [4]
+    shown = picture(board)
+    assert "P4" in shown
+    assert "P9" not in shown
 
 
 def test_events_of_unknown_partitions_are_no_trouble() -> None:
@@ -161,9 +177,16 @@ def test_hostile_keywords_are_text(hostile: str) -> None:
         (RUN[8], "sweep: P4 begins, 30 nodes in 1 pass (task, loop, asyncio, future)"),
         (RUN[10], "sweep: P9 pass 1 of 2 read"),
         (PassFinished(9, 1, 1, None), ""),
-        (PassFinished(9, 1, 1, "cut\noff"), "sweep: P9 pass 1 of 1 failed: cut off"),
+        (PassFinished(9, 1, 1, "cut\noff"), ""),
+        (PassFinished(9, 1, 2, "cut\noff"), "sweep: P9 pass 1 of 2 failed: cut off"),
         (RUN[11], "sweep: P4 read, 30 of 30 nodes (0.0 s)"),
-        (swept(9, SweepStatus.FAILED), "sweep: P9 failed, 0 of 30 nodes (0.0 s)"),
+        (
+            swept(9, SweepStatus.FAILED, "cut\noff"),
+            "sweep: P9 failed, 0 of 30 nodes (0.0 s): cut off",
+        ),
+        (swept(9, SweepStatus.UNREAD, "2 calls"), "sweep: P9 left unread: 2 calls"),
+        (RunStarted("r1", resumed=False), "run: r1 begins"),
+        (RunStarted("r1", resumed=True), "run: r1 goes on"),
         (Warned("mind"), "note: mind"),
         (TextStreamed("x"), ""),
     ],
@@ -181,6 +204,23 @@ def test_lines_of_counted_work_are_few(capsys: pytest.CaptureFixture[str]) -> No
     shown = capsys.readouterr()
     assert shown.err.splitlines() == ["load: 1 of 100 nodes", "load: 100 of 100 nodes"]
     assert shown.out == ""
+
+
+def test_what_is_said_meanwhile_is_written_by_the_display() -> None:
+    file = StringIO()
+    display = Display(Console(file=file, width=80, force_terminal=True, color_system=None))
+    display.start()
+    output.note("mind")
+    display.stop()
+    assert "note: mind" in file.getvalue()
+
+
+def test_what_is_said_after_the_display_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    display = Display(Console(file=StringIO(), width=80, force_terminal=True))
+    display.start()
+    display.stop()
+    output.note("mind")
+    assert capsys.readouterr().err == "note: mind\n"
 
 
 def test_the_display_shows_warnings_and_stops_twice(hostile: str) -> None:

@@ -43,7 +43,9 @@ EXPECTED = {
     errors.EmptyGraphError: 2, errors.InputFileError: 2, errors.DatabaseError: 5,
     errors.DatabaseAuthError: 5, errors.GDSMissingError: 5, errors.ServerStartError: 5,
     errors.JavaMissingError: 5, errors.ModelError: 6, errors.EmbeddingError: 6,
-    errors.BusyError: 4, errors.LeaseLostError: 4,
+    errors.BusyError: 4, errors.LeaseLostError: 4, errors.StoppedError: 3,
+    errors.BudgetError: 3, errors.DeadlineError: 3, errors.UnknownRunError: 2,
+    errors.IdempotencyError: 2,
 }  # fmt: skip
 
 
@@ -58,7 +60,7 @@ def test_all_sweeps_failed_is_the_model() -> None:
 
 @pytest.mark.parametrize(
     ("codes", "code"),
-    [((), 0), ((0, 0), 0), ((0, 4), 4), ((4, 2), 2), ((2, 6, 4), 6), ((6, 5, 0), 5)],
+    [((), 0), ((0, 0), 0), ((0, 4), 4), ((4, 2), 2), ((2, 6, 4), 6), ((6, 5, 0), 5), ((3, 0), 3)],
 )
 def test_the_worst_code_stands_for_all(codes: tuple[int, ...], code: int) -> None:
     assert worst(codes) == code
@@ -74,6 +76,13 @@ def test_an_error_is_one_safe_line(capsys: pytest.CaptureFixture[str], hostile: 
     shown = capsys.readouterr()
     assert shown.err == "pgs: refused [bold]red[/bold] 2Jtail\n"
     assert shown.out == ""
+
+
+def test_what_can_be_done_is_noted_below_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    error = errors.BudgetError("too dear")
+    error.add_note("run r1 can go on: pgs resume r1")
+    assert left_with(raises(error)) == 3
+    assert capsys.readouterr().err == "pgs: too dear\nnote: run r1 can go on: pgs resume r1\n"
 
 
 def test_debug_shows_the_traceback(

@@ -11,7 +11,8 @@ import pytest
 from pgs_neo4j.cli import listen, output
 from pgs_neo4j.cli.listen import AnswerStream, Silent, answer_stream
 from pgs_neo4j.cli.text import Wrapper
-from pgs_neo4j.events import Event, PhaseStarted, SearchAnswered, TextStreamed
+from pgs_neo4j.errors import BudgetError, BusyError, ModelError, PGSError, UsageError
+from pgs_neo4j.events import Event, PhaseStarted, RunStarted, SearchAnswered, TextStreamed
 
 
 class Heard(Silent):
@@ -100,3 +101,60 @@ def test_progress_is_silent_when_quiet(quiet: bool, capsys: pytest.CaptureFixtur
     captured = capsys.readouterr()
     assert captured.out == ""
     assert isinstance(shown, Silent) is quiet
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (ModelError, ["run r1 can go on: pgs resume r1"]),
+        (
+            BudgetError,
+            [
+                "run r1 can go on: pgs resume r1; its bounds count anew, and others can be given",
+            ],
+        ),
+        (UsageError, []),
+        (BusyError, []),
+    ],
+)
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_run_that_ends_early_says_how_it_goes_on(
+    kind: type[PGSError], said: list[str], quiet: bool
+) -> None:
+    with pytest.raises(kind) as raised, listen.run_progress(quiet=quiet) as shown:
+        shown(RunStarted("r1", resumed=False))
+        raise kind("x")
+    assert getattr(raised.value, "__notes__", []) == said
+
+
+def test_before_there_is_a_run_nothing_can_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    for error in (ModelError("x"), asyncio.CancelledError()):
+        with pytest.raises(type(error)) as raised, listen.run_progress(quiet=True) as shown:
+            shown(PhaseStarted("partition"))
+            raise error
+        assert not hasattr(raised.value, "__notes__")
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(asyncio.CancelledError), listen.run_progress(quiet=True) as shown:
+        shown.start()
+        shown(RunStarted("r1", resumed=True))
+        shown.stop()
+        raise asyncio.CancelledError
+    assert capsys.readouterr().err == "note: run r1 can go on: pgs resume r1\n"
+
+
+def test_a_whole_answer_is_written_as_a_stream_of_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, hostile: str
+) -> None:
+    listen.write_answer(f"one two {hostile}\n\n")
+    assert capsys.readouterr().out == "one two [bold]red[/bold] 2Jtail\n"
+    listen.write_answer("")
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    listen.write_answer("- " + "word " * 12)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("  word")

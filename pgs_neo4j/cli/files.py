@@ -1,0 +1,60 @@
+"""Files that a command writes: there whole or not at all, and never over another one unasked."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from pgs_neo4j.errors import UsageError
+
+
+def check_target(name: str, *, force: bool) -> None:
+    """Raise UsageError when a file cannot be written there, before anything is computed."""
+    path = Path(name).expanduser()
+    try:
+        there, ordinary = path.exists(), path.is_file()
+        folder = path.is_dir()
+        parent = path.parent.is_dir()
+    except OSError as error:
+        raise _unwritable(name, error) from error
+    if folder:
+        raise UsageError(f"{name} is a folder; name a file in it")
+    if not parent:
+        raise UsageError(f"there is no folder {path.parent}; make it first, or write elsewhere")
+    if there and not ordinary:
+        raise UsageError(f"{name} is no ordinary file; name one, or write to stdout as -")
+    if there and not force:
+        raise UsageError(f"{name} is there already; say --force to overwrite it")
+
+
+def write_whole(name: str, text: str, *, force: bool) -> int:
+    """Write the text to a file beside it, then give it its name; the size in bytes.
+
+    A link is followed, and a file that is overwritten keeps its mode. Raises UsageError.
+    """
+    check_target(name, force=force)
+    target = Path(os.path.realpath(Path(name).expanduser()))
+    content = text.encode("utf-8")
+    beside = target.with_name(f".pgs-{secrets.token_hex(6)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        check_target(name, force=force)  # somebody else may have been faster
+        beside.replace(target)
+    except OSError as error:
+        raise _unwritable(name, error) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+    return len(content)
+
+
+def _unwritable(name: str, error: OSError) -> UsageError:
+    return UsageError(f"{name} cannot be written: {error.strerror or error}")

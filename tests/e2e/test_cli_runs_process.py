@@ -1,0 +1,274 @@
+"""Runs that end early, their answers as files, plans, and the cache: `pgs` as a process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j import catalog
+from pgs_neo4j.db import Database
+from tests.conftest import Endpoint
+from tests.fakes.openai_server import Answer, FakeOpenAI, Hang, Status, contract_answer
+from tests.graphs import checksum, count, papers
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_S = 120.0
+QUESTION = "What is missing?"
+KNOBS = {
+    "PGS_MIN_COMMUNITY_SIZE": "10",
+    "PGS_TARGET_PARTITION_MAX": "60",
+    "PGS_EMBEDDER": "none",
+    "PGS_MAX_FLAG_SWEEPS": "0",
+}
+PRICES = """
+[models."gpt-5-mini"]
+input_price = 0.25
+output_price = 2.0
+[models."gpt-5"]
+input_price = 1.25
+output_price = 10.0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a process ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Its stdout, which must be one JSON document and nothing else."""
+        return json.loads(self.out)
+
+
+class Shell:
+    """Starts ``pgs`` in an empty folder, with a model of its own."""
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        self.folder = folder
+        self.settings = {**kept, **home, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **settings}
+
+    async def start(self, *arguments: str) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-W", "error", "-m", "pgs_neo4j", *arguments),
+            cwd=self.folder,
+            env=self.settings,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+
+    async def __call__(self, *arguments: str) -> Done:
+        return await finished(await self.start(*arguments))
+
+
+async def finished(process: Process) -> Done:
+    try:
+        async with asyncio.timeout(WAIT_S):
+            out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode is not None
+    return Done(process.returncode, out.decode(), err.decode())
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(default=Answer(contract_answer)) as running:
+        yield running
+
+
+@pytest.fixture
+def pgs(tmp_path: Path, endpoint: Endpoint, fake: FakeOpenAI) -> Shell:
+    model = {"PGS_LLM_BASE_URL": fake.base_url, "PGS_LLM_API_KEY": "k"}
+    return Shell(tmp_path, {**endpoint.environment(), **KNOBS, **model})
+
+
+@pytest.fixture
+async def stored(db: Database) -> Database:
+    """Four topics of papers, each of which becomes a partition."""
+    await catalog.add(db, "papers", await papers(db))
+    return db
+
+
+def resumable(text: str) -> str:
+    """The run that a text says how to go on with."""
+    (run,) = set(re.findall(r"pgs resume (r[0-9a-f]{12})", text))
+    return str(run)
+
+
+async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
+    pgs: Shell, stored: Database, fake: FakeOpenAI
+) -> None:
+    before = await checksum(stored)
+    stopped = await pgs("ask", QUESTION, "--max-calls", "2")
+    assert stopped.code == 3
+    assert stopped.out.startswith("## Thesis")
+    assert "1 partition swept, 40 nodes read, 3 left unread" in " ".join(stopped.out.split())
+    assert "2 calls (max_calls)" in stopped.out
+    assert "left unread: the budget of 2 calls" in stopped.err
+    assert len(fake.chats) == 2
+    run = resumable(stopped.out)
+
+    resumed = await pgs("resume", run, "--max-calls", "none")
+    assert resumed.code == 0
+    assert f"run: {run} goes on" in resumed.err
+    assert "4 partitions swept, 160 nodes read" in resumed.out
+    assert "1 from the cache" in resumed.out
+    assert "pgs resume" not in resumed.out
+    assert len(fake.chats) == 2 + 4
+    again = await pgs("resume", run, "--quiet")
+    assert (again.code, again.out, again.err) == (0, resumed.out, "")
+
+    shown = await pgs("show", run)
+    assert (shown.code, shown.err) == (0, "")
+    assert QUESTION in shown.out
+    advised = resumed.out.index("\nThe whole graph has been read")
+    assert shown.out.endswith(resumed.out[:advised])
+    await _export(pgs, run)
+    await _plan_and_clear(pgs)
+    assert len(fake.chats) == 2 + 4
+    assert await checksum(stored) == before
+
+
+async def _export(pgs: Shell, run: str) -> None:
+    for name, begins in (("a.html", "<!DOCTYPE html>"), ("a.md", f"# {QUESTION}"), ("a.json", "{")):
+        done = await pgs("export", run, "--to", name)
+        assert (done.code, done.err) == (0, "")
+        assert name in done.out
+        text = (pgs.folder / name).read_text("utf-8")
+        assert text.startswith(begins)
+        assert "The fake model claims one thing" in text
+    exported = json.loads((pgs.folder / "a.json").read_text("utf-8"))
+    document = (await pgs("show", run, "--json")).document
+    for key in ("run", "answer", "checks", "coverage", "usage"):
+        assert document[key] == exported[key]
+    assert [part["report"] for part in document["partitions"]] == [
+        sweep["report"] for sweep in exported["sweeps"]
+    ]
+    refused = await pgs("export", run, "--to", "a.md")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--force" in refused.err
+    assert (await pgs("export", run, "--to", "a.md", "--force")).code == 0
+    printed = await pgs("export", run, "--to", "-", "--format", "md")
+    assert printed.out == (pgs.folder / "a.md").read_text("utf-8")
+    left = {path.name for path in pgs.folder.iterdir() if path.is_file()}
+    assert left == {"a.html", "a.md", "a.json"}
+
+
+async def _plan_and_clear(pgs: Shell) -> None:
+    planned = (await pgs("plan", QUESTION, "--json", "--quiet")).document
+    assert [part["cached"] for part in planned["partitions"]] == [1] * 4
+    assert planned["total"]["cached"] == 4
+    assert planned["unpriced"] == ["gpt-5-mini", "gpt-5"]
+    told = await pgs("plan", QUESTION, "--max-calls", "2", "--no-cache")
+    assert told.code == 0
+    assert '[models."gpt-5-mini"]' in told.out
+    assert "2 calls (max_calls) would leave about 3 of 4 unread" in told.out
+    (pgs.folder / "pgs.toml").write_text(PRICES)
+    assert "Cost      between " in (await pgs("plan", QUESTION)).out
+
+    assert (await pgs("cache", "show", "--json")).document["replies"] > 0
+    assert (await pgs("cache", "clear")).code == 2
+    assert (await pgs("cache", "clear", "--yes", "--json")).document["replies"] > 0
+    assert (await pgs("cache", "show")).out.startswith("0 replies kept")
+    planned = (await pgs("plan", QUESTION, "--json", "--quiet")).document
+    assert planned["total"]["cached"] == 0
+    assert 0 < planned["cost"]["low"] < planned["cost"]["high"]
+
+
+async def test_a_bound_too_small_for_anything_is_3_and_says_how_to_go_on(
+    pgs: Shell, stored: Database
+) -> None:
+    stopped = await pgs("ask", QUESTION, "--max-calls", "1", "--json", "--quiet")
+    assert (stopped.code, stopped.out) == (3, "")
+    first, second = stopped.err.splitlines()
+    assert first.startswith("pgs: nothing was read")
+    assert second.startswith("note: run r")
+    run = resumable(second)
+    shown = await pgs("show", run)
+    assert "Status    stopped, without an answer" in shown.out
+    assert resumable(shown.out) == run
+    listed = await pgs("sessions", "show", "default")
+    assert resumable(listed.out) == run
+    exported = await pgs("export", run, "--to", "a.md")
+    assert exported.code == 2
+    assert "has no answer" in exported.err
+    again = await pgs("resume", run, "--quiet")
+    assert (again.code, again.out) == (3, "")
+    assert (await pgs("resume", run, "--max-calls", "9", "--quiet")).code == 0
+    assert await count(stored, "(x:PgsRun)") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_an_interrupted_run_says_how_to_go_on(
+    pgs: Shell, stored: Database, fake: FakeOpenAI, number: signal.Signals
+) -> None:
+    fake.script(Answer(contract_answer), Hang(), Hang(), Hang())
+    process = await pgs.start("ask", QUESTION, "--quiet")
+    async with asyncio.timeout(WAIT_S):
+        while await count(stored, "(x:PgsSweep)") < 1:
+            assert process.returncode is None, "the process ended too early"
+            await asyncio.sleep(0.05)
+    process.send_signal(number)
+    done = await finished(process)
+    assert (done.code, done.out) == (130, "")
+    run = resumable(done.err)
+    assert done.err.splitlines()[-1] == "pgs: interrupted"
+    resumed = await pgs("resume", run, "--json", "--quiet")
+    assert resumed.code == 0
+    assert resumed.document["usage"]["cached"] == 1
+    assert resumed.document["coverage"]["nodes_read"] == 160
+
+
+async def test_a_model_that_fails_is_6_and_the_run_goes_on_when_it_is_well(
+    pgs: Shell, stored: Database, fake: FakeOpenAI
+) -> None:
+    fake.default = Status(400, message="no such thing")
+    failed = await pgs("ask", QUESTION, "--quiet")
+    assert (failed.code, failed.out) == (6, "")
+    fake.default = Answer(contract_answer)
+    assert (await pgs("resume", resumable(failed.err), "--quiet")).code == 0
+
+
+async def test_an_idempotency_key_gives_the_same_answer_and_pays_once(
+    pgs: Shell, stored: Database, fake: FakeOpenAI
+) -> None:
+    key = ("--idempotency-key", "k1", "--json", "--quiet")
+    first = await pgs("ask", QUESTION, *key)
+    paid = len(fake.chats)
+    again = await pgs("ask", QUESTION, *key)
+    assert (first.code, again.code, len(fake.chats)) == (0, 0, paid)
+    assert again.document["run"] == first.document["run"]
+    assert again.document["answer"] == first.document["answer"]
+    other = await pgs("ask", "Another question?", *key)
+    assert (other.code, other.out) == (2, "")
+    assert "idempotency key" in other.err
+
+
+@pytest.mark.parametrize("command", ["resume", "show", "export"])
+async def test_a_run_that_is_not_there_is_2(pgs: Shell, stored: Database, command: str) -> None:
+    given = ("--to", "a.md") if command == "export" else ()
+    done = await pgs(command, "r0", *given)
+    assert (done.code, done.out) == (2, "")
+    assert "there is no run 'r0'" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not (pgs.folder / "a.md").exists()

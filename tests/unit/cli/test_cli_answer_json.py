@@ -1,0 +1,186 @@
+"""What --json prints of an answer and of a stored run, key by key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.cli import answer_json, output
+from pgs_neo4j.export import Area, AreaState, Document
+from pgs_neo4j.model import (
+    Absence,
+    AbsenceStatus,
+    Answer,
+    ChasedFlag,
+    CheckedAbsence,
+    Citation,
+    Convergence,
+    Crosscheck,
+    Finding,
+    Flag,
+    Node,
+    Quote,
+    Report,
+    Sighting,
+    Stated,
+    Sweep,
+    SweepStatus,
+    Usage,
+)
+from pgs_neo4j.pgs.layered import SearchAnswer
+from pgs_neo4j.pgs.runs import StoredRun
+
+Make = Callable[..., Answer]
+KEYS = {
+    "question", "graph", "session", "run", "mode", "model", "generation", "partial", "stopped",
+    "answer", "thesis", "connections", "absences", "convergences", "citations", "checks",
+    "crosscheck", "partitions", "routing", "coverage", "usage", "reductions", "cost", "seconds",
+    "warnings", "search",
+}  # fmt: skip
+CITED = Citation(alias="n2", partition=1, node="doi/2", title="Second", element_id="4:x:9", rank=1)
+REPORT = Report(
+    partition=1,
+    domain_state="All of it.",
+    findings=(Finding(text="“so” [n2]", citations=(CITED,), quotes=(Quote("so", True),)),),
+    flags=(Flag(text="P2: why [n2]", target=2, citations=(CITED,)),),
+    absences=(Absence(text="nothing on x"),),
+)
+SEEN = Sighting(partition=2, rank=3, node="doi/9", title="Nine", read=False, element_id="4:x:1")
+MET = Crosscheck(
+    absences=(
+        CheckedAbsence(
+            text="nothing on x",
+            reported=(Stated(1, 0, "nothing on x"),),
+            status=AbsenceStatus.ELSEWHERE,
+            terms=("x",),
+            searched=160,
+            method="scan",
+            count=1,
+            sightings=(SEEN,),
+        ),
+    ),
+    flags=(
+        ChasedFlag(
+            source=1, place=0, text="why", target=2, swept=True, absent=Stated(2, 0, "no why")
+        ),
+    ),
+    convergences=(Convergence(kind="words", findings=(Stated(1, 0, "a"), Stated(2, 0, "b"))),),
+)
+
+
+def full(answer_of: Make, **changed: Any) -> Answer:
+    sweeps = (
+        Sweep(
+            partition=1, status=SweepStatus.ACCEPTED, nodes=40, read=((0, 40),), passes=1,
+            passes_accepted=1, report=REPORT, usage=Usage(calls=1, cached=2), wave=2,
+        ),
+        Sweep(partition=2, status=SweepStatus.UNREAD, nodes=30, errors=("2 calls",)),
+    )  # fmt: skip
+    given = {"sweeps": sweeps, "crosscheck": MET, "generation": "g1", "stopped": "2 calls"}
+    return answer_of(**given | changed)
+
+
+def test_an_answer_carries_the_keys_that_the_issue_lists(answer_of: Make) -> None:
+    words = {1: ("ammonia", "catalysis")}
+    document = json.loads(output.json_text(answer_json.answer(answer_of(), words)))
+    assert set(document) == KEYS
+    assert document["citations"] == [
+        {"alias": "n2", "partition": 1, "node": "doi/2", "title": "Second", "valid": True},
+        {"alias": "n9", "partition": 1, "node": None, "title": None, "valid": False},
+    ]
+    first, second = document["partitions"]
+    assert (first["id"], first["status"], first["nodes_read"]) == (1, "accepted", 40)
+    assert first["keywords"] == ["ammonia", "catalysis"]
+    assert (second["status"], second["nodes_read"], second["errors"]) == ("failed", 0, ["429"])
+    assert (second["keywords"], second["report"]) == ([], None)
+    assert document["coverage"] == {
+        "partitions_swept": 1, "partitions_total": 4, "nodes_read": 40, "nodes_total": 160,
+        "fraction": 0.25,
+    }  # fmt: skip
+    assert document["usage"]["input_tokens"] == 1200
+    assert set(document["seconds"]) == set(answer_json.PHASES)
+    assert (document["partial"], document["stopped"], document["cost"]) == (True, "", None)
+    assert document["search"] is None
+
+
+def test_it_carries_what_each_partition_reported(answer_of: Make) -> None:
+    document = answer_json.answer(full(answer_of, cost=0.25), {})
+    read, unread = document["partitions"]
+    assert (read["wave"], read["usage"]["cached"]) == (2, 2)
+    report = read["report"]
+    assert report["domain_state"] == "All of it."
+    assert report["findings"] == [
+        {
+            "text": "“so” [n2]",
+            "supported": True,
+            "citations": [
+                {"partition": 1, "alias": "n2", "node": "doi/2", "title": "Second", "valid": True}
+            ],
+            "quotes": [{"text": "so", "found": True}],
+        }
+    ]
+    assert report["flags"][0]["target"] == 2
+    assert report["absences"] == ["nothing on x"]
+    assert (unread["status"], unread["errors"], unread["report"]) == ("unread", ["2 calls"], None)
+    assert (document["cost"], document["stopped"], document["generation"]) == (
+        0.25, "2 calls", "g1",
+    )  # fmt: skip
+
+
+def test_it_carries_what_was_found_by_looking(answer_of: Make) -> None:
+    document = answer_json.answer(full(answer_of), {})
+    (absence,) = document["crosscheck"]["absences"]
+    assert (absence["status"], absence["terms"], absence["searched"]) == ("elsewhere", ["x"], 160)
+    assert (absence["method"], absence["partitions"]) == ("scan", [1])
+    assert absence["sightings"] == [
+        {"partition": 2, "alias": "n4", "node": "doi/9", "title": "Nine", "read": False}
+    ]
+    (flag,) = document["crosscheck"]["flags"]
+    assert (flag["source"], flag["target"], flag["opportunity"]) == (1, 2, True)
+    (met,) = document["crosscheck"]["convergences"]
+    assert (met["kind"], met["partitions"]) == ("words", [1, 2])
+    assert document["checks"]["invalid_citations"] == 1
+
+
+def test_no_id_of_the_database_is_in_it(answer_of: Make) -> None:
+    text = output.json_text(answer_json.answer(full(answer_of), {}))
+    assert "4:x" not in text
+    assert "element" not in text
+
+
+def test_a_hostile_answer_loses_nothing(answer_of: Make, hostile: str) -> None:
+    document = answer_json.answer(answer_of(question=hostile, warnings=(hostile,)), {})
+    assert json.loads(output.json_text(document))["warnings"] == [hostile]
+
+
+def test_an_answer_carries_the_search_before_it(answer_of: Make) -> None:
+    node = Node(rank=0, element_id="e", key="k", title="t", text="")
+    found = SearchAnswer("near", (node,), (Citation(alias="n1", partition=0),), "index", Usage())
+    document = answer_json.answer(answer_of(), {}, found)
+    assert document["search"]["nodes"] == [{"alias": "n1", "node": "k", "title": "t"}]
+    assert document["search"]["method"] == "index"
+
+
+def stored(**properties: Any) -> StoredRun:
+    given = {"status": "stopped", "question": "what?", "mode": "full", "error": "2 calls"}
+    return StoredRun("r1", "papers", "default", "g1", True, False, given | properties)
+
+
+def test_a_stored_run_is_its_answer_and_how_it_ended(answer_of: Make) -> None:
+    areas = (Area(partition=1, nodes=40, nodes_read=40, state=AreaState.READ, keywords=("a",)),)
+    document = Document(answer=answer_of(), asked_at="2026-01-02T03:04:05Z", areas=areas)
+    run = stored(status="partial", error=None, started_at="2026-01-02T03:04:05Z")
+    found = answer_json.run(run, document)
+    assert set(found) == KEYS | {"status", "asked_at", "finished_at", "error"}
+    assert (found["status"], found["asked_at"]) == ("partial", "2026-01-02T03:04:05Z")
+    assert found["partitions"][0]["keywords"] == ["a"]
+
+
+@pytest.mark.parametrize("status", ["stopped", "running", "failed"])
+def test_a_run_without_an_answer_says_how_it_ended(status: str) -> None:
+    found = answer_json.run(stored(status=status), None)
+    assert (found["status"], found["answer"], found["partial"]) == (status, None, True)
+    assert (found["run"], found["graph"], found["error"]) == ("r1", "papers", "2 calls")

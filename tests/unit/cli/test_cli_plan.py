@@ -1,0 +1,193 @@
+"""`pgs plan`: what would be read and paid, in a table, in words, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pgs_neo4j.cli import connection, plan_page
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.commands.plan import unpriced
+from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, Route, Routing
+from pgs_neo4j.model_entry import entries
+
+
+def planned(partition: int, **changed: Any) -> PlannedSweep:
+    given = {
+        "partition": partition, "nodes": 40, "passes": 2, "cached": 0, "input_tokens": 5000,
+        "output_tokens": 600, "output_most": 12000, "reason": f"similarity 0.{partition}",
+        "similarity": 0.5, "keywords": ("ammonia", "catalysis"),
+    }  # fmt: skip
+    return PlannedSweep(**given | changed)
+
+
+def make_plan(**changed: Any) -> Plan:
+    sweeps = (planned(1), planned(2, passes=1, cached=1, input_tokens=0, output_tokens=0))
+    given = {
+        "graph": "papers", "session": "default", "mode": "full", "generation": "g1",
+        "sweep_model": "small", "synthesis_model": "large",
+        "routing": Routing(routes=(Route(partition=1, similarity=0.5, reason="near"),),
+                           considered=4),
+        "sweeps": sweeps,
+        "synthesis": PlannedCalls(calls=1, input_tokens=2000, output_tokens=400, output_most=900),
+        "flagged": PlannedCalls(calls=3, input_tokens=9000, output_tokens=90, output_most=900),
+        "low": 0.12, "high": 0.4512,
+    }  # fmt: skip
+    return Plan(**given | changed)
+
+
+def text(plan: Plan, *missing: str, width: int = 80) -> str:
+    lines = plan_page.below(plan, missing, width)
+    assert all(len(line) <= width for line in lines)
+    return "\n".join(lines)
+
+
+def test_totals_and_what_may_come_on_top() -> None:
+    assert text(make_plan()).splitlines() == [
+        "Sweeps    2 of 4 partitions, 80 nodes, 3 passes, 1 of them in the cache",
+        "Synthesis 1 call, about 2,000 tokens in, 400 out",
+        "Total     3 calls, about 7,000 tokens in, 1,000 out",
+        "Flags     may add 3 calls, about 9,000 tokens in, 90 out at most",
+        "Cost      between 0.12 and 0.4512, those for flags aside",
+        "Model     small / large",
+    ]
+
+
+def test_what_has_no_price_says_how_to_add_it() -> None:
+    said = " ".join(text(make_plan(low=None, high=None), "small", "large", width=60).split())
+    assert (
+        'Cost unknown; add input_price and output_price per million tokens under [models."small"] '
+        'and [models."large"] in pgs.toml'
+    ) in said
+
+
+def test_what_is_free_costs_nothing() -> None:
+    assert "Cost      nothing: no language model is used" in text(make_plan(low=0.0, high=0.0))
+
+
+def test_a_bound_says_what_it_would_leave_unread() -> None:
+    plan = make_plan(budget="3 calls (max_calls) would leave about 2 of 4 unread")
+    assert "Bound     3 calls (max_calls) would leave about 2 of 4 unread" in text(plan)
+
+
+def test_without_flags_nothing_is_said_of_them() -> None:
+    none = PlannedCalls(calls=0, input_tokens=0, output_tokens=0, output_most=0)
+    shown = text(make_plan(flagged=none))
+    assert "Flags" not in shown
+    assert "Cost      between 0.12 and 0.4512\n" in shown
+
+
+def test_nothing_left_to_read_is_said() -> None:
+    assert "Sweeps    nothing is left to read" in text(make_plan(sweeps=()))
+
+
+def test_a_hostile_note_is_text(hostile: str) -> None:
+    routing = Routing(routes=(), considered=4, note=hostile)
+    shown = text(make_plan(routing=routing, sweep_model=hostile))
+    assert all(line.isprintable() for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("models", "missing"),
+    [
+        ({}, ["small", "large"]),
+        ({"small": {"input_price": 1.0, "output_price": 2.0}}, ["large"]),
+        ({"small": {"input_price": 1.0}, "large": {"context": 4000}}, ["small", "large"]),
+    ],
+)
+def test_models_without_both_prices_are_named(models: dict[str, Any], missing: list[str]) -> None:
+    pgs: Any = SimpleNamespace(
+        sweep_llm=SimpleNamespace(name="small"),
+        synthesis_llm=SimpleNamespace(name="large"),
+        settings=SimpleNamespace(models=entries(models)),
+    )
+    assert unpriced(pgs) == missing
+    pgs.sweep_llm = pgs.synthesis_llm = ExtractiveLLM()
+    assert unpriced(pgs) == []
+
+
+class Engine:
+    """Stands in for the engine; tells what it was asked."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.made = plan
+        self.asked: list[Any] = []
+        self.sweep_llm = SimpleNamespace(name="small")
+        self.synthesis_llm = SimpleNamespace(name="small")
+        self.settings = SimpleNamespace(models={})
+
+    async def plan(self, question: str, **asked: Any) -> Plan:
+        self.asked.append((question, asked))
+        return self.made
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    made = Engine(make_plan())
+
+    @asynccontextmanager
+    async def opened(on_event: Any, **knobs: Any) -> AsyncIterator[Engine]:
+        made.asked.append({name: value for name, value in knobs.items() if value is not None})
+        yield made
+
+    monkeypatch.setattr(connection, "engine", opened)
+    monkeypatch.setenv("COLUMNS", "80")
+    return made
+
+
+def pgs(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_options_of_ask_arrive(engine: Engine) -> None:
+    done = pgs(
+        "plan", "why?", "-g", "papers", "--mode", "continue", "--session", "s", "--full-sweep",
+        "--max-sweep-partitions", "7", "--max-flag-sweeps", "0", "--max-cost", "0.5", "--no-cache",
+    )  # fmt: skip
+    assert done.exit_code == 0
+    knobs, (question, asked) = engine.asked
+    assert knobs == {
+        "max_sweep_partitions": 7, "max_flag_sweeps": 0, "max_cost": "0.5", "cache": False,
+    }  # fmt: skip
+    assert question == "why?"
+    assert asked == {
+        "graph": "papers", "mode": "continue", "session_id": "s", "full_sweep": True,
+    }  # fmt: skip
+
+
+def test_the_table_tells_why_where_reasons_differ(engine: Engine) -> None:
+    rows = pgs("plan", "why?").stdout.splitlines()
+    assert rows[0].split() == [
+        "id", "nodes", "passes", "cached", "tokens", "in", "out", "why",
+    ]  # fmt: skip
+    assert rows[1].split() == ["P1", "40", "2", "5,000", "600", "similarity", "0.1"]
+    assert rows[2].split()[:4] == ["P2", "40", "1", "1"]
+    assert "Total     3 calls" in "\n".join(rows)
+
+
+def test_a_reason_that_all_share_is_told_once(engine: Engine) -> None:
+    engine.made = make_plan(sweeps=(planned(1, reason="broad"), planned(2, reason="broad")))
+    shown = pgs("plan", "why?").stdout
+    assert shown.count("broad") == 1
+    assert "Why       broad" in shown
+    assert "ammonia, catalysis" in shown
+
+
+def test_json_carries_partitions_totals_and_cost(engine: Engine) -> None:
+    document = json.loads(pgs("plan", "why?", "--json", "-q").stdout)
+    assert [part["id"] for part in document["partitions"]] == [1, 2]
+    assert document["partitions"][1]["cached"] == 1
+    assert document["total"] == {
+        "calls": 3, "cached": 1, "input_tokens": 7000, "output_tokens": 1000,
+    }  # fmt: skip
+    assert document["cost"] == {"low": 0.12, "high": 0.4512}
+    assert document["flagged"]["calls"] == 3
+    assert document["unpriced"] == ["small"]
+    assert (document["generation"], document["budget"]) == ("g1", "")

@@ -1,0 +1,266 @@
+"""`pgs resume`, `show`, `export`, `cache`, and what `sessions show` says of runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pgs_neo4j.cli import connection
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.commands.export import Format, form_of
+from pgs_neo4j.cli.commands.sessions import _described
+from pgs_neo4j.cli.run_words import going_on
+from pgs_neo4j.errors import BudgetError, UnknownRunError, UsageError
+from pgs_neo4j.events import RunStarted, TextStreamed
+from pgs_neo4j.export import Area, AreaState, Document
+from pgs_neo4j.model import Answer
+from pgs_neo4j.pgs import runs
+from pgs_neo4j.pgs.replies import Kept
+from pgs_neo4j.pgs.runs import StoredRun
+
+Make = Callable[..., Answer]
+AREAS = (Area(partition=1, nodes=40, nodes_read=40, state=AreaState.READ, keywords=("a",)),)
+
+
+class Engine:
+    """Stands in for the engine, with one run on record."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.db = None
+        self.config = SimpleNamespace(cache_mb=64.0)
+        self.made = answer
+        self.asked: list[Any] = []
+        self.ends: Exception | None = None
+        self.kept = Kept(3, 4500)
+        self.properties: dict[str, Any] = {
+            "status": "partial", "details": "{}", "question": "what?", "mode": "full",
+            "started_at": "2026-01-02T03:04:05Z",
+        }  # fmt: skip
+
+    async def read(self, db: Any, run: str) -> StoredRun:
+        if run != "r1":
+            raise UnknownRunError(f"there is no run {run}")
+        return StoredRun("r1", "papers", "default", "g1", True, False, self.properties)
+
+    async def document(self, run: str) -> Document:
+        await self.read(None, run)
+        if not self.properties.get("details"):
+            raise UsageError(f"run {run} has no answer ({self.properties['status']})")
+        return Document(answer=self.made, asked_at="2026-01-02T03:04:05Z", areas=AREAS)
+
+    async def resume(self, run: str, *, on_event: Any, **knobs: Any) -> Answer:
+        self.asked.append((run, knobs))
+        on_event(RunStarted(run, resumed=True))
+        if self.ends is not None:
+            raise self.ends
+        on_event(TextStreamed(self.made.text))
+        return self.made
+
+    async def kept_replies(self) -> Kept:
+        return self.kept
+
+    async def clear_cache(self) -> Kept:
+        found, self.kept = self.kept, Kept(0, 0)
+        return found
+
+
+@pytest.fixture
+def engine(answer_of: Make, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    made = Engine(answer_of())
+
+    @asynccontextmanager
+    async def opened(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
+        yield made
+
+    monkeypatch.setattr(connection, "engine", opened)
+    monkeypatch.setattr(connection, "database", opened)
+    monkeypatch.setattr(runs, "read", made.read)
+    monkeypatch.setenv("COLUMNS", "80")
+    return made
+
+
+def pgs(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_resume_passes_its_bounds_on(engine: Engine) -> None:
+    line = "resume r1 --max-calls 50 --max-tokens none --max-cost 0.5 --timeout 60 -q"
+    assert pgs(*line.split()).exit_code == 3
+    bounds = {
+        "max_calls": "50", "max_tokens": "none", "max_cost": "0.5", "run_timeout_s": "60",
+    }  # fmt: skip
+    assert engine.asked == [("r1", bounds)]
+
+
+def test_resume_writes_as_ask_does(engine: Engine, whole: Any) -> None:
+    done = pgs("resume", "r1", "-q")
+    assert (done.exit_code, done.stderr) == (3, "")
+    assert done.stdout.startswith("## Thesis\nA claim [P1:n2].\n\nSources\n")
+    assert done.stdout.endswith("\n  pgs resume r1\n")
+    engine.made = replace(engine.made, sweeps=whole)
+    done = pgs("resume", "r1", "-q")
+    assert done.exit_code == 0
+    assert "--mode continue" in done.stdout
+
+
+def test_resume_as_json_has_the_keywords_of_its_own_partitions(engine: Engine) -> None:
+    done = pgs("resume", "r1", "--json", "-q")
+    assert done.exit_code == 3
+    document = json.loads(done.stdout)
+    assert document["partitions"][0]["keywords"] == ["a"]
+    assert document["run"] == "r1"
+
+
+def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine: Engine) -> None:
+    engine.ends = BudgetError("1 call (max_calls) does not cover it")
+    done = pgs("resume", "r1", "--json")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr.splitlines() == [
+        "run: r1 goes on",
+        "pgs: 1 call (max_calls) does not cover it",
+        "note: run r1 can go on: pgs resume r1; its bounds count anew, and others can be given",
+    ]
+
+
+def test_show_is_the_answer_as_it_was_given(engine: Engine) -> None:
+    done = pgs("show", "r1")
+    assert (done.exit_code, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[:6] == [
+        "Question  what?",
+        "Asked     2026-01-02 03:04 UTC of graph papers, mode full",
+        "Status    partial",
+        "",
+        "## Thesis",
+        "A claim [P1:n2].",
+    ]
+    assert "  P1:n2  Second" in lines
+    assert lines[-1] == "  pgs resume r1"
+
+
+def test_show_gives_no_advice_on_a_whole_answer(engine: Engine, whole: Any) -> None:
+    engine.made = replace(engine.made, sweeps=whole)
+    assert "Try next" not in pgs("show", "r1").stdout
+
+
+@pytest.mark.parametrize(("status", "advised"), [("stopped", "go on"), ("running", "killed")])
+def test_show_of_a_run_without_an_answer(engine: Engine, status: str, advised: str) -> None:
+    engine.properties |= {"status": status, "details": None, "error": "2 calls\nare over"}
+    done = pgs("show", "r1")
+    assert done.exit_code == 0
+    assert f"Status    {status}, without an answer\nError     2 calls are over" in done.stdout
+    assert advised in done.stdout
+    assert done.stdout.endswith("  pgs resume r1\n")
+    document = json.loads(pgs("show", "r1", "--json").stdout)
+    assert (document["status"], document["answer"]) == (status, None)
+
+
+def test_show_of_an_unknown_run_is_2(engine: Engine) -> None:
+    done = pgs("show", "r2")
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", "pgs: there is no run r2\n")
+
+
+def test_a_stored_question_cannot_colour_a_line(engine: Engine, hostile: str) -> None:
+    engine.made = replace(engine.made, question=hostile)
+    shown = pgs("show", "r1").stdout
+    engine.properties |= {"details": None, "question": hostile, "error": hostile}
+    for line in (shown + pgs("show", "r1").stdout).splitlines():
+        assert line.isprintable()
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [("md", "# "), ("html", "<!"), ("json", "{")])
+def test_export_takes_the_format_from_the_suffix(
+    engine: Engine, tmp_path: Path, suffix: str, begins: str
+) -> None:
+    target = tmp_path / f"answer.{suffix.upper()}"
+    done = pgs("export", "r1", "--to", str(target))
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"the answer of run r1 is in {target}, ")
+    assert done.stdout.rstrip().endswith("kB")
+    written = target.read_text("utf-8")
+    assert written.startswith(begins)
+    assert "A claim" in written
+    printed = pgs("export", "r1", "--to", "-", "--format", suffix)
+    assert (printed.stdout, printed.stderr) == (written, "")
+
+
+def test_export_overwrites_only_with_force(engine: Engine, tmp_path: Path) -> None:
+    target = tmp_path / "answer.md"
+    target.write_text("before")
+    refused = pgs("export", "r1", "--to", str(target))
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--force" in refused.stderr
+    assert target.read_text() == "before"
+    assert pgs("export", "r1", "--to", str(target), "--force").exit_code == 0
+    assert target.read_text().startswith("# what?")
+
+
+@pytest.mark.parametrize(
+    ("to", "said"),
+    [
+        ("answer.pdf", "does not end in .md, .html, or .json"),
+        ("answer", "does not end in .md, .html, or .json"),
+        ("-", "add --format md, html, json"),
+        ("none/answer.md", "there is no folder"),
+    ],
+)
+def test_export_to_where_it_cannot_be_is_2(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = pgs("export", "r1", "--to", to)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert said in done.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_export_of_a_run_without_an_answer_writes_nothing(engine: Engine, tmp_path: Path) -> None:
+    engine.properties["details"] = None
+    done = pgs("export", "r1", "--to", str(tmp_path / "answer.md"))
+    assert done.exit_code == 2
+    assert "has no answer" in done.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_format_that_is_named_counts_more_than_the_suffix() -> None:
+    assert form_of("answer.txt", Format.MD) is Format.MD
+    assert form_of("answer.json", None) is Format.JSON
+
+
+def test_the_cache_is_shown_and_cleared(engine: Engine) -> None:
+    assert pgs("cache", "show").stdout == "3 replies kept, 4.5 kB of at most 64 MB\n"
+    assert json.loads(pgs("cache", "show", "--json").stdout) == {
+        "replies": 3, "size_bytes": 4500, "cache_mb": 64.0,
+    }  # fmt: skip
+    refused = pgs("cache", "clear")
+    assert refused.exit_code == 2
+    assert "3 kept replies go; say --yes" in refused.stderr
+    assert engine.kept.replies == 3
+    assert pgs("cache", "clear", "--yes").stdout == "3 kept replies deleted, 4.5 kB\n"
+    assert json.loads(pgs("cache", "clear", "--json").stdout) == {"replies": 0, "size_bytes": 0}
+
+
+@pytest.mark.parametrize(
+    ("status", "hint"),
+    [
+        ("complete", None),
+        ("partial", "  try     pgs resume r1"),
+        ("interrupted", "  try     pgs resume r1"),
+        ("running", "  try     pgs resume r1, if its process was killed"),
+    ],
+)
+def test_sessions_show_says_how_a_run_goes_on(status: str, hint: str | None) -> None:
+    made = {"id": "r1", "mode": "full", "status": status, "started_at": "2026-01-02T03:04:05Z"}
+    lines = _described(made)
+    assert lines[1] == f"2026-01-02 03:04  r1  full  {status}"
+    assert (lines[-1] if hint else None) == hint
+    assert bool(going_on("r1", status)) is bool(hint)
