@@ -18,6 +18,7 @@
     │   ├── DatabaseMemoryError     a statement needs more memory than the server has
     │   ├── DatabaseVersionError
     │   ├── QueryError              a statement was refused
+    │   ├── RunLostError            a run was deleted, or is carried out by somebody else
     │   ├── GDSError                a GDS procedure failed
     │   │   ├── GDSMissingError
     │   │   └── GDSMemoryError      the projection would not fit
@@ -119,6 +120,10 @@ class DatabaseVersionError(DatabaseError):
 
 class QueryError(DatabaseError):
     """A statement was refused by the database."""
+
+
+class RunLostError(DatabaseError):
+    """A run or its partitions were deleted, or another process carries the run on."""
 
 
 class GDSError(DatabaseError):

@@ -9,6 +9,7 @@ from typing import Any
 from pgs_neo4j.model import Node
 
 TITLE_LENGTH = 100
+HEAD = 2000  # characters in which the first line is looked for
 
 
 def joined_text(values: Iterable[Any]) -> str:
@@ -17,7 +18,7 @@ def joined_text(values: Iterable[Any]) -> str:
     Lists are joined by lines; numbers, dates, and the like are written out; bytes are no text.
     """
     parts = [_text(value).strip() for value in values if value is not None]
-    return "\n\n".join(part for part in parts if part)
+    return parts[0] if len(parts) == 1 else "\n\n".join(filter(None, parts))
 
 
 def number(value: Any) -> float:
@@ -42,15 +43,14 @@ def node(
     key falls back to the element id, which is good for this run only.
     """
     joined = joined_text(text)
-    named = joined_text([key]) or element_id
+    known = joined_text([key])
     label = labels[0] if labels else "node"
-    candidates = (joined_text([title]), joined, joined_text([key]), f"{label} {element_id}")
-    first = next(candidate for candidate in candidates if candidate)
+    first = joined_text([title]) or joined or known or f"{label} {element_id}"
     return Node(
         rank=rank,
         element_id=element_id,
-        key=named,
-        title=shortened(first.splitlines()[0], TITLE_LENGTH),
+        key=known or element_id,
+        title=shortened(first[:HEAD].splitlines()[0], TITLE_LENGTH),
         text=joined,
         labels=tuple(labels),
     )

@@ -1,6 +1,10 @@
-// Delete all replies.
+// Delete all replies but those of runs of the last day that may go on, which would pay again.
 // params:
 // returns:
 // mode: batch
 MATCH (r:PgsReply)
+WHERE NOT EXISTS {
+  MATCH (x:PgsRun {id: r.run})
+  WHERE x.status <> 'complete' AND x.updated_at > datetime() - duration('P1D')
+}
 CALL (r) { DELETE r } IN TRANSACTIONS OF 1000 ROWS

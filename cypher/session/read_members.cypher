@@ -1,10 +1,10 @@
-// Nodes of a partition between two ranks, heaviest first, with what a sweep shows of them.
+// Nodes of a partition between two ranks, heaviest first, with what a sweep shows of them: rank,
+// element id, labels, texts, title, and key of each. In one row, since rows cost more than nodes.
 // params: partition, first, last, text, title, key
-// returns: rank, element_id, labels, text, title, key
+// returns: members
 // mode: read
 MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)
 WHERE $first <= m.rank < $last
-RETURN m.rank AS rank, elementId(n) AS element_id,
-       [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key
-ORDER BY rank
+WITH m.rank AS rank, n ORDER BY rank
+RETURN collect([rank, elementId(n), [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'],
+                [property IN $text | n[property]], n[$title], n[$key]]) AS members

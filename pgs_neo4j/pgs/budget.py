@@ -120,7 +120,7 @@ class Budget:
         ending = Amount() if last else self.ending
         crossed = self.bounds.crossed(self.spent + self.reserved + ending + amount)
         if crossed:
-            raise BudgetError(f"the budget of {crossed} does not cover it")
+            raise BudgetError(f"the next call could cross the budget of {crossed}")
         if self.closed and not last:
             raise BudgetError(self.closed)
         self.reserved += amount

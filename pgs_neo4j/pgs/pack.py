@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN, estimate
@@ -151,9 +152,8 @@ def rendered(node: PromptNode) -> str:
 
     The margin keeps text from posing as a heading, an alias, or the end of the data.
     """
-    return _behind_margin(
-        replace(node, title=_one_line(node.title + _listed(node.labels)), text=clean(node.text))
-    )
+    title = _one_line(node.title + _listed(node.labels))
+    return _behind_margin(node.alias, title, clean(node.text))
 
 
 def clean(text: str) -> str:
@@ -178,10 +178,10 @@ def _listed(labels: Sequence[str]) -> str:
     return f" ({', '.join(labels)})" if labels else ""
 
 
-def _behind_margin(node: PromptNode) -> str:
+def _behind_margin(alias: str, title: str, text: str) -> str:
     """A node whose title, labels included, and text are clean."""
-    text = node.text.removesuffix("\n").replace("\n", "\n| ") if node.text else "(no text)"
-    return f"[{node.alias}] {node.title}\n| {text}"
+    lines = text.removesuffix("\n").replace("\n", "\n| ") if text else "(no text)"
+    return f"[{alias}] {title}\n| {lines}"
 
 
 def _room(
@@ -217,9 +217,15 @@ def _one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+@lru_cache(4096)
+def _name(name: str) -> str:
+    """A label or type, of which there are few; on one line."""
+    return _one_line(name)
+
+
 def _pieces(node: Node, limits: tuple[float, float]) -> Iterator[Piece]:
     title, text = _one_line(node.title), clean(node.text)
-    names = tuple(map(_one_line, node.labels))
+    names = tuple(map(_name, node.labels))
     whole = _piece(node.rank, 1, PromptNode(node.alias, title, text, names))
     if whole.characters <= limits[0] and whole.tokens <= limits[1]:
         yield whole
@@ -227,8 +233,8 @@ def _pieces(node: Node, limits: tuple[float, float]) -> Iterator[Piece]:
     share = (int(limits[0] * TITLE_SHARE), int(_bytes(limits) * TITLE_SHARE))
     title = cut(title, *share)
     labels = (cut(_one_line(", ".join(names)), *share),) if names else ()
-    longest = PromptNode(node.alias, f"{title} (part 99999 of 99999)", "", labels)
-    head = _behind_margin(replace(longest, title=longest.title + _listed(labels)))
+    longest = f"{title} (part 99999 of 99999){_listed(labels)}"
+    head = _behind_margin(node.alias, longest, "")
     room = (int(limits[0]) - len(head), _bytes(limits) - len(head.encode()) - DEFUSING)
     parts = list(chunks(text, room)) or [""]
     for number, part in enumerate(parts, start=1):
@@ -237,7 +243,7 @@ def _pieces(node: Node, limits: tuple[float, float]) -> Iterator[Piece]:
 
 
 def _piece(rank: int, parts: int, shown: PromptNode) -> Piece:
-    text = _behind_margin(replace(shown, title=shown.title + _listed(shown.labels)))
+    text = _behind_margin(shown.alias, shown.title + _listed(shown.labels), shown.text)
     return Piece(rank, parts, shown, text, len(text) + 1, estimate(text) + 1)
 
 
@@ -310,7 +316,7 @@ def _with_relationships(
                 inside.setdefault(link.type, []).append(link)
         touching += links.ends.get(rank, 0) - sum(map(len, inside.values()))
         for kind, alike in inside.items():
-            line, listed = _line(f"n{rank + 1} -{_one_line(kind)}-> ", alike, (left, left_tokens))
+            line, listed = _line(f"n{rank + 1} -{_name(kind)}-> ", alike, (left, left_tokens))
             if listed:
                 left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
                 lines.append(line)

@@ -155,6 +155,8 @@ class Reading:
 
     def _note(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)
+        if outcome.stopped:
+            return
         item, count = outcome.item, len(self._material.passes)
         self._reader.on_event(
             PassFinished(self._partition.id, item.number, count, outcome.error or None)

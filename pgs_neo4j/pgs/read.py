@@ -32,7 +32,13 @@ async def members(
             title=mapping.title or "",
             key=mapping.key or "",
         )
-        found += [node_text.node(**row) for row in rows if row["rank"] not in skip]
+        found += [
+            node_text.node(
+                rank=rank, element_id=element_id, labels=labels, text=text, title=title, key=key
+            )
+            for rank, element_id, labels, text, title, key in rows[0]["members"]
+            if rank not in skip
+        ]
     return found
 
 

@@ -51,9 +51,12 @@ async def unrecorded(result: Sweep, replies: Sequence[Row]) -> None:
     """The record of sweeps that belong to no session."""
 
 
-def new_gate() -> asyncio.Semaphore:
-    """Lets as many partitions be read ahead of the model as keep it busy, and no more."""
-    return asyncio.Semaphore(READ_AHEAD)
+def new_gate(*, in_order: bool = False) -> asyncio.Semaphore:
+    """Lets as many partitions be read ahead of the model as keep it busy, and no more.
+
+    ``in_order`` one after the other, so that those that come first are also asked for first.
+    """
+    return asyncio.Semaphore(1 if in_order else READ_AHEAD)
 
 
 @dataclass(frozen=True, slots=True)

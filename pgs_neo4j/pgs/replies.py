@@ -103,10 +103,11 @@ async def kept(db: Database) -> Kept:
 
 
 async def clear(db: Database) -> Kept:
-    """Delete all replies; tells how many there were."""
-    found = await kept(db)
+    """Delete all replies but those of runs that may go on; tells how many went."""
+    before = await kept(db)
     await db.batch(queries.get("session/delete_replies"))
-    return found
+    after = await kept(db)
+    return Kept(before.replies - after.replies, before.size_bytes - after.size_bytes)
 
 
 def _completion(row: dict[str, Any]) -> Completion:

@@ -18,7 +18,7 @@ from typing import Any
 
 from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
-from pgs_neo4j.errors import BusyError, DatabaseError, PGSError, UnknownRunError
+from pgs_neo4j.errors import BusyError, PGSError, RunLostError, UnknownRunError
 from pgs_neo4j.pgs.lease import happens
 
 SIGN_S = 10.0  # between two signs of life
@@ -134,7 +134,7 @@ async def take_over(db: Database, stored: StoredRun) -> Handle:
 
 
 async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
-    """Keep the routing of a run, as JSON. Raises DatabaseError when the run is ours no more."""
+    """Keep the routing of a run, as JSON. Raises RunLostError when the run is ours no more."""
     rows = await db.write(
         queries.get("session/set_run_routings"),
         run=handle.id,
@@ -166,7 +166,7 @@ async def finish(
 async def alive(db: Database, handle: Handle) -> AsyncIterator[None]:
     """Give signs of life all the while; the body is cancelled when the run is ours no more.
 
-    Raises DatabaseError then; the body's own errors come out as they are.
+    Raises RunLostError then; the body's own errors come out as they are.
     """
     lost = ended = False
     over = asyncio.Event()
@@ -197,9 +197,9 @@ async def alive(db: Database, handle: Handle) -> AsyncIterator[None]:
         raise taken_away() from None
 
 
-def taken_away() -> DatabaseError:
+def taken_away() -> RunLostError:
     """What is raised when nothing can be recorded any more."""
-    return DatabaseError(
+    return RunLostError(
         "the run or its partitions were taken away meanwhile, by a purge, a removal, or another "
         "process that resumed it; what was read cannot be recorded, so ask again"
     )

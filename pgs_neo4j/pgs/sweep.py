@@ -30,6 +30,8 @@ async def sweep(
                 return _unread(reader, partition, skip, stopped)
             began = perf_counter()
             material = await read_material(reader, partition, skip)
+            reading = Reading(reader, partition, material, began, priority)
+            await reading.look_up()
     except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
         return await _unreadable(reader, partition, skip, str(error), perf_counter() - began)
     if not material.nodes:
@@ -37,8 +39,6 @@ async def sweep(
         return await _unreadable(reader, partition, skip, gone, perf_counter() - began)
     count = len(material.passes)
     reader.on_event(SweepStarted(partition.id, len(material.nodes), count, partition.keywords))
-    reading = Reading(reader, partition, material, began, priority)
-    await reading.look_up()
     await together([reading.read(item) for item in material.passes])
     result = await reading.finish()
     reader.on_event(SweepFinished(result))

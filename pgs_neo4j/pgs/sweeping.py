@@ -43,7 +43,7 @@ def reader_of(work: Work, request: Request, run: Run, lookups: Lookups) -> Reade
         replies=work.replies,
         on_event=work.on_event,
         record=record,
-        gate=new_gate(),
+        gate=new_gate(in_order=work.calls.bounded),
         known=request.known,
     )
 

@@ -39,8 +39,8 @@ async def _show(*, as_json: bool) -> None:
 def clear(yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Delete the replies that the database keeps.
 
-    Answers, findings, and coverage stay. The next question pays for all that it reads, and
-    'pgs resume' pays again for what its run had read.
+    Answers, findings, and coverage stay, and so do the replies of runs of the last day that
+    'pgs resume' may go on with. The next question pays for all that it reads.
     """
     run(_clear(yes=yes, as_json=as_json))
 
