@@ -225,4 +225,5 @@ async def test_a_database_of_the_first_release_is_brought_up_to_date(db):
     await db.ensure_schema()
     _, rows = await db.call("MATCH (p:PgsPartition) RETURN p.level, p.lineage", {}, "read")
     assert rows == [{"p.level": 0, "p.lineage": "g1:1"}]
-    assert (await db.read(queries.get("schema/read_version")))[0]["version"] == db_module.SCHEMA_VERSION
+    stored = await db.read(queries.get("schema/read_version"))
+    assert stored[0]["version"] == db_module.SCHEMA_VERSION
