@@ -19,7 +19,7 @@ from pgs_neo4j import catalog, config, db, gds
 from pgs_neo4j.catalog import Purged, StoredGraph
 from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
 from pgs_neo4j.db import Database
-from pgs_neo4j.errors import IdempotencyError, UsageError
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.export import Document
 from pgs_neo4j.gds import GDS
@@ -49,6 +49,7 @@ from pgs_neo4j.pgs import (
     pipeline,
     plan,
     replies,
+    requests,
     runs,
     session,
 )
@@ -58,26 +59,11 @@ from pgs_neo4j.pgs.partition import Partitioning, Target
 from pgs_neo4j.pgs.reader import Reader, new_gate, unrecorded
 from pgs_neo4j.pgs.replies import Kept
 from pgs_neo4j.pgs.routing import route_question
-from pgs_neo4j.pgs.run import Request, Work, check, check_question, idempotency
+from pgs_neo4j.pgs.run import Request, Work, check, check_question
 from pgs_neo4j.pgs.session import SessionInfo
 from pgs_neo4j.pgs.sweep import sweep
 from pgs_neo4j.pgs.synthesize import Writer, synthesize
 from pgs_neo4j.search.embedding import Space, choose
-
-SHAPING = (
-    "max_sweep_partitions",
-    "min_sweep_partitions",
-    "partition_relevance_threshold",
-    "sweep_fraction",
-    "max_flag_sweeps",
-    "sweep_max_tokens",
-    "synthesis_max_tokens",
-    "sweep_effort",
-    "synthesis_effort",
-    "max_pass_characters",
-    "max_pass_tokens",
-)
-"""Knobs that decide what an answer rests on; another value is another request."""
 
 
 @dataclass(slots=True)
@@ -163,18 +149,7 @@ class PGS:
         )
         request = replace(request, idempotency_key=idempotency_key)
         check(request)
-        former = await runs.by_key(self.db, idempotency(request)) if idempotency_key else None
-        if former is None:
-            return await pipeline.execute(work, request)
-        stored = await runs.read(self.db, former)
-        if stored.request != request.asked:
-            raise IdempotencyError(
-                f"the idempotency key was given to run {former} with another request; choose "
-                "another key, or ask as before"
-            )
-        if stored.properties.get("details"):
-            return await answers.load(self.db, stored, request.mapping)
-        return await pipeline.execute(work, request, stored)
+        return await requests.answered(work, request)
 
     async def plan(
         self,
@@ -208,23 +183,8 @@ class PGS:
         graph = await self._graph(stored.graph)
         if stored.status == "complete":
             return await answers.load(self.db, stored, graph.mapping)
-        asked, kept = stored.request, stored.properties
-        if not asked or not kept.get("config"):
-            raise UsageError(
-                f"run {run} was made by an older release and cannot go on; ask again in mode "
-                "'continue'"
-            )
-        request = Request(
-            question=kept["question"],
-            graph=stored.graph,
-            mapping=graph.mapping,
-            mode=kept["mode"],
-            session=stored.session,
-            full_sweep=bool(asked.get("full_sweep")),
-            known=kept.get("known"),
-            asked=asked,
-        )
-        in_force = config.restored(kept["config"], knobs)
+        request = requests.stored_request(stored, graph.mapping)
+        in_force = config.restored(stored.properties["config"], knobs)
         work = self._work(graph.mapping, on_event, {}, in_force)
         return await pipeline.execute(work, request, stored)
 
@@ -479,17 +439,8 @@ class PGS:
         )
         check(request)
         work = self._work(stored.mapping, on_event, knobs)
-        return work, replace(request, asked=self._asked(request, work.config))
-
-    def _asked(self, request: Request, knobs: PGSConfig) -> dict[str, Any]:
-        """What makes a request this one: what is asked, of whom, and the knobs that shape it."""
-        return {
-            "question": request.question,
-            "mode": request.mode,
-            "full_sweep": request.full_sweep,
-            "models": [self.sweep_llm.name, self.synthesis_llm.name],
-            "knobs": knobs.model_dump(mode="json", include=set(SHAPING)),
-        }
+        models = [self.sweep_llm.name, self.synthesis_llm.name]
+        return work, replace(request, asked=requests.asked(request, models, work.config))
 
     async def _graph(self, name: str | None) -> StoredGraph:
         return await catalog.get(self.db, name or self.settings.graph)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from time import perf_counter
 
 from pgs_neo4j.db import Row
@@ -23,6 +24,7 @@ from pgs_neo4j.pgs.report import merge_reports, parse_report, sweep_prompt
 from pgs_neo4j.pgs.schedule import together
 
 REASKS = 3  # of one pass whose reply is cut off or is no report
+HALVES = tuple("".join(half) for n in range(REASKS + 1) for half in product("ab", repeat=n))
 MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
 
 
@@ -72,14 +74,15 @@ class Reading:
             room, effort = reader.config.sweep_max_tokens, reader.config.sweep_effort
             if key := reader.replies.key(reader.llm, prompt, room, effort):
                 self._keys[item.number] = key
-        halved = [key + half for key in self._keys.values() for half in ("", "a", "b")]
+        halved = [key + half for key in self._keys.values() for half in HALVES]
         self._known = await reader.replies.find(halved)
 
     async def read(self, item: Pass, room: int | None = None, reasks: int = REASKS) -> None:
         """Read a pass to its end, well or not. Raises DatabaseError, when recording fails."""
-        room = room or self._reader.config.sweep_max_tokens
+        usual = self._reader.config.sweep_max_tokens
+        room = room or usual
         if self._was_halved(item):
-            return await self._smaller(item, MOST_ROOM * room, 1, "")
+            return await self._smaller(item, MOST_ROOM * usual, 1, "")
         try:
             if await self._reply(item, room):
                 return None
@@ -96,7 +99,7 @@ class Reading:
             return self._note(_Outcome(item, error=f"{error}, {REASKS + 1} times in a row"))
         if not error.startswith("the report was cut off"):
             return await self.read(item, room, reasks - 1)
-        if room < MOST_ROOM * self._reader.config.sweep_max_tokens:
+        if room < MOST_ROOM * usual:
             return await self.read(item, 2 * room, reasks - 1)
         return await self._smaller(item, room, reasks, error)
 
@@ -207,8 +210,11 @@ class Reading:
         return key + item.half if key else ""
 
     def _was_halved(self, item: Pass) -> bool:
+        """Whether there are replies to parts of a pass, and none to the whole."""
         key = self._key(item)
-        return bool(key) and key not in self._known and f"{key}a" in self._known
+        if not key or key in self._known:
+            return False
+        return any(other.startswith(key) for other in self._known)
 
 
 def _status(outcomes: Sequence[_Outcome], accepted: int, passes: int) -> SweepStatus:

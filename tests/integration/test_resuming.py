@@ -13,6 +13,7 @@ from pgs_neo4j.errors import (
     DeadlineError,
     IdempotencyError,
     ModelUnavailableError,
+    PromptTooLongError,
     UnknownRunError,
     UsageError,
 )
@@ -381,3 +382,47 @@ async def test_the_deadline_of_a_run_ends_it_with_what_was_read(engine, db):
     with pytest.raises(DeadlineError):
         await engine.execute("How?", run_timeout_s=1.0)
     assert clock() - began < 2.0
+
+
+async def test_a_pass_that_was_halved_is_found_again_by_its_halves(engine, db):
+    def answer(prompt):
+        if prompt.task == "sweep" and len(prompt.nodes) > 10 and prompt.partition == 2:
+            return PromptTooLongError("longer than the model's context")
+        gone = prompt.task == "synthesis"
+        return ModelUnavailableError("gone") if gone else contract_reply(prompt)
+
+    answering(engine, answer)
+    with pytest.raises(ModelUnavailableError):
+        await engine.execute("Why?")
+    sizes = [len(p.nodes) for p in asked(engine) if p.partition == 2]
+    assert sorted(sizes) == [10, 10, 10, 10, 20, 20, 40]
+    answering(engine, contract_reply)
+    done = await engine.resume((await only_run(db))["id"])
+    assert [p.task for p in asked(engine)] == ["synthesis"]
+    assert done.coverage.exhausted
+    (halved,) = [s for s in done.sweeps if s.partition == 2]
+    assert (halved.passes, halved.passes_accepted, halved.nodes_read) == (4, 4, 40)
+    assert "(in pass" not in str(halved.report.absences)
+
+
+async def test_a_report_that_is_cut_off_is_asked_for_with_more_room_and_then_in_halves(engine):
+    def answer(prompt):
+        if prompt.task == "sweep" and prompt.partition == 2 and len(prompt.nodes) > 20:
+            return Completion(
+                text=contract_reply(prompt),
+                usage=Usage(calls=1, input_tokens=10, output_tokens=10),
+                model="m",
+                truncated=True,
+            )
+        return contract_reply(prompt)
+
+    answering(engine, answer)
+    whole = await engine.execute("Why?", sweep_max_tokens=1000)
+    rooms = [
+        (len(p.nodes), room)
+        for p, room in zip(engine.sweep_llm.prompts, engine.sweep_llm.max_tokens, strict=True)
+        if p.partition == 2
+    ]
+    assert rooms == [(40, 1000), (40, 2000), (40, 4000), (20, 4000), (20, 4000)]
+    assert whole.coverage.exhausted
+    assert not whole.partial
