@@ -133,3 +133,24 @@ def test_without_key_or_address_the_reader_is_extractive():
     assert config.load().settings.provider == "extractive"
     assert config.load({"llm_base_url": "http://127.0.0.1:1/v1"}).settings.provider == "openai"
     assert config.load({"llm_provider": "openai"}).settings.provider == "openai"
+
+
+def test_models_are_a_table_of_prices_in_file_or_environment(toml, monkeypatch):
+    toml('[models."gpt-5-mini"]\ninput_price = 0.25\noutput_price = 2\ncontext = 272000\n')
+    found = config.load().settings.models["gpt-5-mini"]
+    assert (found.input_price, found.output_price, found.context) == (0.25, 2.0, 272000)
+    monkeypatch.setenv("PGS_MODELS", '{"m": {"input_price": 1}}')
+    assert set(config.load().settings.models) == {"gpt-5-mini", "m"}
+    monkeypatch.setenv("PGS_MODELS", '{"m": {"price": 1}}')
+    with pytest.raises(ConfigError, match=r"models.m.price is wrong"):
+        config.load()
+
+
+def test_knobs_are_stored_and_come_back_with_what_was_set():
+    knobs = config.with_overrides(config.PGSConfig(), {"max_tokens": 5000, "sweep_fraction": 0.5})
+    again = config.restored(config.stored(knobs), {"max_tokens": None, "max_calls": 7})
+    assert (again.max_tokens, again.sweep_fraction, again.max_calls) == (5000, 0.5, 7)
+    assert again.model_fields_set == {"max_tokens", "sweep_fraction", "max_calls"}
+    assert config.restored(config.stored(knobs), {"max_tokens": "none"}).max_tokens is None
+    with pytest.raises(ConfigError, match="max_calls"):
+        config.restored(config.stored(knobs), {"max_calls": 0})

@@ -57,7 +57,7 @@ async def _show(*, as_json: bool) -> None:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, list):
+    if isinstance(value, list | dict):
         return counted(len(value), "entry", "entries") if value else "-"
     return "-" if value is None else value
 
@@ -68,6 +68,8 @@ def masked(value: Any) -> Any:
         return MASK
     if isinstance(value, tuple):
         return [masked(each) for each in value]
+    if isinstance(value, dict):
+        return {name: masked(each) for name, each in value.items()}
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True)
     return _CREDENTIALS.sub(f"{MASK}@", value) if isinstance(value, str) else value
