@@ -1,0 +1,67 @@
+"""Event loops whose seconds are not the wall's.
+
+What waits in a ``HurriedLoop`` waits a fraction of the time, while work and sockets take what they
+take. In a ``JumpingLoop`` nothing waits: when all tasks sleep, the clock jumps to the first that
+wakes, so that it is for simulations without input and output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from typing import Any
+
+
+class HurriedLoop(asyncio.SelectorEventLoop):
+    """A loop of whose seconds ``speed`` fit into one of the wall's."""
+
+    def __init__(self, speed: float) -> None:
+        self._speed = speed
+        super().__init__(_Hurried(speed))  # type: ignore[arg-type]
+
+    def time(self) -> float:
+        """The wall's clock, hurried."""
+        return super().time() * self._speed
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """A loop that never waits."""
+
+    def __init__(self) -> None:
+        self._clock = _Jumping()
+        super().__init__(self._clock)  # type: ignore[arg-type]
+
+    def time(self) -> float:
+        """Where the clock has jumped to."""
+        return self._clock.now
+
+
+class _Selector:
+    """The default selector, but for how it waits."""
+
+    def __init__(self) -> None:
+        self._inner = selectors.DefaultSelector()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class _Hurried(_Selector):
+    def __init__(self, speed: float) -> None:
+        super().__init__()
+        self._speed = speed
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        return self._inner.select(None if timeout is None else timeout / self._speed)
+
+
+class _Jumping(_Selector):
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        ready = self._inner.select(0)
+        if not ready:
+            self.now += timeout or 0.0
+        return ready

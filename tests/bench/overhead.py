@@ -1,0 +1,318 @@
+"""Measure what the engine itself adds to a question: everything but the model.
+
+    python -m tests.bench.overhead
+    python -m tests.bench.overhead --copies 20 --repeat 9 --knob min_community_size=400 --json
+
+physics2, copied so often, is partitioned, and a question reads fifteen partitions with a model
+that answers at once. Before and after each question the same nodes and relationships are read by
+Neo4j's driver and nothing else, as many partitions at a time as the engine reads: with a row for
+each node, as one would write it, and with the engine's own statements. The engine's seconds are
+divided by the faster read beside it. Also told: the time from the last sweep's reply to the first
+piece of the answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any
+
+from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase
+
+from pgs_neo4j import queries
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.events import Event, Routed, TextStreamed
+from pgs_neo4j.ingest.load import load
+from pgs_neo4j.model import GraphMapping, Partition
+from pgs_neo4j.pgs.read import CHUNK
+from pgs_neo4j.pgs.reader import READ_AHEAD
+from tests.bench import place, program
+from tests.bench.instant import InstantEmbedder, InstantLLM
+from tests.bench.loaded import brain, copied
+from tests.bench.store import Server
+
+GRAPH = "overhead"
+COPIES, REPEAT, PARTITIONS = 20, 7, 15
+QUESTION = "How does the central charge constrain the spectrum? (asked for the {} time)"
+TARGETS = {"ratio": 1.5, "first_s": 0.1}
+PLAIN = """
+MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)
+WHERE $first <= m.rank < $last
+RETURN m.rank AS rank, elementId(n) AS element_id,
+       [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
+       [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key
+ORDER BY rank
+"""
+SAME = queries.get("session/read_members").text
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question: seconds in all, of the model, from the last sweep to the first piece;
+
+    ``cpu_s`` of this process alone, the model's aside.
+    """
+
+    wall_s: float
+    model_s: float
+    cpu_s: float
+    first_s: float
+    calls: int
+    nodes: int
+    phases: dict[str, float]
+    routed: tuple[int, ...]
+
+    @property
+    def own_s(self) -> float:
+        """What is the engine's."""
+        return self.wall_s - self.model_s
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """Seconds of the driver alone: with a row for each node, and with the engine's statements."""
+
+    plain_s: float
+    plain_cpu_s: float
+    same_s: float
+    same_cpu_s: float
+    found: int
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what the command line asks for, write the figures, and tell the exit code."""
+    given = _parser().parse_args(arguments)
+    return program.told(lambda: program.run(lambda: measured(given)), table, given.json)
+
+
+async def measured(given: argparse.Namespace) -> dict[str, Any]:
+    """Load, partition, and measure."""
+    model = InstantLLM()
+    vector = next(node.embedding for node in brain().nodes if node.embedding is not None)
+    async with place.opened(given.uri) as (server, database):
+        program.say(f"load {given.copies} copies of physics2")
+        loaded = await load(database, copied(brain(), given.copies), GRAPH)
+        connected = partial(
+            PGS.connect,
+            sweep_llm=model,
+            synthesis_llm=model,
+            **place.connection(server),
+            **dict(given.knob),
+        )
+        async with (
+            connected(embedder=InstantEmbedder(vector)) as pgs,
+            connected() as borrowing,
+            _driver(server) as driver,
+        ):
+            await pgs.add_graph(GRAPH, loaded.mapping)
+            made = await pgs.partition(GRAPH)
+            bench = _Bench(
+                driver, loaded.mapping, model, {part.id: part for part in made.partitions}
+            )
+            figures = await bench.measured((pgs, borrowing), given.repeat)
+    return {
+        "nodes": loaded.nodes,
+        "partitions": len(made.partitions),
+        "repeat": given.repeat,
+        "knobs": dict(given.knob),
+        "targets": TARGETS,
+        **figures,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """A partitioned graph, and what asks it."""
+
+    driver: AsyncDriver
+    mapping: GraphMapping
+    model: InstantLLM
+    partitions: dict[int, Partition]
+
+    async def measured(self, engines: Sequence[PGS], repeat: int) -> dict[str, Any]:
+        """Bare, an engine, bare, the other, …, bare: each question stands between two others."""
+        for turn, pgs in enumerate(engines):  # statements are planned, connections opened
+            first = await _asked(pgs, self.model, -turn)
+        read = [self.partitions[number] for number in first.routed]
+        await self._bare(read)
+        bare = [await self._bare(read)]
+        ours: list[list[Asked]] = [[] for _ in engines]
+        for turn in range(1, repeat + 1):
+            program.say(f"turn {turn} of {repeat}")
+            for place_, pgs in enumerate(engines):
+                ours[place_].append(await _asked(pgs, self.model, 10 * turn + place_))
+                bare.append(await self._bare(read))
+        return {
+            "found": bare[-1].found,
+            "plain_s": median(each.plain_s for each in bare),
+            "same_s": median(each.same_s for each in bare),
+            "plain_cpu_s": median(each.plain_cpu_s for each in bare),
+            "same_cpu_s": median(each.same_cpu_s for each in bare),
+            "embedder": _figures(ours[0], list(zip(bare[::2], bare[1::2], strict=False))),
+            "borrowed": _figures(ours[1], list(zip(bare[1::2], bare[2::2], strict=True))),
+        }
+
+    async def _bare(self, parts: Sequence[Partition]) -> Bare:
+        plain_s, plain_cpu_s, _ = await self._read(parts, PLAIN)
+        return Bare(plain_s, plain_cpu_s, *await self._read(parts, SAME))
+
+    async def _read(self, parts: Sequence[Partition], members: str) -> tuple[float, float, int]:
+        """Read partitions, a few at a time: wall and CPU seconds, and how much was found."""
+        gate = asyncio.Semaphore(READ_AHEAD)
+
+        async def one(part: Partition) -> int:
+            async with gate:
+                return await _read(self.driver, part, self.mapping, members)
+
+        began, worked = perf_counter(), process_time()
+        found = sum(await asyncio.gather(*map(one, parts)))
+        return perf_counter() - began, process_time() - worked, found
+
+
+def _figures(ours: Sequence[Asked], beside: Sequence[tuple[Bare, Bare]]) -> dict[str, Any]:
+    """Medians; each question is compared with the faster of the bare reads beside it."""
+
+    def ratios(which: str) -> list[float]:
+        near = [min(getattr(before, which), getattr(after, which)) for before, after in beside]
+        return [each.own_s / bare for each, bare in zip(ours, near, strict=False)]
+
+    names = dict.fromkeys(name for each in ours for name in each.phases)
+    phases = {name: median(each.phases.get(name, 0.0) for each in ours) for name in names}
+    return {
+        "nodes_read": ours[-1].nodes,
+        "calls": ours[-1].calls,
+        "own_s": median(each.own_s for each in ours),
+        "model_s": median(each.model_s for each in ours),
+        "cpu_s": median(each.cpu_s for each in ours),
+        "first_s": median(each.first_s for each in ours),
+        "to_plain": median(ratios("plain_s")),
+        "to_same": median(ratios("same_s")),
+        "phases": phases,
+        "between_s": median(each.wall_s - sum(each.phases.values()) for each in ours),
+    }
+
+
+async def _asked(pgs: PGS, model: InstantLLM, turn: int) -> Asked:
+    """One question in a session of its own, worded so that no reply is kept for it."""
+    heard: list[float] = []
+    routed: list[int] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, TextStreamed) and not heard:
+            heard.append(perf_counter())
+        if isinstance(event, Routed):
+            routed.extend(route.partition for route in event.routing.routes)
+
+    gc.collect()
+    calls, seconds = model.calls, model.seconds
+    began, worked = perf_counter(), process_time()
+    answer = await pgs.execute(
+        QUESTION.format(turn),
+        graph=GRAPH,
+        session_id=f"turn-{turn}",
+        on_event=hear,
+        max_sweep_partitions=PARTITIONS,
+        min_sweep_partitions=PARTITIONS,
+        max_flag_sweeps=0,
+    )
+    wall_s, cpu_s = perf_counter() - began, process_time() - worked
+    return Asked(
+        wall_s=wall_s,
+        model_s=model.seconds - seconds,
+        cpu_s=cpu_s - (model.seconds - seconds),
+        first_s=heard[0] - model.swept_at,
+        calls=model.calls - calls,
+        nodes=answer.coverage.nodes_read,
+        phases={name: spent for name, spent in answer.seconds.items() if name != "total"},
+        routed=tuple(routed),
+    )
+
+
+def _driver(server: Server) -> AsyncDriver:
+    auth = (server.user, server.password) if server.password is not None else None
+    return AsyncGraphDatabase.driver(server.uri, auth=auth, notifications_min_severity="OFF")
+
+
+async def _read(driver: AsyncDriver, part: Partition, mapping: GraphMapping, members: str) -> int:
+    links = queries.get("session/read_relationships").text
+    shown = {"text": list(mapping.text), "title": mapping.title or "", "key": mapping.key or ""}
+    count = 0
+    async with driver.session(default_access_mode=READ_ACCESS) as session:
+        for first in range(0, part.size, CHUNK):
+            given = {"partition": part.uid, "first": first, "last": first + CHUNK, **shown}
+            result = await session.run(members, given)
+            rows = [dict(record) async for record in result]
+            count += sum(len(row.get("members", (row,))) for row in rows)
+        given = {"partition": part.uid, "types": list(mapping.relationship_types)}
+        result = await session.run(links, given)
+        count += sum([len(record["sources"]) async for record in result])
+    return count
+
+
+def table(document: dict[str, Any]) -> str:
+    """The figures for people."""
+    d, both = document, (document["embedder"], document["borrowed"])
+    head = (
+        f"{d['nodes']:,} nodes in {d['partitions']} partitions; a question reads "
+        f"{both[0]['nodes_read']:,} of them in {both[0]['calls']} calls\n"
+        f"Medians of {d['repeat']}, seconds; “borrowed”: without an embedder for the question\n\n"
+    )
+    rows = [("", "with an embedder", "borrowed", "target")]
+
+    def row(name: str, cells: Sequence[str], target: str = "") -> None:
+        rows.append((f"  {name}", cells[0], cells[-1], target))
+
+    found = f"{d['found']:,} nodes and relationships"
+    row(f"driver alone, {found}, a row each", [f"{d['plain_s']:.3f}"])
+    row("  CPU of this process", [f"{d['plain_cpu_s']:.3f}"])
+    row("driver alone, with our statements", [f"{d['same_s']:.3f}"])
+    row("  CPU of this process", [f"{d['same_cpu_s']:.3f}"])
+    for name in both[0]["phases"]:
+        row(f"ours: {name}", [f"{each['phases'][name]:.3f}" for each in both])
+    for name, key in (
+        ("ours: between the phases", "between_s"),
+        ("ours: the model", "model_s"),
+        ("ours, without the model", "own_s"),
+    ):
+        row(name, [f"{each[key]:.3f}" for each in both])
+    target = f"{TARGETS['ratio']:.2f}"
+    row("  ÷ driver, a row each", [f"{each['to_plain']:.2f}" for each in both], target)
+    row("  ÷ driver, our statements", [f"{each['to_same']:.2f}" for each in both])
+    first = [f"{each['first_s']:.3f}" for each in both]
+    row("  CPU of this process", [f"{each['cpu_s']:.3f}" for each in both])
+    row("last sweep to first piece", first, f"{TARGETS['first_s']:.3f}")
+    return head + program.aligned(rows)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = program.parser("overhead", __doc__)
+    parser.add_argument("--copies", type=program.number(1), default=COPIES, help=f"({COPIES})")
+    parser.add_argument("--repeat", type=program.number(1), default=REPEAT, help=f"({REPEAT})")
+    parser.add_argument(
+        "--knob",
+        action="append",
+        type=_knob,
+        default=[],
+        metavar="NAME=NUMBER",
+        help="a whole number of the engine's configuration, such as min_community_size=400",
+    )
+    parser.add_argument("--uri", help=place.HELP)
+    return parser
+
+
+def _knob(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not value.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=NUMBER")
+    return name, int(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""An empty database with a real Neo4j and GDS: one that was named, or a server of our own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pgs_neo4j import db as db_module
+from pgs_neo4j import local
+from pgs_neo4j.cancellation import to_the_end
+from pgs_neo4j.db import Database
+from pgs_neo4j.errors import UsageError
+from tests.bench.store import PAGE_CACHE_MIB, SMALL_HEAP_MIB, STATEMENT_S, Server
+
+NODES = "MATCH (n) RETURN count(n) AS nodes"
+EMPTY = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
+CONSTRAINTS = "SHOW CONSTRAINTS YIELD name"
+INDEXES = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name"
+HELP = "an empty database to use and to empty again: bolt://…"
+
+
+@asynccontextmanager
+async def opened(uri: str | None) -> AsyncIterator[tuple[Server, Database]]:
+    """An empty database, emptied again at the end.
+
+    Raises UsageError when the one at ``uri`` holds something, and what pgs_neo4j.local raises.
+    """
+    async with _named(uri) if uri else _own() as server:
+        found = (server.uri, server.user, server.password)
+        async with db_module.connect(*found, timeout_s=STATEMENT_S) as database:
+            await _check(database, server.uri)
+            try:
+                yield server, database
+            finally:
+                await to_the_end(emptied(database))
+
+
+async def emptied(database: Database) -> None:
+    """Delete all that the database holds."""
+    await database.call(EMPTY, {}, "write")
+    for listed, kind in ((CONSTRAINTS, "CONSTRAINT"), (INDEXES, "INDEX")):
+        _, rows = await database.call(listed, {}, "read")
+        for row in rows:
+            await database.call(f"DROP {kind} $name IF EXISTS", row, "write")
+
+
+def connection(server: Server) -> dict[str, Any]:
+    """What ``PGS.connect`` is to be told of the server."""
+    return {
+        "neo4j_uri": server.uri,
+        "neo4j_user": server.user,
+        "neo4j_password": server.password,
+    }
+
+
+@asynccontextmanager
+async def _named(uri: str) -> AsyncIterator[Server]:
+    user = os.environ.get("PGS_TEST_NEO4J_USER", "neo4j")
+    yield Server(uri, user, os.environ.get("PGS_TEST_NEO4J_PASSWORD"))
+
+
+@asynccontextmanager
+async def _own() -> AsyncIterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="pgs-bench-") as folder:
+        options = replace(
+            local.options_from_environment(),
+            data_dir=Path(folder) / "neo4j",
+            heap_mb=SMALL_HEAP_MIB,
+            page_cache_mb=PAGE_CACHE_MIB,
+            bolt_port=None,
+        )
+        try:
+            found = await local.ensure_running(options)
+            yield Server(found.uri, found.user, found.password, found.pid)
+        finally:
+            await to_the_end(local.stop(options))
+
+
+async def _check(database: Database, uri: str) -> None:
+    _, rows = await database.call(NODES, {}, "read")
+    if rows[0]["nodes"]:
+        raise UsageError(
+            f"the database at {uri} holds {rows[0]['nodes']:,} nodes; name an empty one with "
+            "--uri, or leave it out to get a server of its own"
+        )

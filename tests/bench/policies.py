@@ -1,0 +1,103 @@
+"""Ways to get a number of model calls done: in batches, five at a time, and as our engine does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pgs_neo4j.errors import ModelRateLimitError
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.pgs.limit import Limit
+from pgs_neo4j.pgs.schedule import HOLD_S, Scheduler, together
+
+SLOTS = 5
+TIMEOUT_S = 600.0
+
+Ask = Callable[[int], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """``ours`` is the engine's scheduler from SLOTS up to ``ceiling``; else the two others,
+
+    in the order that the calls come in.
+    """
+
+    name: str
+    ours: bool = True
+    batches: bool = False
+    hedge: bool = False
+    ceiling: int = SLOTS
+
+
+BATCHES = Policy("batches of five", ours=False, batches=True)
+SEMAPHORE = Policy("plain semaphore", ours=False)
+OURS = Policy("ours")
+HEDGED = Policy("ours, hedged", hedge=True)
+GROWING = Policy("ours, may grow to 20", ceiling=20)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How long all calls took, in the loop's seconds, and where the limit stood at the end."""
+
+    seconds: float
+    hedged: int = 0
+    limit: int = SLOTS
+
+
+async def done(policy: Policy, ask: Ask, tokens: list[int], pace: Pace) -> Done:
+    """Ask each call once, or more often, until all have their reply."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    if policy.ours:
+        scheduler = Scheduler(Limit(SLOTS, policy.ceiling), TIMEOUT_S, hedge=policy.hedge)
+        await _scheduled(scheduler, ask, tokens, pace)
+        return Done(loop.time() - began, scheduler.hedged, scheduler.limit.calls)
+    await (_in_batches if policy.batches else _within_semaphore)(ask, len(tokens))
+    return Done(loop.time() - began)
+
+
+async def _scheduled(scheduler: Scheduler, ask: Ask, tokens: list[int], pace: Pace) -> None:
+    """As ``pgs.sweeping.swept`` does: those predicted to be longest are offered first."""
+    order = sorted(range(len(tokens)), key=lambda number: -tokens[number])
+    await together(
+        [
+            scheduler.call(
+                lambda number=number: ask(number),  # type: ignore[misc]
+                pace,
+                length=float(tokens[number]),
+                tokens=tokens[number],
+            )
+            for number in order
+        ]
+    )
+
+
+async def _in_batches(ask: Ask, count: int) -> None:
+    for first in range(0, count, SLOTS):
+        batch = range(first, min(first + SLOTS, count))
+        await asyncio.gather(*(_patiently(ask, number) for number in batch))
+
+
+async def _within_semaphore(ask: Ask, count: int) -> None:
+    slots = asyncio.Semaphore(SLOTS)
+
+    async def one(number: int) -> None:
+        async with slots:
+            await _patiently(ask, number)
+
+    await asyncio.gather(*(one(number) for number in range(count)))
+
+
+async def _patiently(ask: Ask, number: int) -> None:
+    """Ask again when refused, after the time that the endpoint names."""
+    while True:
+        try:
+            await ask(number)
+        except ModelRateLimitError as error:
+            wait_s = error.retry.wait_s if error.retry else None
+            await asyncio.sleep(wait_s or HOLD_S)
+        else:
+            return

@@ -1,0 +1,110 @@
+"""What the programs of this folder share: arguments, output, signals, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from pgs_neo4j.errors import PGSError, UsageError
+from tests.bench.partition import DONE, FAULT, INTERRUPTED, USAGE, machine
+
+T = TypeVar("T")
+Document = dict[str, Any]
+
+
+def parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """A parser of ``python -m tests.bench.NAME``, with ``--json``."""
+    made = argparse.ArgumentParser(
+        prog=f"python -m tests.bench.{name}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--json", action="store_true", help="one JSON document, no table")
+    return made
+
+
+def number(least: int) -> Callable[[str], int]:
+    """The type of an argument: a whole number from ``least`` up."""
+
+    def whole(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} up")
+        return int(text)
+
+    return whole
+
+
+def positive(text: str) -> float:
+    """The type of an argument: a number above 0."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0.0 < found < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return found
+
+
+def told(measure: Callable[[], Document], table: Callable[[Document], str], as_json: bool) -> int:
+    """Measure, write the figures to stdout, and tell the exit code."""
+    try:
+        document = {"machine": machine(), "date": _today(), **measure()}
+    except PGSError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return USAGE if isinstance(error, UsageError) else FAULT
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
+    text = json.dumps(document, indent=1) if as_json else table(document) + _on(document)
+    sys.stdout.write(text.rstrip("\n") + "\n")
+    return DONE
+
+
+def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """The result of a coroutine; a signal cancels it, so that what it began is ended first."""
+
+    async def until_told() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        for name in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(name, task.cancel)
+        return await work()
+
+    return asyncio.run(until_told())
+
+
+def say(what: str) -> None:
+    """Tell on stderr what is under way."""
+    sys.stderr.write(f"· {what}\n")
+    sys.stderr.flush()
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of as many cells: the first column to the left, the others to the right."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _on(document: Document) -> str:
+    found = document["machine"]
+    return (
+        f"\n{document['date']}: {found['cores']} cores, {found['memory_gib']} GiB, "
+        f"{found['system']}, Python {found['python']}\n"
+    )
