@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Answer, Completion, GraphMapping, Mode, Node, Prompt, PromptNode
 from pgs_neo4j.node_text import joined_text
-from pgs_neo4j.pgs.pack import clean, rendered
+from pgs_neo4j.pgs.pack import rendered
 from pgs_neo4j.pgs.report import SYSTEM
-from pgs_neo4j.search.embedding import Space, embed_question, unit
+from pgs_neo4j.search.embedding import Space, embed_question
 from pgs_neo4j.search.topk import nearest
 from tests.bench import place
+from tests.bench.groups import GraphNode, Group, routed
 from tests.bench.loaded import FACT
 from tests.bench.planted_reader import BEGIN, END, Faults, PlantedReader
 from tests.bench.published import partitions
@@ -31,10 +31,7 @@ from tests.bench.store import Server
 
 GRAPH = "recall"
 TOP_K = 20
-MAX_CHARACTERS = 500_000
 BATCH = 5
-CAP = int(PGSConfig.model_fields["max_sweep_partitions"].default)
-THRESHOLD = float(PGSConfig.model_fields["partition_relevance_threshold"].default)
 READ_NODES = """
 MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
 RETURN elementId(n) AS id, [name IN $text | n[name]] AS text, labels(n) AS labels,
@@ -98,23 +95,23 @@ class Contest:
             tokens=reader.usage.tokens,
         )
 
-    async def published(self, name: str, groups: Sequence[_Group], faults: Faults) -> Found:
+    async def published(self, name: str, groups: Sequence[Group], faults: Faults) -> Found:
         """Routing, a prompt for each partition cut at 500,000 characters, and a synthesis."""
         reader = PlantedReader(faults)
-        routed = _routed(groups, await self._vector())
+        read = routed(groups, await self._vector())
         facts: set[str] = set()
-        for first in range(0, len(routed), BATCH):
-            batch = routed[first : first + BATCH]
+        for first in range(0, len(read), BATCH):
+            batch = read[first : first + BATCH]
             replies = await asyncio.gather(*(self._swept(reader, group) for group in batch))
             for group, text in zip(batch, replies, strict=True):
                 facts |= self._stated(text, group.by_alias())
         reader(_prompt("synthesis", None, self.question, sorted(facts)))
         return Found(
             name=name,
-            calls=reader.usage.calls + sum(faults.fails(group.number) for group in routed),
+            calls=reader.usage.calls + sum(faults.fails(group.number) for group in read),
             facts=len(facts),
             real=reader.read,
-            claimed=sum(len(group.nodes) for group in routed),
+            claimed=sum(len(group.nodes) for group in read),
             tokens=reader.usage.tokens,
         )
 
@@ -161,7 +158,7 @@ class Contest:
             )
         return rows
 
-    async def groups_of_its_own(self) -> list[_Group]:
+    async def groups_of_its_own(self) -> list[Group]:
         """The partitions that the published procedure makes."""
         nodes = await self._nodes()
         numbers = {node.id: number for number, node in enumerate(nodes)}
@@ -169,9 +166,9 @@ class Contest:
         _, rows = await self.database.call(READ_EDGES, {"weight": weight}, "read")
         edges = [(numbers[r["source"]], numbers[r["target"]], r["weight"]) for r in rows]
         parts = partitions(len(nodes), edges)
-        return [_Group(n, [nodes[i] for i in part]) for n, part in enumerate(parts, start=1)]
+        return [Group(n, [nodes[i] for i in part]) for n, part in enumerate(parts, start=1)]
 
-    async def groups_of_ours(self, pgs: PGS) -> list[_Group]:
+    async def groups_of_ours(self, pgs: PGS) -> list[Group]:
         """The partitions that our engine made, for the procedure to read."""
         by_id = {node.id: node for node in await self._nodes()}
         statement = (
@@ -181,10 +178,10 @@ class Contest:
         groups = []
         for part in await pgs.partitions(GRAPH):
             _, rows = await self.database.call(statement, {"uid": part.uid}, "read")
-            groups.append(_Group(part.id, [by_id[row["id"]] for row in rows]))
+            groups.append(Group(part.id, [by_id[row["id"]] for row in rows]))
         return groups
 
-    async def _swept(self, reader: PlantedReader, group: _Group) -> str:
+    async def _swept(self, reader: PlantedReader, group: Group) -> str:
         return _text(reader(_prompt("sweep", group.number, self.question, group.within())))
 
     async def _vector(self) -> NDArray[np.float32] | None:
@@ -202,7 +199,7 @@ class Contest:
         )
         return asked.vector
 
-    async def _nodes(self) -> list[_Node]:
+    async def _nodes(self) -> list[GraphNode]:
         given = {
             "text": list(self.mapping.text),
             "weight": self.mapping.weight or "",
@@ -210,7 +207,7 @@ class Contest:
         }
         _, rows = await self.database.call(READ_NODES, given, "read")
         return [
-            _Node(
+            GraphNode(
                 id=row["id"],
                 text=joined_text(row["text"]),
                 labels=tuple(row["labels"]),
@@ -239,59 +236,6 @@ class Contest:
             for fact in FACT.findall(finding.text)
             if any(c.valid and c.element_id == self.facts.get(fact) for c in finding.citations)
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Node:
-    id: str
-    text: str
-    labels: tuple[str, ...]
-    weight: float
-    vector: NDArray[np.float64] | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Group:
-    """A partition of the published procedure."""
-
-    number: int
-    nodes: list[_Node]
-
-    def by_weight(self) -> list[_Node]:
-        """The heaviest first."""
-        return sorted(self.nodes, key=lambda node: -node.weight)
-
-    def by_alias(self) -> dict[str, str]:
-        """The ids of the nodes by what they are called in the prompt."""
-        return {f"n{at}": node.id for at, node in enumerate(self.by_weight(), start=1)}
-
-    def within(self) -> list[str]:
-        """The nodes at full text, as many as 500,000 characters hold; the rest is dropped."""
-        lines: list[str] = []
-        size = 0
-        for at, node in enumerate(self.by_weight(), start=1):
-            text = clean(node.text)
-            title = text.partition("\n")[0][:100]
-            line = rendered(PromptNode(f"n{at}", title, text, node.labels))
-            size += len(line) + 1
-            if size > MAX_CHARACTERS:
-                break
-            lines.append(line)
-        return lines
-
-    def centroid(self) -> NDArray[np.float32] | None:
-        """The plain mean of the members' vectors, at unit length."""
-        vectors = [node.vector for node in self.nodes if node.vector is not None]
-        return unit(np.mean(vectors, axis=0)) if vectors else None
-
-
-def _routed(groups: Sequence[_Group], vector: NDArray[np.float32] | None) -> list[_Group]:
-    """Those at or above the threshold, best first; without vectors all. Up to the cap."""
-    if vector is None:
-        return list(groups[:CAP])
-    scored = [(float(c @ vector), g) for g in groups if (c := g.centroid()) is not None]
-    relevant = [pair for pair in scored if pair[0] >= THRESHOLD]
-    return [group for _, group in sorted(relevant, key=lambda pair: -pair[0])][:CAP]
 
 
 def _prompt(task: Any, partition: int | None, question: str, lines: Iterable[str]) -> Prompt:

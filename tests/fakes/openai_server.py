@@ -203,7 +203,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", "0"))
-        body = json.loads(self.rfile.read(length) or b"{}")
+        content = self.rfile.read(length)
+        if len(content) < length:
+            # The client died while it was sending: nothing was asked.
+            self.close_connection = True
+            return None
+        body = json.loads(content or b"{}")
         recorded = Recorded("POST", self.path, self._headers(), body)
         reply = self.server.fake.reply_to(recorded)
         if isinstance(reply, Status):
