@@ -12,13 +12,15 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from platformdirs import user_config_path
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, field_serializer
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -37,9 +39,14 @@ Provider = Literal["openai", "extractive"]
 EmbedderName = Literal["none", "stored", "openai", "hashing", "sentence-transformers"]
 Origin = Literal["default", "file", "environment", "call"]
 
-# Optional numbers may be said to be none; elsewhere "none" may be a value of its own.
+# Optional numbers and efforts may be said to be none, also to lift a default; where the text of
+# a setting says "unset" instead, "none" would be taken as a value of its own.
 NoneAllowed = BeforeValidator(lambda value: None if value == "none" else value)
 CUSTOMARY = {"llm_base_url": "OPENAI_BASE_URL", "llm_api_key": "OPENAI_API_KEY"}
+ADDRESSES = ("neo4j_uri", "llm_base_url")
+MASK = "***"
+_CREDENTIALS = re.compile(r"^(\w[\w+.-]*://)?.*@", re.DOTALL)  # to the last @: passwords hold some
+_QUERY = re.compile(r"(?<=[?#]).+", re.DOTALL)
 SOURCES = SettingsConfigDict(
     env_prefix="PGS_",
     env_ignore_empty=True,
@@ -59,6 +66,11 @@ def config_file() -> Path | None:
         return path
     places = (Path.cwd() / "pgs.toml", user_config_path("pgs-neo4j") / "pgs.toml")
     return next((path for path in places if path.is_file()), None)
+
+
+def masked_address(address: str) -> str:
+    """An address without what may be secret in it: credentials and query."""
+    return _QUERY.sub(MASK, _CREDENTIALS.sub(rf"\1{MASK}@", address))
 
 
 def _file_values() -> dict[str, Any]:
@@ -101,11 +113,15 @@ class PGSConfig(BaseSettings):
     model_config = SOURCES
 
     max_concurrent_sweeps: Annotated[
-        int, Field(ge=1, le=256, description="model calls in flight that a run begins with")
+        int, Field(ge=1, le=256, description="model calls in flight at first")
     ] = 5
     max_concurrent_calls: Annotated[
         int,
-        Field(ge=1, le=256, description="calls in flight it may grow to while all is well"),
+        Field(
+            ge=1,
+            le=256,
+            description="and at most; they grow to it while all is well",
+        ),
     ] = 20
     hedge: Annotated[
         bool,
@@ -215,10 +231,14 @@ class PGSConfig(BaseSettings):
         int, Field(ge=1, description="generations kept per graph, those of sessions aside")
     ] = 3
     sweep_effort: Annotated[
-        Effort | None, Field(description="reasoning effort of sweeps, where supported")
+        Effort | None,
+        Field(description="reasoning effort of sweeps, where supported; none: as the model has it"),
+        NoneAllowed,
     ] = None
     synthesis_effort: Annotated[
-        Effort | None, Field(description="reasoning effort of the synthesis, where supported")
+        Effort | None,
+        Field(description="the same of the synthesis; none: as the model has it"),
+        NoneAllowed,
     ] = "high"
     model_timeout_s: Annotated[
         float, Field(gt=0, description="seconds for one model call, its retries included")
@@ -242,25 +262,29 @@ class PGSConfig(BaseSettings):
 
 
 class Settings(BaseSettings):
-    """Everything that can be configured. Secrets are masked in every rendering."""
+    """Everything that can be configured.
+
+    Secrets, and what an address may hold of them, are masked when it is printed or made JSON.
+    """
 
     model_config = SOURCES
 
     neo4j_uri: Annotated[
         str | None,
         Field(
-            description="bolt://, bolt+s://, neo4j:// or neo4j+s://; none: the managed local server"
+            description="bolt://, bolt+s://, neo4j:// or neo4j+s://; unset: the managed local "
+            "server"
         ),
     ] = None
     neo4j_user: Annotated[str, Field(description="user name")] = "neo4j"
     neo4j_password: Annotated[SecretStr | None, Field(description="password")] = None
     neo4j_database: Annotated[
-        str | None, Field(description="database; none: the user's home database")
+        str | None, Field(description="database; unset: the user's home database")
     ] = None
     graph: Annotated[str | None, Field(description="the graph to use when none is named")] = None
     llm_provider: Annotated[
         Provider | None,
-        Field(description="none: openai when a key or base URL is set, else extractive"),
+        Field(description="unset: openai when a key or base URL is set, else extractive"),
     ] = None
     llm_base_url: Annotated[
         str | None, Field(description="OpenAI-compatible endpoint; OPENAI_BASE_URL stands in")
@@ -279,7 +303,12 @@ class Settings(BaseSettings):
         Field(description="model name for the openai and sentence-transformers embedders"),
     ] = None
     embedding_dimensions: Annotated[
-        int | None, Field(ge=1, description="vector length to ask the openai embedder for")
+        int | None,
+        Field(
+            ge=1,
+            description="vector length to ask the openai embedder for; none: as the model has it",
+        ),
+        NoneAllowed,
     ] = None
     models: Annotated[
         Models,
@@ -301,6 +330,16 @@ class Settings(BaseSettings):
         """The call, the environment, ``pgs.toml``, the customary names; no dotenv, no secrets."""
         del dotenv_settings, file_secret_settings
         return _sources(settings_cls, init_settings, env_settings)
+
+    @field_serializer(*ADDRESSES, when_used="unless-none")
+    def _address(self, address: str) -> str:
+        return masked_address(address)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """The fields as pydantic shows them, but for secrets in addresses."""
+        for name, value in super().__repr_args__():
+            masked = name in ADDRESSES and isinstance(value, str)
+            yield name, masked_address(value) if masked else value
 
     @property
     def provider(self) -> Provider:

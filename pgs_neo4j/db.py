@@ -29,7 +29,7 @@ Access = Literal["read", "write"]
 
 MINIMUM_VERSION = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 TOKEN_ATTEMPTS = 5
 LOST_S = 0.2  # after an acknowledgement that was lost
 PATIENCE_S = 60.0  # for a server that restarts in mid-run

@@ -195,7 +195,7 @@ class PGS:
         return await answers.load(self.db, stored, graph.mapping)
 
     async def document(self, run: str) -> Document:
-        """The answer of a run with the partitions around it and the nodes that it cites, as
+        """The answer of a run with the partitions around it and the nodes that it cites.
 
         ``pgs_neo4j.export`` makes files of it. Raises as ``answer`` does.
         """

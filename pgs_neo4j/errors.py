@@ -5,7 +5,7 @@
     │   ├── ConfigError             a setting or parameter is unknown or out of range
     │   ├── MappingError            a graph mapping is malformed or matches nothing
     │   ├── EmptyGraphError         the graph has no node to read
-    │   ├── QuestionError           the question is empty or too long
+    │   ├── QuestionError           the question is empty, too long, or no text
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
@@ -26,7 +26,7 @@
     │       ├── ArtifactError       a jar could not be fetched or has the wrong checksum
     │       ├── JavaMissingError
     │       └── ServerStartError
-    ├── BusyError                   somebody else is repartitioning this graph
+    ├── BusyError                   somebody else is at this graph, or at this run
     │   └── LeaseLostError          somebody else took over while this job stood still
     ├── StoppedError                a bound was reached before there was anything to answer from
     │   ├── BudgetError             calls, tokens, or cost
@@ -48,6 +48,12 @@ contain a password, a key, or the question.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pgs_neo4j.model import Usage
+
+LISTED = 3  # reasons, and partitions for each, that a message names
 
 
 class PGSError(Exception):
@@ -71,7 +77,7 @@ class EmptyGraphError(UsageError):
 
 
 class QuestionError(UsageError):
-    """The question is empty."""
+    """The question is empty, too long, or no text."""
 
 
 class UnknownGraphError(UsageError):
@@ -155,7 +161,7 @@ class ServerStartError(LocalServerError):
 
 
 class BusyError(PGSError):
-    """Somebody else is repartitioning this graph; the message says who, and until when."""
+    """Somebody else repartitions this graph or carries out this run; the message says who."""
 
 
 class LeaseLostError(BusyError):
@@ -176,9 +182,10 @@ class DeadlineError(StoppedError):
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A failure is worth another try: after ``wait_s`` if the endpoint named a time, at most
+    """A failure that is worth another try.
 
-    ``tries`` times for this kind of failure (None: until the deadline).
+    After ``wait_s`` if the endpoint named a time, at most ``tries`` times for this kind of
+    failure (None: until the deadline).
     """
 
     wait_s: float | None = None
@@ -186,11 +193,17 @@ class Retry:
 
 
 class ModelError(PGSError):
-    """A language or embedding model failed; with ``retry`` another try may succeed."""
+    """A language or embedding model failed; with ``retry`` another try may succeed.
 
-    def __init__(self, message: str, *, retry: Retry | None = None) -> None:
+    ``usage`` is what the failed call has cost, none where it was refused; None: nobody knows.
+    """
+
+    def __init__(
+        self, message: str, *, retry: Retry | None = None, usage: Usage | None = None
+    ) -> None:
         super().__init__(message)
         self.retry = retry
+        self.usage = usage
 
 
 class ModelUnavailableError(ModelError):
@@ -226,8 +239,25 @@ class AllSweepsFailedError(ModelError):
 
     def __init__(self, reasons: dict[int, str]) -> None:
         self.reasons = reasons
-        listed = "; ".join(f"P{partition}: {reason}" for partition, reason in reasons.items())
+        sweeps = "the only sweep" if len(reasons) == 1 else f"all {len(reasons):,} sweeps"
         super().__init__(
-            f"every one of the {len(reasons)} sweeps failed ({listed}); nothing was counted as "
-            "read, so fix the cause and ask again with mode 'continue'"
+            f"{sweeps} failed ({_by_reason(reasons)}), so nothing counts as read; fix the cause, "
+            "and 'pgs resume' goes on"
         )
+
+
+def _by_reason(reasons: dict[int, str]) -> str:
+    """Each reason once, the most frequent first, with the first few partitions it holds for."""
+    partitions: dict[str, list[int]] = {}
+    for partition, reason in reasons.items():
+        partitions.setdefault(reason, []).append(partition)
+    ranked = sorted(partitions.items(), key=lambda each: -len(each[1]))
+    listed = [f"{_named(found)}: {reason}" for reason, found in ranked[:LISTED]]
+    more = sum(len(found) for _, found in ranked[LISTED:])
+    return "; ".join([*listed, f"{more:,} more for other reasons"] if more else listed)
+
+
+def _named(partitions: list[int]) -> str:
+    named = ", ".join(f"P{number}" for number in partitions[:LISTED])
+    more = len(partitions) - LISTED
+    return f"{named} and {more:,} more" if more > 0 else named

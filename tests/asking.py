@@ -33,11 +33,11 @@ class Asked:
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        first, pieces = await self.scheduler.opened(
-            lambda: self.llm.stream(prompt, max_tokens=max_tokens, effort=effort),
-            Pace(),
-            tokens=1,
-        )
+        async def begun() -> tuple[str | Completion | None, AsyncGenerator[str | Completion, None]]:
+            pieces = self.llm.stream(prompt, max_tokens=max_tokens, effort=effort)
+            return await anext(pieces, None), pieces
+
+        first, pieces = await self.scheduler.call(begun, Pace(), length=1.0, tokens=1)
         try:
             if first is not None:
                 yield first

@@ -1,4 +1,5 @@
-// The nodes that the synthesis of a run cites, with what a page shows of them.
+// The nodes that the synthesis of a run cites and that are still there, with what a page shows of
+// them.
 // params: run, title, key, text
 // returns: partition, alias, rank, element_id, labels, title, key, text
 // mode: read

@@ -1,14 +1,20 @@
-// What a run has recorded of each partition, and the nodes that its reports cite.
+// What a run has recorded of each partition, and those of the nodes that its reports cite which
+// are still there. Their texts come along only where no citations were stored with a bullet, as by
+// the first releases.
 // params: run, title, key, text
 // returns: id, partition, sweep, findings, flags, absences
 // mode: read
 MATCH (:PgsRun {id: $run})-[:PGS_SWEPT]->(w:PgsSweep)
 RETURN w.id AS id, w.partition AS partition, w {.*} AS sweep,
-       [(f:PgsFinding)-[:PGS_FROM]->(w) | f {.place, .text, cited: [(f)-[c:PGS_CITES]->(n) |
+       [(f:PgsFinding)-[:PGS_FROM]->(w) |
+        f {.place, .text, .citations, .quotes, cited: [(f)-[c:PGS_CITES]->(n) |
           {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
-           title: n[$title], key: n[$key], text: [property IN $text | n[property]]}]}] AS findings,
-       [(f:PgsFlag)-[:PGS_FROM]->(w) | f {.place, .text, .target, cited: [(f)-[c:PGS_CITES]->(n) |
+           title: n[$title], key: n[$key],
+           text: [property IN $text WHERE f.citations IS NULL | n[property]]}]}] AS findings,
+       [(f:PgsFlag)-[:PGS_FROM]->(w) |
+        f {.place, .text, .target, .citations, cited: [(f)-[c:PGS_CITES]->(n) |
           {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
-           title: n[$title], key: n[$key], text: [property IN $text | n[property]]}]}] AS flags,
+           title: n[$title], key: n[$key],
+           text: [property IN $text WHERE f.citations IS NULL | n[property]]}]}] AS flags,
        [(a:PgsAbsence)-[:PGS_FROM]->(w) | a {.place, .text}] AS absences
 ORDER BY partition

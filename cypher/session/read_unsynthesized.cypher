@@ -1,19 +1,24 @@
-// Reports of a session that no synthesis has seen, of runs that ended without an answer; `current`
-// tells whether the numbers of partitions in a report are those of this generation.
-// params: session, run, generation, title, key, text
-// returns: id, partition, sweep, current, findings, flags, absences
+// Reports of a session that no synthesis has seen, of runs that ended without an answer, those
+// in `given_up` among them; `current` tells whether the numbers of partitions in a report are those
+// of this generation. Texts of nodes as in `read_sweeps`.
+// params: session, run, given_up, generation, title, key, text
+// returns: id, run, partition, sweep, current, findings, flags, absences
 // mode: read
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
       -[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
-WHERE r.id <> $run AND NOT r.status IN ['running', 'complete'] AND w.synthesized IS NULL
-  AND w.status <> 'failed'
-RETURN w.id AS id, p.id AS partition, w {.*} AS sweep,
+WHERE r.id <> $run AND (NOT r.status IN ['running', 'complete'] OR r.id IN $given_up)
+  AND w.synthesized IS NULL AND w.status <> 'failed'
+RETURN w.id AS id, r.id AS run, p.id AS partition, w {.*} AS sweep,
        EXISTS { (r)-[:PGS_ON]->(:PgsGeneration {id: $generation}) } AS current,
-       [(f:PgsFinding)-[:PGS_FROM]->(w) | f {.place, .text, cited: [(f)-[c:PGS_CITES]->(n) |
+       [(f:PgsFinding)-[:PGS_FROM]->(w) |
+        f {.place, .text, .citations, .quotes, cited: [(f)-[c:PGS_CITES]->(n) |
           {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
-           title: n[$title], key: n[$key], text: [property IN $text | n[property]]}]}] AS findings,
-       [(f:PgsFlag)-[:PGS_FROM]->(w) | f {.place, .text, .target, cited: [(f)-[c:PGS_CITES]->(n) |
+           title: n[$title], key: n[$key],
+           text: [property IN $text WHERE f.citations IS NULL | n[property]]}]}] AS findings,
+       [(f:PgsFlag)-[:PGS_FROM]->(w) |
+        f {.place, .text, .target, .citations, cited: [(f)-[c:PGS_CITES]->(n) |
           {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
-           title: n[$title], key: n[$key], text: [property IN $text | n[property]]}]}] AS flags,
+           title: n[$title], key: n[$key],
+           text: [property IN $text WHERE f.citations IS NULL | n[property]]}]}] AS flags,
        [(a:PgsAbsence)-[:PGS_FROM]->(w) | a {.place, .text}] AS absences
 ORDER BY id

@@ -19,10 +19,12 @@ CALL (w) {
 }
 FOREACH (row IN $findings |
   MERGE (f:PgsFinding {id: row.id})
-  SET f.text = row.text, f.place = row.place, f.supported = row.supported, f.misquoted = row.misquoted
+  SET f.text = row.text, f.place = row.place, f.supported = row.supported, f.misquoted = row.misquoted,
+      f.citations = row.citations, f.quotes = row.quotes
   MERGE (f)-[:PGS_FROM]->(w))
 FOREACH (row IN $flags |
-  MERGE (f:PgsFlag {id: row.id}) SET f.text = row.text, f.place = row.place, f.target = row.target
+  MERGE (f:PgsFlag {id: row.id})
+  SET f.text = row.text, f.place = row.place, f.target = row.target, f.citations = row.citations
   MERGE (f)-[:PGS_FROM]->(w))
 FOREACH (row IN $absences |
   MERGE (a:PgsAbsence {id: row.id}) SET a.text = row.text, a.place = row.place

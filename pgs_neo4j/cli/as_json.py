@@ -1,75 +1,45 @@
 """Every value that a command prints with ``--json``, as plain JSON data.
 
-Numbers that JSON has no word for (NaN, infinity) become null. Keys are snake_case and stay.
+Keys are snake_case and stay.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pgs_neo4j.export.data import Json, plain_data
+from pgs_neo4j.export.json_text import coverage_data
 
 if TYPE_CHECKING:
     from pgs_neo4j.catalog import StoredGraph
     from pgs_neo4j.jobs.record import Job
     from pgs_neo4j.jobs.repartition import Failed
     from pgs_neo4j.model import (
-        Coverage,
         Drift,
         Generation,
         Partition,
         Plan,
-        Routing,
     )
     from pgs_neo4j.pgs.partition import Partitioning
     from pgs_neo4j.pgs.session import SessionInfo
-
-Json = dict[str, Any]
-
-
-def plain_data(value: object) -> Any:
-    """Dataclasses, tuples, paths, and numbers of any kind as JSON data, by field name."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return round(value, 6) if math.isfinite(value) else None
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain_data(item) for key, item in value.items()}
-    if isinstance(value, Sequence | set | frozenset):
-        return [plain_data(item) for item in value]
-    return str(value) if isinstance(value, Path) else _number(value)
 
 
 def plan(found: Plan, unpriced: Sequence[str]) -> Json:
     """What a question would read and cost; null where a model has no price."""
     names = ("graph", "session", "mode", "generation", "sweep_model", "synthesis_model")
     totals = ("calls", "cached", "input_tokens", "output_tokens")
-    parts = [{str(key): value for key, value in plain_data(each).items()} for each in found.sweeps]
     return {
         **{name: getattr(found, name) for name in names},
-        "partitions": [{"id": part.pop("partition"), **part} for part in parts],
+        "sweeps": plain_data(found.sweeps),
         "synthesis": plain_data(found.synthesis),
         "flagged": plain_data(found.flagged),
         "total": {name: getattr(found, name) for name in totals},
         "cost": {"low": plain_data(found.low), "high": plain_data(found.high)},
         "unpriced": list(unpriced),
         "budget": found.budget,
-        "routing": routing(found.routing),
+        "routing": plain_data(found.routing),
     }
-
-
-def coverage(found: Coverage) -> Json:
-    """Coverage in partitions and in nodes."""
-    return {**plain_data(found), "fraction": plain_data(found.fraction)}
-
-
-def routing(found: Routing) -> Json:
-    """The routes, best first, and how they came about."""
-    return {str(key): value for key, value in plain_data(found).items()}
 
 
 def partitioning(found: Partitioning) -> Json:
@@ -156,7 +126,7 @@ def session(found: SessionInfo) -> Json:
     """A stored session with its coverage of the current generation."""
     return {
         **plain_data(found),
-        "coverage": coverage(found.coverage) if found.coverage else None,
+        "coverage": coverage_data(found.coverage) if found.coverage else None,
     }
 
 
@@ -169,9 +139,3 @@ def job(found: Job | Failed) -> Json:
     if found.job is not None:
         return job(found.job)
     return {"graph": found.graph, "outcome": "failed", "error": str(found.error)}
-
-
-def _number(value: object) -> Any:
-    """numpy's scalars and arrays know themselves as Python values; anything else is text."""
-    to_list = getattr(value, "tolist", None)
-    return plain_data(to_list()) if to_list is not None else str(value)

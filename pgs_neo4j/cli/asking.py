@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.listen import AnswerStream, Listener, answer_stream, write_answer
 from pgs_neo4j.cli.run import DONE, PARTIAL
+from pgs_neo4j.errors import DatabaseError
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
     from pgs_neo4j.events import OnEvent
+    from pgs_neo4j.export import Area
     from pgs_neo4j.model import Answer
     from pgs_neo4j.pgs.layered import SearchAnswer
 
@@ -61,8 +63,19 @@ async def _as_json(pgs: PGS, ask: Ask, shown: Listener) -> int:
     from pgs_neo4j.cli import answer_json
 
     answer, search = await ask(shown)
-    # The partitions of its own generation, which need not be the current one.
-    document = await pgs.document(answer.run)
+    areas = await _areas(pgs, answer)
     shown.stop()
-    output.write_json(answer_json.answer(answer, answer_json.keywords_of(document.areas), search))
+    output.write_json(answer_json.answer(answer, areas, search))
     return code_of(answer)
+
+
+async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
+    """The partitions of the answer's own generation, which need not be the current one.
+
+    They only add keywords: an answer that is paid for is not held back for want of them.
+    """
+    try:
+        return (await pgs.document(answer.run)).areas
+    except DatabaseError as error:
+        output.note(f"the answer has no keywords, because they could not be read: {error}")
+        return ()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pgs_neo4j.cli.text import counted, one_line, size
+from pgs_neo4j.cli.text import size
 from pgs_neo4j.events import (
     Event,
     PassFinished,
@@ -20,6 +20,7 @@ from pgs_neo4j.events import (
     SweepFinished,
     SweepStarted,
 )
+from pgs_neo4j.export.text import counted, one_line
 from pgs_neo4j.model import Routing, SweepStatus
 
 State = Literal["reading", "read", "partial", "failed"]

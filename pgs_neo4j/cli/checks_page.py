@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.text import counted, item, one_line
+from pgs_neo4j.cli.text import item
 from pgs_neo4j.export import facts
 from pgs_neo4j.export.mentions import name_of, pieces
+from pgs_neo4j.export.text import counted, one_line
 from pgs_neo4j.model import (
     AbsenceStatus,
     Answer,
@@ -25,13 +26,13 @@ TOLD = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRADI
 
 
 def sections(answer: Answer, width: int) -> list[list[str]]:
-    """Absences looked for, opportunities, and findings that meet; nothing for what is empty."""
+    """Absences looked for, opportunities, and converging findings; nothing for what is empty."""
     met = answer.crosscheck
     looked_for = f"Absences looked for: {facts.statuses(met.absences)}"
     found = (
         (looked_for, _absences(met.absences), len(met.absences)),
         ("Opportunities", [*map(_opportunity, met.opportunities[:MOST])], len(met.opportunities)),
-        ("Findings that meet", [*map(_meeting, met.convergences[:MOST])], len(met.convergences)),
+        (facts.CONVERGENCES, [*map(_meeting, met.convergences[:MOST])], len(met.convergences)),
     )
     shown = [
         [heading, *(line for text in items for line in item(text, width))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.cli.text import counted, labelled, one_line, percent
+from pgs_neo4j.cli.text import labelled
+from pgs_neo4j.export.text import counted, one_line, percent
 from pgs_neo4j.model import Drift, Generation, Origin
 
 COLUMN = 17  # columns of the labels on the left

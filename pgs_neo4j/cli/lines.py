@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 
+from pgs_neo4j.cli import output
 from pgs_neo4j.cli.board import Board, keywords_of
-from pgs_neo4j.cli.text import counted, one_line, seconds
 from pgs_neo4j.events import (
     Event,
     PassFinished,
@@ -19,6 +18,7 @@ from pgs_neo4j.events import (
     SweepStarted,
     Warned,
 )
+from pgs_neo4j.export.text import counted, one_line, seconds
 from pgs_neo4j.model import Sweep, SweepStatus
 
 PROGRESS_EVERY_S = 5.0
@@ -47,7 +47,7 @@ class Lines:
             self._last = now
         told = line(event, self.board)
         if told:
-            print(told, file=sys.stderr, flush=True)  # noqa: T201 - this is the place to print
+            output.say(told)
 
 
 def line(event: Event, board: Board) -> str:

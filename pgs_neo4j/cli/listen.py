@@ -11,9 +11,10 @@ from typing import Protocol
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.run_words import resuming
-from pgs_neo4j.cli.text import Wrapper, plain, wrapped
+from pgs_neo4j.cli.text import Wrapper, wrapped
 from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
 from pgs_neo4j.events import Event, RunStarted, SearchAnswered, TextStreamed
+from pgs_neo4j.export.text import plain
 
 
 class Listener(Protocol):
@@ -118,6 +119,7 @@ class AnswerStream:
     broken: bool = False
     _searching: bool = field(default=False, repr=False)
     _line_ended: bool = field(default=False, repr=False)
+    _held: str = field(default="", repr=False)
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -125,7 +127,7 @@ class AnswerStream:
             case TextStreamed(text):
                 self._begin("\n## From the partitions\n\n" if self._searching else "")
                 self._searching = False
-                self.write(self.wrapper.feed(plain(text)))
+                self.write(self.wrapper.feed(plain(self._whole(text))))
             case SearchAnswered(text):
                 self._begin("## From the nearest nodes\n\n")
                 self.write(f"{wrapped(plain(text).rstrip(), self.wrapper.width)}\n")
@@ -152,6 +154,12 @@ class AnswerStream:
             output.silence(sys.stdout)
             if self.task is not None:
                 self.task.cancel()
+
+    def _whole(self, text: str) -> str:
+        """What can be made plain now: a line break may be two characters, in two deltas."""
+        text = self._held + text
+        self._held = "\r" if text.endswith("\r") else ""
+        return text.removesuffix("\r")
 
     def _begin(self, heading: str) -> None:
         if not self.written or heading:

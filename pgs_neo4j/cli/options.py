@@ -58,7 +58,11 @@ TopKOption = Annotated[
     ),
 ]
 ConcurrencyOption = Annotated[
-    int | None, typer.Option("--max-concurrent-sweeps", help="Model calls at the same time [5].")
+    int | None,
+    typer.Option(
+        "--max-concurrent-sweeps",
+        help="Model calls in flight at first [5]; may grow to max_concurrent_calls.",
+    ),
 ]
 SweepTokensOption = Annotated[
     int | None, typer.Option("--sweep-max-tokens", help="Tokens of one report [6000].")
@@ -90,4 +94,15 @@ NoCacheOption = Annotated[
 FlagSweepsOption = Annotated[
     int | None,
     typer.Option("--max-flag-sweeps", help="Flagged partitions swept after the others [3]."),
+]
+HedgeOption = Annotated[
+    bool, typer.Option("--hedge", help="Ask stragglers a second time; costs more.")
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--idempotency-key",
+        metavar="KEY",
+        help="With the same key, session, and request, the first answer again; not with --top-k.",
+    ),
 ]

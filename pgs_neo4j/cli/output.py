@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from pgs_neo4j.cli.text import one_line
+from pgs_neo4j.export.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-# Valid in JSON as they are, but not on a terminal.
-_UNSAFE = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 DEFAULT_WIDTH = 80
 _speak: Callable[[str], None] | None = None
 
 
 def prepare() -> None:
-    """Let no character fail that a stream's encoding lacks."""
+    """Let no character fail that a stream's encoding lacks, nor a stderr that was closed."""
+    if sys.stderr is None:  # as with 2>&-
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -51,21 +50,20 @@ def write_lines(lines: list[str]) -> None:
 
 
 def write_json(value: object) -> None:
-    """Write one JSON document to stdout."""
-    write(json_text(value, ascii_only="utf" not in (sys.stdout.encoding or "").lower()))
+    """Write one JSON document to stdout, with what a terminal might obey as escapes."""
+    write(_json_text(value))
 
 
 def write_json_line(value: object) -> None:
     """Write a JSON document on one line to stdout, for logs."""
-    text = json_text(value, ascii_only="utf" not in (sys.stdout.encoding or "").lower())
     # A line end inside a string is written as an escape, so these are all of the layout.
-    write(" ".join(line.strip() for line in text.splitlines()) + "\n")
+    write(" ".join(line.strip() for line in _json_text(value).splitlines()) + "\n")
 
 
-def json_text(value: object, *, ascii_only: bool = False) -> str:
-    """The document, with what a terminal might obey written as escapes."""
-    text = json.dumps(value, ensure_ascii=ascii_only, indent=2, allow_nan=False)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+def _json_text(value: object) -> str:
+    from pgs_neo4j.export.data import json_text
+
+    return json_text(value, ascii_only="utf" not in (sys.stdout.encoding or "").lower())
 
 
 def write_table(table: RenderableType) -> None:
@@ -92,14 +90,14 @@ def error_console() -> Console:
 
 def note(message: str) -> None:
     """Say one line on stderr."""
-    _say(f"note: {one_line(message)}")
+    say(f"note: {one_line(message)}")
 
 
 def complain(message: str) -> None:
     """Say on stderr, in one line, what went wrong; red on a terminal."""
     line = f"pgs: {one_line(message)}"
     red = is_terminal(sys.stderr) and not os.environ.get("NO_COLOR")
-    _say(f"\x1b[31m{line}\x1b[0m" if red else line)
+    say(f"\x1b[31m{line}\x1b[0m" if red else line)
 
 
 def speak_through(speak: Callable[[str], None] | None) -> None:
@@ -108,14 +106,15 @@ def speak_through(speak: Callable[[str], None] | None) -> None:
     _speak = speak
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Write a safe line to stderr; never raises, for what is said about a run must not end it."""
     if _speak is not None:
         _speak(line)
         return
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
-    except BrokenPipeError:
+    except OSError:  # a closed pipe, a full disk, a terminal that is gone
         silence(sys.stderr)
 
 

@@ -6,18 +6,17 @@ import shlex
 from collections.abc import Sequence
 
 from pgs_neo4j.cli import checks_page
-from pgs_neo4j.cli.answer_json import PHASES, distinct
 from pgs_neo4j.cli.run_words import resuming
-from pgs_neo4j.cli.text import counted, labelled, moment, one_line, percent, seconds
-from pgs_neo4j.export.facts import EXTRACTIVE
-from pgs_neo4j.export.text import money
-from pgs_neo4j.model import Answer, Citation, Coverage, Sweep, SweepStatus, Usage
+from pgs_neo4j.cli.text import labelled, moment
+from pgs_neo4j.export import facts
+from pgs_neo4j.export.mentions import distinct, name_of
+from pgs_neo4j.export.text import counted, money, one_line
+from pgs_neo4j.model import Answer, Citation, Sweep, SweepStatus, Usage
 
 LONGEST_QUESTION = 60
 NO_SYNTHESIS = "There is no synthesis yet; what was read is kept."
-NO_MODEL = (
-    "No language model was used: the extractive reader quotes sentences and counts them. Set "
-    "OPENAI_API_KEY, or PGS_LLM_BASE_URL, PGS_SWEEP_MODEL and PGS_SYNTHESIS_MODEL for any "
+HOW_TO_GET_A_MODEL = (
+    "Set OPENAI_API_KEY, or PGS_LLM_BASE_URL, PGS_SWEEP_MODEL and PGS_SYNTHESIS_MODEL for any "
     "OpenAI-compatible server, and ask again."
 )
 
@@ -48,7 +47,7 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
     found = distinct(citations)
     if not found:
         return ["Sources", "  none: the answer cites no node"]
-    names = [name_of(citation) for citation in found]
+    names = [name_of(each.partition, one_line(each.alias, 30)) for each in found]
     room = max(len(name) for name in names)
     return [
         "Sources",
@@ -59,33 +58,22 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
     ]
 
 
-def name_of(citation: Citation) -> str:
-    """A citation as it stands in the answer: ``P4:n12``; ``n3`` where it names no partition."""
-    alias = one_line(citation.alias, 30)
-    return f"P{citation.partition}:{alias}" if citation.partition else alias
-
-
 def summary(answer: Answer, width: int) -> list[str]:
     """Coverage, model, tokens, and seconds; what went wrong last."""
     rows = [
-        ("Coverage", f"{coverage(answer.coverage)} in session {one_line(answer.session, 60)}"),
+        (
+            "Coverage",
+            f"{facts.headline(answer.coverage)} in session {one_line(answer.session, 60)}",
+        ),
         ("This run", f"{one_line(answer.run, 60)}: {reading(answer.sweeps)}"),
         ("Checks", checks_page.counts(answer)),
         ("Model", f"{one_line(answer.model, 60)}: {usage(answer.usage)}{_reduced(answer)}"),
         ("Cost", money(answer.cost) if answer.cost else ""),
-        ("Time", timing(answer.seconds)),
+        ("Time", facts.timing(answer.seconds)),
         ("Stopped", one_line(answer.stopped)),
         *(("Note", text) for text in _notes(answer)),
     ]
     return [line for label, text in rows if text for line in labelled(label, text, width)]
-
-
-def coverage(found: Coverage) -> str:
-    """``5 of 11 partitions, 300 of 586 nodes (51 %)``."""
-    return (
-        f"{found.partitions_swept} of {counted(found.partitions_total, 'partition')}, "
-        f"{found.nodes_read:,} of {counted(found.nodes_total, 'node')} ({percent(found.fraction)})"
-    )
 
 
 def reading(sweeps: Sequence[Sweep]) -> str:
@@ -113,12 +101,6 @@ def usage(found: Usage) -> str:
         f"{counted(found.calls, 'call')}, {cached}{about}{found.input_tokens:,} tokens in, "
         f"{found.output_tokens:,} out"
     )
-
-
-def timing(found: dict[str, float]) -> str:
-    """The total, and the phases it is made of."""
-    phases = ", ".join(f"{name} {seconds(found[name])}" for name in PHASES[:-1] if name in found)
-    return f"{seconds(found.get('total', 0.0))} ({phases})" if phases else "unknown"
 
 
 def advice(answer: Answer) -> list[str]:
@@ -156,10 +138,10 @@ def _reduced(answer: Answer) -> str:
 
 
 def _notes(answer: Answer) -> list[str]:
-    """Warnings, but for those that only repeat why the run was stopped."""
-    stopped = answer.stopped
-    found = [one_line(each) for each in answer.warnings if not stopped or stopped not in each]
-    return [*found, NO_MODEL] if EXTRACTIVE in answer.model.split(" / ") else found
+    found = facts.warnings(answer)
+    if facts.extractive(answer):
+        found.append(f"{facts.NO_MODEL} {HOW_TO_GET_A_MODEL}")
+    return found
 
 
 def _title(citation: Citation, room: int) -> str:

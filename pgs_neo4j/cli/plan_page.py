@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.text import counted, labelled, one_line
-from pgs_neo4j.export.text import money
+from pgs_neo4j.cli.text import labelled
+from pgs_neo4j.export.text import counted, money, one_line
 from pgs_neo4j.model import Plan, PlannedCalls
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.drift_words import origin
-from pgs_neo4j.cli.text import counted, labelled, one_line, percent, seconds
+from pgs_neo4j.cli.text import labelled
+from pgs_neo4j.export.text import counted, one_line, percent, seconds
 from pgs_neo4j.graph.quality import QUANTILES
 from pgs_neo4j.model import Generation
 

@@ -1,10 +1,10 @@
 """The one funnel of all commands: signals cancel, errors become one line and a code.
 
     0 done   2 usage   3 partial answer, or stopped by a bound   4 somebody else is at it
-    5 database   6 model   130 interrupted
+    5 database   6 model   130 interrupted   141 nobody reads stdout any more
 
-What can be done about an error is noted below it. A closed stdout ends a command quietly with
-141, as it ends other tools.
+What can be done about an error is noted below it. An error that nobody expected is a fault of
+ours; it is told in a line, too, and Python ends with 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError, StoppedError
 
-DONE, FAULT, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 1, 2, 3, 4, 5, 6
+DONE, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 2, 3, 4, 5, 6
 CODES = (
     (DatabaseError, DATABASE),
     (ModelError, MODEL),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from pgs_neo4j.cli import tables as plain_tables
-from pgs_neo4j.cli.text import counted, one_line, percent, plain
+from pgs_neo4j.export.text import counted, one_line, percent, plain
 from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey
 
 MOST_LABELS = 15

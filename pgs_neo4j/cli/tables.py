@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.cli.page import coverage
-from pgs_neo4j.cli.text import moment, one_line, percent, seconds
+from pgs_neo4j.cli.text import moment
+from pgs_neo4j.export.facts import headline
+from pgs_neo4j.export.text import one_line, percent, seconds
 from pgs_neo4j.jobs.record import Job
 from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
 from pgs_neo4j.pgs.session import SessionInfo
@@ -118,7 +119,7 @@ def sessions(found: Sequence[SessionInfo]) -> Table:
             info.id,
             info.graph,
             info.runs,
-            coverage(info.coverage) if info.coverage else "-",
+            headline(info.coverage) if info.coverage else "-",
             moment(info.updated_at),
         )
         for info in found

@@ -1,4 +1,4 @@
-"""Text from a graph or a model made safe and readable on a terminal. Pure."""
+"""Text laid out for a terminal: wrapped, labelled, as items. Pure."""
 
 from __future__ import annotations
 
@@ -6,47 +6,10 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-# A terminal obeys escape sequences, and reorders text at bidirectional controls: neither may
-# come from a node. \n and \t are all that stays.
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 _WORD = re.compile(r"\S+|\n|[^\S\n]+")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])$")
 LABEL = 10  # columns of the labels on the left
 LONGEST_ITEM = 3  # lines
-
-
-def plain(text: str) -> str:
-    """The text without escape sequences and control characters but newline and tab."""
-    return _CONTROL.sub("", _SEQUENCE.sub("", text))
-
-
-def one_line(text: str, limit: int | None = None) -> str:
-    """The text on one line, safe, and cut with an ellipsis after ``limit`` characters."""
-    line = " ".join(plain(text).split())
-    return line if limit is None or len(line) <= limit else f"{line[: max(limit - 1, 0)]}…"
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """A count with its noun: ``1 node``, ``1,200 nodes``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def percent(share: float) -> str:
-    """A share of 0 to 1 in whole percent that never rounds to none or all of something."""
-    if 0 < share < 0.01:
-        return "under 1 %"
-    return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
-
-
-def seconds(value: float) -> str:
-    """A duration for people: ``0.8 s``, ``45 s``, ``3 min 05 s``."""
-    if value < 10:
-        return f"{value:.1f} s"
-    whole = round(value)
-    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60:02d} s"
 
 
 def size(size_bytes: float) -> str:

@@ -1,10 +1,16 @@
 """An answer as a file: Markdown, JSON, a page, a notebook cell. Pure, no I/O, no clock."""
 
-from pgs_neo4j.export.document import Area, AreaState, Document, SourceNode
-from pgs_neo4j.export.json_text import to_json
-from pgs_neo4j.export.markdown import to_markdown
-from pgs_neo4j.export.notebook import to_notebook
-from pgs_neo4j.export.page import to_html
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pgs_neo4j.export.document import Area, AreaState, Document, SourceNode
+    from pgs_neo4j.export.json_text import to_json
+    from pgs_neo4j.export.markdown import to_markdown
+    from pgs_neo4j.export.notebook import to_notebook
+    from pgs_neo4j.export.page import to_html
 
 __all__ = [
     "Area",
@@ -16,3 +22,21 @@ __all__ = [
     "to_markdown",
     "to_notebook",
 ]
+
+_HOMES = {
+    "Area": "document",
+    "AreaState": "document",
+    "Document": "document",
+    "SourceNode": "document",
+    "to_html": "page",
+    "to_json": "json_text",
+    "to_markdown": "markdown",
+    "to_notebook": "notebook",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Lazy, so that a command that needs only `export.text` imports no parser of Markdown.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

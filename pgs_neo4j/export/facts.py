@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pgs_neo4j.export.document import Area, AreaState
 from pgs_neo4j.export.text import counted, money, one_line, percent, seconds
@@ -26,7 +26,7 @@ STATUS_WORDS = {
     AbsenceStatus.CONFIRMED: "in none of the nodes searched",
     AbsenceStatus.ELSEWHERE: "only in nodes that were not read",
     AbsenceStatus.CONTRADICTED: "a node that was read holds it",
-    AbsenceStatus.UNCHECKED: "could not be looked for",
+    AbsenceStatus.UNCHECKED: "could not be looked for everywhere",
 }
 STATE_WORDS = {
     AreaState.READ: "read",
@@ -40,6 +40,7 @@ SWEEP_WORDS = {
     SweepStatus.FAILED: "failed",
     SweepStatus.UNREAD: "not read",
 }
+CONVERGENCES = "Converging findings"  # what they are called wherever they are listed
 KINSHIP_WORDS: dict[Kinship, str] = {
     "neighbours": "relationships between nodes that they cite",
     "words": "nearly the same words",
@@ -121,6 +122,19 @@ def tokens(usage: Usage) -> str:
     return f"{about}{usage.input_tokens:,} in, {usage.output_tokens:,} out"
 
 
+def timing(known: Mapping[str, float]) -> str:
+    """The total, and the phases it is made of: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
+    order = [*(name for name in PHASES if name in known), *(n for n in known if n not in PHASES)]
+    phases = ", ".join(f"{one_line(n, 40)} {seconds(known[n])}" for n in order if n != "total")
+    total = seconds(known["total"]) if "total" in known else ""
+    return f"{total} ({phases})" if total and phases else total or phases or "unknown"
+
+
+def extractive(answer: Answer) -> bool:
+    """Whether the extractive reader, which is no language model, had a part in it."""
+    return EXTRACTIVE in answer.model.split(" / ")
+
+
 def figures(answer: Answer) -> list[tuple[str, str]]:
     """Coverage, cost, and time, and where all of it is recorded, as label and text."""
     read = sum(sweep.nodes_read for sweep in answer.sweeps)
@@ -134,7 +148,7 @@ def figures(answer: Answer) -> list[tuple[str, str]]:
         ("Calls", f"{counted(answer.usage.calls, 'call')}, {answer.usage.cached:,} cached"),
         ("Tokens", tokens(answer.usage)),
         ("Cost", cost if answer.cost is None else f"{cost}, in the unit of the configured prices"),
-        ("Time", _timing(answer)),
+        ("Time", timing(answer.seconds)),
         ("Graph", one_line(answer.graph, 120)),
         ("Session", one_line(answer.session, 120)),
         ("Run", f"{one_line(answer.run, 120)}, mode {answer.mode}"),
@@ -155,9 +169,15 @@ def notes(answer: Answer) -> list[str]:
     if answer.synthesis.reductions:
         calls = counted(answer.synthesis.reductions, "model call")
         found.append(f"The reports were too long for one prompt: {calls} condensed them first.")
-    if EXTRACTIVE in answer.model.split(" / "):
+    if extractive(answer):
         found.append(NO_MODEL)
-    return [*found, *map(one_line, answer.warnings)]
+    return [*found, *warnings(answer)]
+
+
+def warnings(answer: Answer) -> list[str]:
+    """Warnings, but for those that only repeat why the run was stopped."""
+    why = answer.stopped
+    return [one_line(each) for each in answer.warnings if not why or why not in each]
 
 
 def area_words(area: Area) -> str:
@@ -173,11 +193,3 @@ def area_words(area: Area) -> str:
 
 def _listed(swept: Counter[str]) -> str:
     return ", ".join(f"{counted(count, 'partition')} {word}" for word, count in swept.items())
-
-
-def _timing(answer: Answer) -> str:
-    known = answer.seconds
-    order = [*(name for name in PHASES if name in known), *(n for n in known if n not in PHASES)]
-    phases = ", ".join(f"{one_line(n, 40)} {seconds(known[n])}" for n in order if n != "total")
-    total = seconds(known["total"]) if "total" in known else ""
-    return f"{total} ({phases})" if total and phases else total or phases or "unknown"

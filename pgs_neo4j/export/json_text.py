@@ -6,15 +6,11 @@ nothing outside the database, and little in it tomorrow.
 
 from __future__ import annotations
 
-import json
-import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 from pgs_neo4j.export import facts
-from pgs_neo4j.export.document import Document, SourceNode
+from pgs_neo4j.export.data import Json, json_text, plain_data
+from pgs_neo4j.export.document import Area, Document, SourceNode
 from pgs_neo4j.export.mentions import distinct
 from pgs_neo4j.model import (
     Answer,
@@ -22,48 +18,29 @@ from pgs_neo4j.model import (
     CheckedAbsence,
     Citation,
     Convergence,
+    Coverage,
     Finding,
     Report,
     Sighting,
     Sweep,
 )
 
-Json = dict[str, Any]
-
-# What a terminal might obey, a viewer might reorder, or UTF-8 has no bytes for.
-_UNSAFE = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-
 
 def to_json(document: Document) -> str:
-    """The document as JSON text, two spaces deep; parsed again, no text has lost a character."""
-    value = {
-        **_answer(document.answer),
-        "asked_at": document.asked_at,
-        "areas": plain_data(document.areas),
-        "sources": [_source(each) for each in document.sources],
-    }
-    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    """The document as JSON text; parsed again, no text has lost a character."""
+    return json_text(
+        {
+            **answer_data(document.answer, document.areas),
+            "asked_at": document.asked_at,
+            "areas": plain_data(document.areas),
+            "sources": [_source(each) for each in document.sources],
+        }
+    )
 
 
-def plain_data(value: object) -> Any:
-    """Dataclasses, mappings, sequences, and numbers as JSON data, by field name."""
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, float):
-        return round(value, 6) if math.isfinite(value) else None
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain_data(item) for key, item in value.items()}
-    if isinstance(value, Sequence | set | frozenset):
-        return [plain_data(item) for item in value]
-    return str(value)
-
-
-def _answer(found: Answer) -> Json:
+def answer_data(found: Answer, areas: Sequence[Area] = ()) -> Json:
+    """An answer as JSON data; its sweeps have the keywords of their ``areas``."""
+    keywords = {area.partition: area.keywords for area in areas}
     made = found.synthesis
     names = ("question", "graph", "session", "run", "mode", "model", "generation")
     return {
@@ -77,7 +54,7 @@ def _answer(found: Answer) -> Json:
         "connections": list(made.connections),
         "absences": list(made.absences),
         "convergences": list(made.convergences),
-        "citations": _citations(distinct(made.citations)),
+        "citations": citations_data(distinct(made.citations)),
         "checks": {
             "findings": sum(1 for _ in facts.findings(found)),
             "unsupported_findings": facts.unsupported(found),
@@ -87,12 +64,9 @@ def _answer(found: Answer) -> Json:
         "checked_absences": [_absence(each) for each in found.crosscheck.absences],
         "flags": [_flag(each) for each in found.crosscheck.flags],
         "converging_findings": [_convergence(each) for each in found.crosscheck.convergences],
-        "sweeps": [_sweep(each) for each in found.sweeps],
+        "sweeps": [_sweep(each, keywords) for each in found.sweeps],
         "routing": plain_data(found.routing),
-        "coverage": {
-            **plain_data(found.coverage),
-            "fraction": plain_data(found.coverage.fraction),
-        },
+        "coverage": coverage_data(found.coverage),
         "usage": plain_data(found.usage),
         "synthesis_usage": plain_data(made.usage),
         "cost": plain_data(found.cost),
@@ -101,14 +75,21 @@ def _answer(found: Answer) -> Json:
     }
 
 
-def _citations(found: Sequence[Citation]) -> list[Json]:
+def coverage_data(found: Coverage) -> Json:
+    """Coverage in partitions and in nodes."""
+    return {**plain_data(found), "fraction": plain_data(found.fraction)}
+
+
+def citations_data(found: Sequence[Citation]) -> list[Json]:
+    """Citations with the key and title of their nodes; both null where one resolves to none."""
     names = ("partition", "alias", "node", "title", "valid")
     return [{name: getattr(each, name) for name in names} for each in found]
 
 
-def _sweep(found: Sweep) -> Json:
+def _sweep(found: Sweep, keywords: Mapping[int, Sequence[str]]) -> Json:
     return {
         "partition": found.partition,
+        "keywords": list(keywords.get(found.partition, ())),
         "status": str(found.status),
         "wave": found.wave,
         "nodes": found.nodes,
@@ -121,6 +102,7 @@ def _sweep(found: Sweep) -> Json:
         "usage": plain_data(found.usage),
         "seconds": plain_data(found.seconds),
         "generation": found.generation,
+        "run": found.run,
     }
 
 
@@ -129,7 +111,7 @@ def _report(found: Report) -> Json:
         "domain_state": found.domain_state,
         "findings": [_finding(each) for each in found.findings],
         "flags": [
-            {"text": each.text, "target": each.target, "citations": _citations(each.citations)}
+            {"text": each.text, "target": each.target, "citations": citations_data(each.citations)}
             for each in found.flags
         ],
         "absences": [each.text for each in found.absences],
@@ -140,7 +122,7 @@ def _finding(found: Finding) -> Json:
     return {
         "text": found.text,
         "supported": found.supported,
-        "citations": _citations(found.citations),
+        "citations": citations_data(found.citations),
         "quotes": plain_data(found.quotes),
     }
 
@@ -172,7 +154,7 @@ def _flag(found: ChasedFlag) -> Json:
         "text": found.text,
         "swept": found.swept,
         "opportunity": found.absent is not None,
-        "citations": _citations(found.citations),
+        "citations": citations_data(found.citations),
         "answers": plain_data(found.answers),
         "absent": plain_data(found.absent),
     }
@@ -183,7 +165,7 @@ def _convergence(found: Convergence) -> Json:
         "kind": found.kind,
         "partitions": list(found.partitions),
         "findings": plain_data(found.findings),
-        "citations": _citations(found.citations),
+        "citations": citations_data(found.citations),
     }
 
 

@@ -39,7 +39,7 @@ def to_markdown(document: Document) -> str:
         *_titled("Checked absences", _absences(met.absences)),
         *_titled("Opportunities", map(_opportunity, met.opportunities)),
         *_titled("Chased flags", (line for flag in met.flags for line in _flag(flag))),
-        *_titled("Converging findings", (line for c in met.convergences for line in _meeting(c))),
+        *_titled(facts.CONVERGENCES, (line for c in met.convergences for line in _meeting(c))),
         ["## Coverage and cost", "", *_figures(answer)],
         *_titled("Partitions", _areas(document)),
         *_titled("Notes", (f"- {_md(note)}" for note in facts.notes(answer))),
@@ -58,7 +58,7 @@ def _titled(title: str, lines: Iterable[str]) -> list[list[str]]:
 
 
 def _sources(citations: Sequence[Citation], nodes: dict[Place, SourceNode]) -> list[str]:
-    valid = [each for each in distinct(tuple(citations)) if each.valid]
+    valid = [each for each in distinct(citations) if each.valid]
     if not valid:
         return ["The answer cites no node."]
     return [_source(each, nodes.get(place_of(each))) for each in valid]

@@ -7,26 +7,26 @@ the places. Everything here takes time in proportion to the text, whatever the t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.model import Answer, Citation
 
 Place = tuple[int, str]  # partition, 0 where none is named, and alias
 
-# No bracket is inside a group, so each character is looked at once.
+# What counts as a citation is decided by the grammar in `pgs/citations.py`, which nothing here
+# may import; this is the same one, and a test holds both against each other.
+_DASH = r"(?:[-\u2010-\u2015\u2212]|to(?!\w))"
+_NAME = r"(?:P\d{1,9}(?:\s*+[:.]\s*+|\s++))?(?:nodes?\s++)?n\d{1,9}(?!\w)"
+_MARK = r"(?:[,;&/]|(?:and|nodes?)(?!\w))"
 _GROUP = re.compile(
-    r"[\[(\u3010\uff08\uff3b\u3014]([^\[\](){}\u3010\u3011\uff08\uff09\uff3b\uff3d\u3014\u3015]++)"
-    r"[\])\u3011\uff09\uff3d\u3015]"
+    r"[\[(\u3010\uff08\uff3b\u3014]"
+    rf"(?:\s*+{_MARK})*+\s*+{_NAME}(?:\s*+(?:(?:{_DASH}\s*+)?{_NAME}|{_MARK}))*+\s*+"
+    r"[\])\u3011\uff09\uff3d\u3015]",
+    re.IGNORECASE,
 )
 _ALIAS = re.compile(
-    r"(?<!\w)(?:P(?P<partition>\d{1,9})(?:\s*+[:.]\s*+|\s++))?(?:nodes?\s++)?"
-    r"n(?P<number>\d{1,9})(?!\w)",
-    re.IGNORECASE,
-)
-_BETWEEN = re.compile(
-    r"(?:[\s,;&/\u2010-\u2015\u2212-]|(?:and|nodes?|to)(?!\w))*+",
-    re.IGNORECASE,
+    r"(?:P(?P<partition>\d++)[\s:.]++)?(?:nodes?\s++)?n(?P<number>\d++)", re.IGNORECASE
 )
 
 
@@ -51,12 +51,10 @@ def pieces(text: str, partition: int = 0) -> Iterator[str | tuple[Cited, ...]]:
     """
     begin = 0
     for group in _GROUP.finditer(text):
-        found = _group(group[0], partition)
-        if found:
-            if group.start() > begin:
-                yield text[begin : group.start()]
-            yield found
-            begin = group.end()
+        if group.start() > begin:
+            yield text[begin : group.start()]
+        yield _group(group[0], partition)
+        begin = group.end()
     if begin < len(text):
         yield text[begin:]
 
@@ -71,7 +69,7 @@ def name_of(partition: int, alias: str) -> str:
     return f"P{partition}:{alias}" if partition else alias
 
 
-def distinct(citations: tuple[Citation, ...]) -> list[Citation]:
+def distinct(citations: Sequence[Citation]) -> list[Citation]:
     """Each citation once, in the order of its first appearance."""
     return list({place_of(each): each for each in citations}.values())
 
@@ -96,21 +94,17 @@ def reported(answer: Answer) -> tuple[Citation, ...]:
 
 
 def _group(written: str, partition: int) -> tuple[Cited, ...]:
-    """The aliases in a pair of brackets; none when it holds anything else."""
-    aliases = list(_ALIAS.finditer(written, 1, len(written) - 1))
-    ends = [0, *(alias.end() for alias in aliases)]
-    begins = [*(alias.start() for alias in aliases), len(written)]
-    for end, begin in zip(ends, begins, strict=True):
-        if not _BETWEEN.fullmatch(written, max(end, 1), min(begin, len(written) - 1)):
-            return ()
+    """The aliases in a pair of brackets that holds nothing else."""
+    aliases = list(_ALIAS.finditer(written))
+    ends = [*(alias.start() for alias in aliases[1:]), len(written)]
     found: list[Cited] = []
-    for place, alias in enumerate(aliases):
+    for alias, end in zip(aliases, ends, strict=True):
         partition = int(alias["partition"] or partition)
         found.append(
             Cited(
-                before="" if place else written[: alias.start()],
+                before="" if found else written[: alias.start()],
                 text=alias[0],
-                after=written[alias.end() : begins[place + 1]],
+                after=written[alias.end() : end],
                 place=(partition, f"n{int(alias['number'])}"),
             )
         )

@@ -43,9 +43,12 @@ def _answer(answer: Answer) -> Html:
 
 def _text(text: str, valid: dict[Place, bool], titles: dict[Place, str | None]) -> Html:
     def drawn(cited: Cited) -> Html:
-        title = one_line(titles.get(cited.place) or "", 120) or None
-        alias = element("span", cited.text, class_="pgs-cite", title=title)
-        if not valid.get(cited.place, True):
+        good = valid.get(cited.place)
+        alias = escaped(cited.text)  # nobody has judged it
+        if good:
+            title = one_line(titles.get(cited.place) or "", 120) or None
+            alias = element("span", cited.text, class_="pgs-cite", title=title)
+        elif good is not None:
             alias = element("s", cited.text, class_="pgs-invalid", title="No such node")
         return joined((cited.before, alias, cited.after))
 

@@ -72,7 +72,7 @@ def _sections(document: Document, nodes: Register) -> list[Html]:
     if met.convergences:
         body = reports.convergences(met.convergences, nodes, opened)
         body = _folded(body, len(met.convergences), "convergence")
-        found.append(_section("Converging findings", body))
+        found.append(_section(facts.CONVERGENCES, body))
     if answer.sweeps:
         found.append(_section("Reports", reports.sweeps(answer.sweeps, areas, nodes)))
     return [*found, _section("Cost and record", _record(answer))]

@@ -24,6 +24,8 @@ INVALID = "No report cites such a node."
 UNKNOWN = "The text of this node is not part of this page."
 GONE = "This node is gone from the graph, so its text cannot be shown."
 
+FindingPlace = tuple[str, int, int]  # run, empty for the one at hand, partition, place in it
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -40,12 +42,12 @@ class Entry:
 class Register:
     """Nodes by place; ``known`` says of each place that the reports cite whether it is valid.
 
-    ``findings`` are the citations of findings by partition and place in the report.
+    ``findings`` are the citations of findings by run, partition, and place in the report.
     """
 
     entries: Mapping[Place, Entry]
     known: Mapping[Place, bool]
-    findings: Mapping[tuple[int, int], tuple[Citation, ...]]
+    findings: Mapping[FindingPlace, tuple[Citation, ...]]
 
     def button(self, place: Place, label: str) -> Html:
         """A button that opens a node; the label alone where there is nothing to open."""
@@ -79,7 +81,7 @@ class Register:
 
     def finding(self, found: Stated) -> Html:
         """A finding of the report on a partition, named before it."""
-        return self.stated(found, self.findings.get((found.partition, found.place)))
+        return self.stated(found, self.findings.get((found.run, found.partition, found.place)))
 
     def stated(self, found: Stated, citations: tuple[Citation, ...] | None = None) -> Html:
         """Any bullet of the report on a partition, named before it."""
@@ -140,9 +142,9 @@ def place_of_sighting(seen: Sighting) -> Place:
     return seen.partition, seen.alias
 
 
-def _findings(answer: Answer) -> dict[tuple[int, int], tuple[Citation, ...]]:
+def _findings(answer: Answer) -> dict[FindingPlace, tuple[Citation, ...]]:
     return {
-        (sweep.partition, place): finding.citations
+        (sweep.run, sweep.partition, place): finding.citations
         for sweep in answer.sweeps
         if sweep.report is not None
         for place, finding in enumerate(sweep.report.findings)

@@ -33,8 +33,8 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 def percent(share: float) -> str:
     """A share of 0 to 1 in whole percent that never rounds to none or all of something."""
     if 0 < share < 0.01:
-        return "under 1\u00a0%"
-    return "over 99\u00a0%" if 0.99 < share < 1 else f"{share * 100:.0f}\u00a0%"
+        return "under 1 %"
+    return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
 
 
 def seconds(value: float) -> str:

@@ -29,6 +29,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
+from pgs_neo4j.model import Usage
 
 if TYPE_CHECKING:
     import openai
@@ -51,6 +52,11 @@ class Endpoint:
     timeout_s: float = 600.0
 
     def __post_init__(self) -> None:
+        if _holds_secrets(self.base_url or ""):
+            raise ConfigError(
+                "llm_base_url (PGS_LLM_BASE_URL) contains credentials or a query; take them out, "
+                "and give the key as PGS_LLM_API_KEY (or OPENAI_API_KEY) instead"
+            )
         if not _is_url(self.base_url or PUBLIC_URL):
             raise ConfigError(
                 "llm_base_url (PGS_LLM_BASE_URL) is not a URL of the form http(s)://host/path; "
@@ -111,6 +117,12 @@ class Endpoint:
         return client
 
 
+def _holds_secrets(text: str) -> bool:
+    """Whether a URL has anything but scheme, host, and path; it need not be well-formed."""
+    rest = text.partition("://")[2] or text
+    return "@" in rest or "?" in rest or "#" in rest
+
+
 def _is_url(text: str) -> bool:
     try:
         url = urlsplit(text)
@@ -132,7 +144,7 @@ def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
     import openai
 
     where = f"{endpoint.host} (model {model})"
-    connecting = isinstance(error.__cause__, httpx2.ConnectTimeout)
+    connecting = isinstance(error.__cause__, httpx2.ConnectTimeout | httpx2.ConnectError)
     if isinstance(error, openai.APITimeoutError) and not connecting:
         return timeout_error(endpoint, model, Retry(tries=TRIES_CONNECTION))
     if isinstance(error, openai.APIConnectionError):
@@ -140,6 +152,7 @@ def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
             f"the model endpoint {where} could not be reached; check that it runs and that "
             "PGS_LLM_BASE_URL is right",
             retry=Retry(tries=TRIES_CONNECTION),
+            usage=Usage() if connecting else None,
         )
     if isinstance(error, openai.APIStatusError):
         return _status_error(error, where)
@@ -186,7 +199,8 @@ def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
     if status == 404:
         return ModelUnavailableError(
             f"the model endpoint {where} knows no such model or path (HTTP 404); check "
-            "PGS_SWEEP_MODEL, PGS_SYNTHESIS_MODEL and PGS_LLM_BASE_URL"
+            "PGS_SWEEP_MODEL, PGS_SYNTHESIS_MODEL and PGS_LLM_BASE_URL",
+            usage=Usage(),
         )
     if status == 429:
         return _rate_limit_error(error, where)
@@ -194,6 +208,8 @@ def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
         return ModelUnavailableError(
             f"the model endpoint {where} kept failing (HTTP {status}{code}); ask again later",
             retry=Retry(retry_after_s(error.response.headers), TRIES_SERVER),
+            # A gateway that gave up waiting does not know whether the model has answered.
+            usage=None if status in (408, 502, 504) else Usage(),
         )
     if too_long(error):
         return PromptTooLongError(
@@ -202,7 +218,8 @@ def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
         )
     return ModelUnavailableError(
         f"the model endpoint {where} refused the request (HTTP {status}{code}); check the model's "
-        "name and the effort and token settings"
+        "name and the effort and token settings",
+        usage=Usage(),
     )
 
 
@@ -213,7 +230,7 @@ def _rate_limit_error(error: openai.APIStatusError, where: str) -> ModelError:
         )
     return ModelRateLimitError(
         f"the model endpoint {where} kept limiting the rate (HTTP 429) until the deadline; "
-        "lower max_concurrent_sweeps or ask again later",
+        "lower max_concurrent_calls or ask again later",
         retry=Retry(retry_after_s(error.response.headers)),
     )
 

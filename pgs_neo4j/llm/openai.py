@@ -78,8 +78,8 @@ class OpenAILLM:
             reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)
         choice = reply.choices[0]
         text = choice.message.content or ""
-        self._check(text, choice.message.refusal, choice.finish_reason)
         made = self._completion(prompt, text, choice.finish_reason, reply.usage, reply.model)
+        self._check(made, choice.message.refusal, choice.finish_reason)
         return replace(made, left=left)
 
     async def stream(
@@ -99,10 +99,11 @@ class OpenAILLM:
                 text = await self._next_text(reply, deadline)
         finally:
             await reply.close()
-        self._check(reply.text, reply.refusal, reply.finish_reason)
         # An end without a reason is a connection that was cut, not a finished answer.
         finish_reason = reply.finish_reason or "length"
-        yield self._completion(prompt, reply.text, finish_reason, reply.usage, reply.model)
+        made = self._completion(prompt, reply.text, finish_reason, reply.usage, reply.model)
+        self._check(made, reply.refusal, reply.finish_reason)
+        yield made
 
     async def probe(self) -> str:
         """One line for people: whether the endpoint answers and knows the model.
@@ -201,15 +202,19 @@ class OpenAILLM:
                 f"{len(reply.text)} characters; ask again"
             ) from None
 
-    def _check(self, text: str, refusal: str | None, finish_reason: str | None) -> None:
+    def _check(self, made: Completion, refusal: str | None, finish_reason: str | None) -> None:
         """Raises ModelOutputError unless there is text, or room ran out before any came."""
-        who = f"model {self.name} at {self._endpoint.host}"
         if finish_reason == "content_filter":
-            raise ModelOutputError(f"{who} withheld its answer by a content filter; rephrase")
-        if refusal:
-            raise ModelOutputError(f"{who} refused to answer; rephrase or use another model")
-        if not text.strip() and finish_reason != "length":
-            raise ModelOutputError(f"{who} sent an empty answer; ask again or use another model")
+            what = "withheld its answer by a content filter; rephrase"
+        elif refusal:
+            what = "refused to answer; rephrase or use another model"
+        elif not made.text.strip() and finish_reason != "length":
+            what = "sent an empty answer; ask again or use another model"
+        else:
+            return
+        # What the endpoint has told is paid for; what it has not, nobody knows.
+        usage = None if made.usage.estimated else made.usage
+        raise ModelOutputError(f"model {self.name} at {self._endpoint.host} {what}", usage=usage)
 
     def _completion(
         self,

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Left
 
 MINUTE_S = 60.0
@@ -20,7 +21,7 @@ MINUTE_S = 60.0
 class Bucket:
     """Tokens per minute as a leaky bucket (Turner 1986): full at first, refilled evenly."""
 
-    per_minute: int
+    per_minute: int  # may be changed; what is in debt stays in debt
     level: float = 0.0
     at: float = 0.0
 
@@ -64,8 +65,9 @@ class Pace:
         """Set the rate for all that use the endpoint; None leaves it as it is."""
         if tokens_per_minute is None:
             return
-        if self.bucket is None or self.bucket.per_minute != tokens_per_minute:
+        if self.bucket is None:
             self.bucket = Bucket(tokens_per_minute)
+        self.bucket.per_minute = tokens_per_minute
 
     def hold(self, wait_s: float, now: float) -> None:
         """Nothing is sent for so many seconds: the endpoint has asked for it."""
@@ -93,11 +95,13 @@ class Pace:
     async def entered(self, tokens: int) -> AsyncIterator[Paid]:
         """Wait until a call of ``tokens`` may be sent; set ``used`` to correct the guess.
 
-        A call that was not sent, or was refused, sets it to 0.
+        A call that was not sent, or was refused, sets it to 0. The wait does not count against
+        the time that the call may take.
         """
         clock = asyncio.get_running_loop().time
-        while (wait := self.wait_s(tokens, clock())) > 0:  # noqa: ASYNC110 - it moves meanwhile
-            await asyncio.sleep(wait)
+        with paused():
+            while (wait := self.wait_s(tokens, clock())) > 0:  # noqa: ASYNC110 - it moves meanwhile
+                await asyncio.sleep(wait)
         paid = Paid(tokens)
         if self._left is not None:
             self._left -= tokens
@@ -105,7 +109,8 @@ class Pace:
         try:
             if wait > 0:
                 paid.used = 0  # should the wait be cancelled
-                await asyncio.sleep(wait)
+                with paused():
+                    await asyncio.sleep(wait)
                 paid.used = None
             yield paid
         finally:

@@ -10,7 +10,9 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from typing import TypeVar, cast
 
@@ -59,17 +61,19 @@ async def with_retries(
 ) -> T:
     """The result of ``call``, tried again while its ModelError says ``retry`` and time remains.
 
-    ``deadline`` is in the event loop's time. Raises the last transient failure when tries
-    or time run out or the endpoint asks for a wait beyond the deadline; ``timeout_error``
-    when the very first try was still running; any other exception of ``call`` as it is.
+    ``deadline`` is in the event loop's time, and moves on while the call is ``paused``. Raises
+    the last transient failure when tries or time run out or the endpoint asks for a wait beyond
+    the deadline; ``timeout_error`` when the very first try was still running; any other
+    exception of ``call`` as it is.
     """
     import stamina  # a tenth of a second with tenacity, and only runs that use models need it
 
-    budget = _Budget(deadline)
+    patience = _Patience(deadline)
+    token = _PATIENCE.set(patience)
     try:
-        async with asyncio.timeout_at(deadline):
+        async with asyncio.timeout_at(deadline) as patience.bound:
             async for attempt in stamina.retry_context(
-                on=budget.decide,
+                on=patience.decide,
                 attempts=None,
                 timeout=None,
                 wait_initial=WAIT_INITIAL_S,
@@ -79,17 +83,55 @@ async def with_retries(
                 with attempt:
                     return await call()
     except TimeoutError:
-        raise budget.last or timeout_error from None
+        raise patience.last or timeout_error from None
+    finally:
+        patience.bound = None
+        _PATIENCE.reset(token)
     raise AssertionError("the retry loop ends by returning or raising")
 
 
-class _Budget:
+@contextmanager
+def paused() -> Iterator[None]:
+    """Time that does not count against the call being tried: nobody was asked in it."""
+    patience = _PATIENCE.get()
+    if patience is None:
+        yield
+        return
+    patience.pause()
+    try:
+        yield
+    finally:
+        patience.go_on()
+
+
+class _Patience:
     """Decides after each failure whether to go on, and for how long to wait."""
 
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
+        self.bound: asyncio.Timeout | None = None
+        self._pauses = 0
+        self._paused_at = 0.0
         self.failures = 0
         self.last: ModelError | None = None
+
+    def pause(self) -> None:
+        """Stop the clock. Tries at the same time may pause it together."""
+        if not self._pauses:
+            self._paused_at = asyncio.get_running_loop().time()
+            self._move(None)
+        self._pauses += 1
+
+    def go_on(self) -> None:
+        """Let the clock run again when nobody pauses it any more."""
+        self._pauses -= 1
+        if not self._pauses:
+            self.deadline += asyncio.get_running_loop().time() - self._paused_at
+            self._move(self.deadline)
+
+    def _move(self, deadline: float | None) -> None:
+        if self.bound is not None and not self.bound.expired():
+            self.bound.reschedule(deadline)
 
     def decide(self, error: Exception) -> bool | float:
         """False: give up; True: exponential backoff; a number: wait that many seconds."""
@@ -106,3 +148,6 @@ class _Budget:
         wait_s = max(retry.wait_s, min(WAIT_MAX_S, WAIT_FLOOR_S * 2**self.failures))
         wait_s += random.uniform(0.0, wait_s / 10)
         return wait_s if asyncio.get_running_loop().time() + wait_s < self.deadline else False
+
+
+_PATIENCE: ContextVar[_Patience | None] = ContextVar("patience", default=None)

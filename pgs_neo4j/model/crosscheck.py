@@ -17,16 +17,23 @@ class AbsenceStatus(StrEnum):
     CONFIRMED = "confirmed"  # in none of the nodes searched
     ELSEWHERE = "elsewhere"  # only in nodes that were not read
     CONTRADICTED = "contradicted"  # in a node that was read
-    UNCHECKED = "unchecked"  # it has no words to look for, or the graph could not be searched
+    UNCHECKED = (
+        "unchecked"  # it has no words to look for, or not all that might hold it was searched
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """One bullet of the report on a partition; ``place`` counts from 0 within its section."""
+    """One bullet of the report on a partition; ``place`` counts from 0 within its section.
+
+    ``run`` is the id of the earlier run whose report it is, empty for the run at hand: both may
+    have a report on the same partition.
+    """
 
     partition: int
     place: int
     text: str
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

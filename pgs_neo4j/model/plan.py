@@ -9,9 +9,9 @@ from pgs_neo4j.model.answer import Mode, Routing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSweep:
-    """One partition: the passes it takes, those of them that are ``cached``, and the tokens of
+    """One partition: the passes it takes, and their tokens but for those that are ``cached``.
 
-    the others. ``output_tokens`` are likely ones, ``output_most`` what the passes may have.
+    ``output_tokens`` are likely ones, ``output_most`` what the passes may have.
     """
 
     partition: int

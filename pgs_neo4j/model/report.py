@@ -117,6 +117,7 @@ class Sweep:
 
     ``read`` holds half-open rank ranges of the nodes that stood whole in prompts whose
     reports were accepted; nothing else counts as read. ``wave`` 1 was routed, 2 flagged.
+    ``run`` is the id of the earlier run that made it, empty for the run at hand.
     """
 
     partition: int
@@ -131,6 +132,7 @@ class Sweep:
     seconds: float = 0.0
     generation: str = ""
     wave: int = 1
+    run: str = ""
 
     @property
     def nodes_read(self) -> int:

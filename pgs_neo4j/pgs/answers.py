@@ -22,17 +22,24 @@ from pgs_neo4j.model import (
     Stated,
     Sweep,
     SweepStatus,
+    Synthesis,
     Usage,
 )
 from pgs_neo4j.pgs.citations import resolve_qualified
+from pgs_neo4j.pgs.judged import Name, located
 from pgs_neo4j.pgs.recover import cited_node, recorded_sweeps
 from pgs_neo4j.pgs.runs import Handle, StoredRun, taken_away
+from pgs_neo4j.pgs.session import Read, sweep_key
 from pgs_neo4j.pgs.synthesis import parse_synthesis
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What an answer says beside its text and its sweeps."""
+    """What an answer says beside its text and its sweeps.
+
+    ``citations`` are those of the synthesis, ``nodes_read`` how many nodes of each partition the
+    session had read by then; both are None in what the first releases stored.
+    """
 
     routing: Routing
     coverage: Coverage
@@ -42,12 +49,14 @@ class Details:
     unread: tuple[Sweep, ...]
     complete: bool
     reductions: int
+    citations: tuple[Citation, ...] | None = None
+    nodes_read: dict[int, int] | None = None
 
 
 DETAILS = TypeAdapter(Details)
 
 
-def details_of(answer: Answer) -> str:
+def details_of(answer: Answer, read: Read) -> str:
     """The details as JSON. No id of the database is in it: those do not last."""
     details = Details(
         routing=answer.routing,
@@ -58,6 +67,8 @@ def details_of(answer: Answer) -> str:
         unread=tuple(s for s in answer.sweeps if s.status is SweepStatus.UNREAD),
         complete=answer.synthesis.complete,
         reductions=answer.synthesis.reductions,
+        citations=answer.synthesis.citations,
+        nodes_read=read.counts,
     )
     return json.dumps(_without_ids(DETAILS.dump_python(details, mode="json")), ensure_ascii=False)
 
@@ -108,11 +119,8 @@ async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer
         )
     details = DETAILS.validate_json(kept["details"])
     generation = stored.generation or ""
-    sweeps = await recorded_sweeps(db, stored.id, generation, mapping)
-    order = {route.partition: place for place, route in enumerate(details.routing.routes)}
-    sweeps = sorted([*sweeps, *details.unread], key=lambda s: order.get(s.partition, len(order)))
-    known = await _cited(db, stored.id, mapping)
-    made = parse_synthesis(kept.get("answer") or "", known)
+    sweeps = await _sweeps(db, stored.id, generation, mapping, details)
+    made = await _synthesis(db, stored, mapping, details)
     return Answer(
         question=kept["question"],
         graph=stored.graph,
@@ -120,7 +128,7 @@ async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer
         run=stored.id,
         mode=kept["mode"],
         model=kept["model"],
-        synthesis=replace(made, complete=details.complete, reductions=details.reductions),
+        synthesis=made,
         routing=details.routing,
         sweeps=tuple(sweeps),
         coverage=details.coverage,
@@ -134,7 +142,38 @@ async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer
     )
 
 
-async def _cited(db: Database, run: str, mapping: GraphMapping) -> dict[tuple[int, str], Citation]:
+def nodes_read(stored: StoredRun) -> dict[int, int] | None:
+    """How many nodes of each partition the session had read when a run gave its answer.
+
+    None when that was not stored.
+    """
+    return DETAILS.validate_json(stored.properties["details"]).nodes_read
+
+
+async def _sweeps(
+    db: Database, run: str, generation: str, mapping: GraphMapping, details: Details
+) -> list[Sweep]:
+    """The sweeps in the order of their routes."""
+    recorded = await recorded_sweeps(db, run, generation, mapping)
+    # A run that went on, and was killed then, has recorded what its last answer calls unread.
+    known = {sweep.partition for sweep in recorded}
+    unread = [sweep for sweep in details.unread if sweep.partition not in known]
+    order = {route.partition: place for place, route in enumerate(details.routing.routes)}
+    return sorted([*recorded, *unread], key=lambda s: order.get(s.partition, len(order)))
+
+
+async def _synthesis(
+    db: Database, stored: StoredRun, mapping: GraphMapping, details: Details
+) -> Synthesis:
+    cited = await _cited(db, stored.id, mapping)
+    made = parse_synthesis(stored.properties.get("answer") or "", cited)
+    if details.citations is not None:
+        here = {name: each.element_id for name, each in cited.items() if each.element_id}
+        made = replace(made, citations=located(details.citations, here))
+    return replace(made, complete=details.complete, reductions=details.reductions)
+
+
+async def _cited(db: Database, run: str, mapping: GraphMapping) -> dict[Name, Citation]:
     rows = await db.read(
         queries.get("session/read_cited"),
         run=run,
@@ -142,7 +181,7 @@ async def _cited(db: Database, run: str, mapping: GraphMapping) -> dict[tuple[in
         key=mapping.key or "",
         text=list(mapping.text),
     )
-    found = {}
+    found: dict[Name, Citation] = {}
     for row in rows:
         node = cited_node(row)
         found[row["partition"], row["alias"]] = Citation(
@@ -209,8 +248,8 @@ def _sightings(run: str, crosscheck: Crosscheck) -> list[Row]:
 
 
 def _key(run: str, stated: Stated, kind: str) -> str:
-    """The id of a bullet as it is recorded with its sweep."""
-    return f"{run}:{stated.partition}:{kind}{stated.place}"
+    """The id of a bullet as it is recorded with its sweep, which may be of an earlier run."""
+    return f"{sweep_key(stated.run or run, stated.partition)}:{kind}{stated.place}"
 
 
 def _citation_row(key: str, citation: Citation) -> Row:

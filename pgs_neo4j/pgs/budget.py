@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pgs_neo4j.errors import BudgetError, ConfigError
 from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN
@@ -26,6 +27,12 @@ SMALL = 0.25
 MARGIN = 1.3
 LEAST = 1.5
 FRAME_TOKENS = 32  # roles and separators around the messages
+
+Purpose = Literal["sweep", "rest", "synthesis"]
+"""What a call is for: what is held back is left alone by all but the synthesis, and once sweeping
+
+has ended, only sweeps are refused.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +91,9 @@ class Budget:
     _unpriced: set[str] = field(default_factory=set)
 
     def check(self, names: Mapping[str, bool]) -> None:
-        """Raise ConfigError when the cost is bounded and a model (name to whether it is free)
+        """Raise ConfigError when the cost is bounded and a model has no price.
 
-        has no price.
+        ``names`` maps each model to whether it is free.
         """
         if self.bounds.cost is None:
             return
@@ -112,25 +119,19 @@ class Budget:
         tokens = int(estimated * self._factor(model, estimated + room)) + FRAME_TOKENS
         return Amount(1, tokens + room, self.price(model, tokens, room) or 0.0)
 
-    def reserve(self, amount: Amount, *, last: bool = False) -> Amount:
-        """Set an amount aside before a call. ``last``: it is what the end was held back for.
-
-        Raises BudgetError when a bound would be crossed.
-        """
-        ending = Amount() if last else self.ending
+    def reserve(self, amount: Amount, purpose: Purpose = "sweep") -> Amount:
+        """Set an amount aside before a call. Raises BudgetError when a bound would be crossed."""
+        ending = Amount() if purpose == "synthesis" else self.ending
         crossed = self.bounds.crossed(self.spent + self.reserved + ending + amount)
         if crossed:
             raise BudgetError(f"the next call could cross the budget of {crossed}")
-        if self.closed and not last:
+        if self.closed and purpose == "sweep":
             raise BudgetError(self.closed)
         self.reserved += amount
         return amount
 
     def knows(self, model: str) -> bool:
-        """Whether a reply has told what prompts of this model really have, or nothing depends on
-
-        it.
-        """
+        """Whether a reply has told what prompts of this model really have, or nobody asks."""
         return model in self._costliest or (self.bounds.tokens, self.bounds.cost) == (None, None)
 
     @property
@@ -151,6 +152,21 @@ class Budget:
         if usage.calls and estimated > 0:
             ratio = usage.input_tokens / usage.calls / estimated
             self._costliest[model] = max(ratio, self._costliest.get(model, 0.0))
+
+    def lose(self, model: str, amount: Amount, *, free: bool = False) -> None:
+        """Count all that was set aside for a call of which nobody knows what it has cost."""
+        if not free and self.price(model, 1, 1) is None:
+            self._unpriced.add(model)
+        self.spent += amount
+
+    def whole(self, model: str) -> int | None:
+        """Tokens of a model that the bounds are worth before anything is spent; None: no bound."""
+        worth: list[float] = []
+        if self.bounds.tokens is not None:
+            worth.append(self.bounds.tokens)
+        if self.bounds.cost is not None and (dear := self._dearest(model)):
+            worth.append(self.bounds.cost / dear)
+        return int(min(worth)) if worth else None
 
     def left(self, model: str) -> int | None:
         """Tokens that one more call of a model may have in all; None: no bound on them."""

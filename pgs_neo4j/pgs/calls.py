@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -12,17 +12,18 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import (
     BudgetError,
     ModelAuthError,
+    ModelError,
     ModelOutputError,
     ModelRateLimitError,
-    ModelUnavailableError,
     PromptTooLongError,
 )
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.model_entry import ModelEntry
-from pgs_neo4j.pgs.budget import Amount, Bounds, Budget
+from pgs_neo4j.pgs.budget import Amount, Bounds, Budget, Purpose
 from pgs_neo4j.pgs.limit import Limit
 from pgs_neo4j.pgs.schedule import Scheduler, deadline_passed
 
@@ -30,6 +31,7 @@ ENDING_SHARE = 0.2  # of the time of a whole run, kept for what comes after the 
 LONGEST_ENDING_S = 180.0
 
 Hear = Callable[[str], None]
+Pieces = AsyncGenerator[str | Completion, None]
 
 _OWN: WeakKeyDictionary[LLM, Pace] = WeakKeyDictionary()
 
@@ -78,13 +80,14 @@ class Calls:
         """A whole reply of at most ``room`` tokens, which ``then`` takes in the same turn.
 
         Of the calls that wait the longest goes first, or the one of the highest ``priority``.
-        ``last`` may use the time and the budget that are held back for the end. Raises
-        ModelError, BudgetError, DeadlineError.
+        What comes ``last`` may use the time that is held back for the end, and what the budget
+        does not hold back for the synthesis. Raises ModelError, BudgetError, DeadlineError.
         """
         estimated = estimated_tokens(prompt)
+        purpose: Purpose = "rest" if last else "sweep"
 
         async def once() -> Completion:
-            async with self._reserved(llm, estimated, room, last=last) as paid:
+            async with self._reserved(llm, estimated, room, purpose) as paid:
                 reply = await llm.complete(prompt, max_tokens=room, effort=effort)
                 paid.usage = reply.usage
                 return reply
@@ -103,17 +106,34 @@ class Calls:
     async def stream(
         self, llm: LLM, prompt: Prompt, hear: Hear, *, room: int, effort: Effort | None
     ) -> Completion:
-        """A whole reply, heard piece by piece, of what was held back. Raises as ``complete``."""
+        """A whole reply, heard piece by piece, of what was held back. Raises as ``complete``.
+
+        Tried again only before the first piece; each try is set aside and counted by itself.
+        """
         estimated = estimated_tokens(prompt)
-        async with self._reserved(llm, estimated, room, last=True) as paid:
-            first, pieces = await self.scheduler.opened(
-                lambda: llm.stream(prompt, max_tokens=room, effort=effort),
+        async with AsyncExitStack() as kept:
+
+            async def first() -> tuple[str | Completion | None, Pieces, _Paid]:
+                async with AsyncExitStack() as opened:
+                    paid = await opened.enter_async_context(
+                        self._reserved(llm, estimated, room, "synthesis")
+                    )
+                    pieces = await opened.enter_async_context(
+                        aclosing(llm.stream(prompt, max_tokens=room, effort=effort))
+                    )
+                    piece = await anext(pieces, None)
+                    kept.push_async_exit(opened.pop_all())
+                    return piece, pieces, paid
+
+            piece, pieces, paid = await self.scheduler.call(
+                first,
                 self._pace(llm),
+                length=float(estimated),
                 tokens=estimated + room,
                 who=f"model {llm.name}",
+                alone=True,
             )
-            paid.begun = True
-            reply = await self._heard(llm, first, pieces, hear)
+            reply = await self._heard(llm, piece, pieces, hear)
             paid.usage = reply.usage
             return reply
 
@@ -144,24 +164,22 @@ class Calls:
     async def _heard(
         self,
         llm: LLM,
-        first: str | Completion | None,
-        pieces: AsyncGenerator[str | Completion, None],
+        piece: str | Completion | None,
+        pieces: Pieces,
         hear: Hear,
     ) -> Completion:
-        piece = first
-        async with aclosing(pieces):
-            try:
-                async with asyncio.timeout_at(self.scheduler.deadline):
-                    while piece is not None:
-                        if isinstance(piece, Completion):
-                            return piece
-                        hear(piece)
-                        piece = await anext(pieces, None)
-            except TimeoutError:
-                raise deadline_passed() from None
+        try:
+            async with asyncio.timeout_at(self.scheduler.deadline):
+                while piece is not None:
+                    if isinstance(piece, Completion):
+                        return piece
+                    hear(piece)
+                    piece = await anext(pieces, None)
+        except TimeoutError:
+            raise deadline_passed() from None
         raise ModelOutputError(f"the model {llm.name} ended its reply without saying so")
 
-    async def _reserve(self, llm: LLM, estimated: int, room: int, *, last: bool) -> Amount:
+    async def _reserve(self, llm: LLM, estimated: int, room: int, purpose: Purpose) -> Amount:
         """Set aside what a call can cost at most.
 
         The first one of a model goes alone, since it tells what a prompt really has; and what
@@ -171,38 +189,46 @@ class Calls:
             if self.budget.knows(llm.name) or self.budget.idle:
                 amount = self.budget.most(llm.name, estimated, room)
                 try:
-                    return self.budget.reserve(amount, last=last)
+                    return self.budget.reserve(amount, purpose)
                 except BudgetError as error:
                     if self.budget.idle or self.budget.closed:
-                        self.budget.closed = self.budget.closed or str(error)
+                        if purpose == "sweep":
+                            self.budget.closed = self.budget.closed or str(error)
                         raise
             settled = asyncio.get_running_loop().create_future()
             self._settled.append(settled)
-            await settled
+            with paused():
+                await settled
 
     @asynccontextmanager
     async def _reserved(
-        self, llm: LLM, estimated: int, room: int, *, last: bool
+        self, llm: LLM, estimated: int, room: int, purpose: Purpose
     ) -> AsyncIterator[_Paid]:
         """Sets aside what a call can cost at most, and counts what it did cost."""
-        amount = await self._reserve(llm, estimated, room, last=last)
+        amount = await self._reserve(llm, estimated, room, purpose)
         paid = _Paid()
         try:
             yield paid
         except BaseException as error:
-            paid.usage += _asked(estimated) if paid.begun else _lost(error, estimated)
+            paid.usage = _cost(error)
             raise
         finally:
             self.budget.release(amount)
-            self._spend(llm, estimated, paid.usage)
+            self._count(llm, estimated, amount, paid.usage)
             for settled in self._settled:
                 if not settled.done():
                     settled.set_result(None)
             self._settled.clear()
 
-    def _spend(self, llm: LLM, estimated: int, usage: Usage) -> None:
-        self.usage += usage
-        self.budget.spend(llm.name, estimated, usage, free=getattr(llm, "free", False))
+    def _count(self, llm: LLM, estimated: int, amount: Amount, usage: Usage | None) -> None:
+        """What a call was charged for; where nobody knows, the budget expects the worst."""
+        free = getattr(llm, "free", False)
+        if usage is None:
+            self.usage += Usage(calls=1, input_tokens=estimated, estimated=True)
+            self.budget.lose(llm.name, amount, free=free)
+        else:
+            self.usage += usage
+            self.budget.spend(llm.name, estimated, usage, free=free)
 
     def _pace(self, llm: LLM) -> Pace:
         pace = getattr(llm, "pace", None)
@@ -217,10 +243,9 @@ class Calls:
 
 @dataclass(slots=True)
 class _Paid:
-    """What a call has cost; ``begun`` when its reply has."""
+    """What a call has cost; None when nobody knows."""
 
-    usage: Usage = field(default_factory=Usage)
-    begun: bool = False
+    usage: Usage | None = None
 
 
 def estimated_tokens(prompt: Prompt) -> int:
@@ -228,14 +253,8 @@ def estimated_tokens(prompt: Prompt) -> int:
     return estimate(prompt.system) + estimate(prompt.user)
 
 
-def _asked(estimated: int) -> Usage:
-    return Usage(calls=1, input_tokens=estimated, estimated=True)
-
-
-def _lost(error: BaseException, estimated: int) -> Usage:
-    """What a call is taken to have cost that brought no reply: an endpoint that had read the
-
-    prompt will charge for it, one that refused it will not.
-    """
-    refused = ModelRateLimitError | ModelAuthError | ModelUnavailableError | PromptTooLongError
-    return Usage() if isinstance(error, refused) else _asked(estimated)
+def _cost(error: BaseException) -> Usage | None:
+    """What a call that failed has cost; None when it may have been answered and charged for."""
+    if isinstance(error, ModelRateLimitError | ModelAuthError | PromptTooLongError):
+        return error.usage or Usage()
+    return error.usage if isinstance(error, ModelError) else None

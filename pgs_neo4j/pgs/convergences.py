@@ -49,10 +49,10 @@ def convergences(
 
 def _claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
     """All findings in the order of partition and place."""
-    reports = [sweep.report for sweep in sweeps if sweep.report is not None]
+    reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
     return [
-        _Claim(Stated(report.partition, place, finding.text), _cited(finding))
-        for report in sorted(reports, key=lambda each: each.partition)
+        _Claim(Stated(report.partition, place, finding.text, run), _cited(finding))
+        for run, report in sorted(reports, key=lambda each: each[1].partition)
         for place, finding in enumerate(report.findings)
     ]
 

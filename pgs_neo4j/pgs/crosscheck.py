@@ -53,8 +53,8 @@ def grouped_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
     Ties in the order of partition and place; the order of ``sweeps`` does not matter.
     """
     stated = [
-        Stated(report.partition, place, absence.text)
-        for report in _reports(sweeps)
+        Stated(report.partition, place, absence.text, run)
+        for run, report in _reports(sweeps)
         for place, absence in enumerate(report.absences)
     ]
     gists = [gist(each.text) for each in stated]
@@ -90,15 +90,16 @@ def chased(sweeps: Sequence[Sweep]) -> tuple[ChasedFlag, ...]:
     reports = _reports(sweeps)
     findings: dict[int, list[_Said]] = defaultdict(list)
     absences: dict[int, list[_Said]] = defaultdict(list)
-    for report in reports:
+    for run, report in reports:
+        number = report.partition
         for place, finding in enumerate(report.findings):
-            findings[report.partition].append(_Said.of(report.partition, place, finding.text))
+            findings[number].append(_Said.of(Stated(number, place, finding.text, run)))
         for place, absence in enumerate(report.absences):
-            absences[report.partition].append(_Said.of(report.partition, place, absence.text))
+            absences[number].append(_Said.of(Stated(number, place, absence.text, run)))
     rarity = Rarity.of(
         said.gist for kind in (findings, absences) for each in kind.values() for said in each
     )
-    swept = {report.partition for report in reports}
+    swept = {report.partition for _, report in reports}
 
     def chase(source: int, place: int, flag: Flag) -> ChasedFlag:
         target = -1 if flag.target is None else flag.target
@@ -116,7 +117,7 @@ def chased(sweeps: Sequence[Sweep]) -> tuple[ChasedFlag, ...]:
 
     return tuple(
         chase(report.partition, place, flag)
-        for report in reports
+        for _, report in reports
         for place, flag in enumerate(report.flags)
     )
 
@@ -129,8 +130,8 @@ class _Said:
     gist: frozenset[str]
 
     @classmethod
-    def of(cls, partition: int, place: int, text: str) -> _Said:
-        return cls(Stated(partition, place, text), gist(text))
+    def of(cls, stated: Stated) -> _Said:
+        return cls(stated, gist(stated.text))
 
 
 def _closest(flag: Flag, said: Sequence[_Said], rarity: Rarity) -> tuple[Stated, ...]:
@@ -182,7 +183,7 @@ def _sighting(hit: Hit, read: Mapping[int, frozenset[int]]) -> Sighting:
     )
 
 
-def _reports(sweeps: Sequence[Sweep]) -> list[Report]:
-    """The reports there are, by partition; several on one stay in the order given."""
-    found = [sweep.report for sweep in sweeps if sweep.report is not None]
-    return sorted(found, key=lambda report: report.partition)
+def _reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
+    """The reports there are, and of which run; several on one partition in the order given."""
+    found = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
+    return sorted(found, key=lambda each: each[1].partition)

@@ -8,7 +8,7 @@ from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.export import Area, AreaState, Document, SourceNode
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
-from pgs_neo4j.pgs import generation, session
+from pgs_neo4j.pgs import answers, generation, session
 from pgs_neo4j.pgs.hashes import text_hash
 from pgs_neo4j.pgs.recover import cited_node
 from pgs_neo4j.pgs.runs import StoredRun
@@ -21,30 +21,35 @@ Place = tuple[int, int]  # a partition and a rank
 async def document(
     db: Database, stored: StoredRun, answer: Answer, mapping: GraphMapping
 ) -> Document:
-    """The answer of a run with its surroundings as they are now. Raises DatabaseError."""
+    """The answer of a run, what had been read by then, and the nodes it cites as they are now.
+
+    Raises DatabaseError.
+    """
     partitions = await generation.read_partitions(db, answer.generation)
-    read = await session.read_so_far(db, answer.graph, answer.session, answer.generation)
+    read = answers.nodes_read(stored)
+    if read is None:  # the first releases did not store it: the map is of what is read by now
+        now = await session.read_so_far(db, answer.graph, answer.session, answer.generation)
+        read = now.counts
     return Document(
         answer=answer,
         asked_at=str(stored.properties.get("started_at") or ""),
-        areas=tuple(_area(part, read, answer) for part in partitions),
+        areas=tuple(_area(part, read.get(part.id, 0), answer) for part in partitions),
         sources=tuple(await _sources(db, answer, mapping)),
     )
 
 
-def _area(part: Partition, read: session.Read, answer: Answer) -> Area:
-    unread = read.unread(part)
+def _area(part: Partition, nodes_read: int, answer: Answer) -> Area:
     tried = any(s.partition == part.id and s.status is SweepStatus.FAILED for s in answer.sweeps)
-    if not unread:
+    if nodes_read >= part.size:
         state = AreaState.READ
-    elif unread < part.size:
+    elif nodes_read:
         state = AreaState.PARTIAL
     else:
         state = AreaState.FAILED if tried else AreaState.UNREAD
     return Area(
         partition=part.id,
         nodes=part.size,
-        nodes_read=part.size - unread,
+        nodes_read=nodes_read,
         state=state,
         pool=part.pool,
         keywords=part.keywords,
@@ -52,6 +57,8 @@ def _area(part: Partition, read: session.Read, answer: Answer) -> Area:
 
 
 async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[SourceNode]:
+    if not answer.generation:
+        return []  # nothing tells where its partitions were, so no node can be called gone
     cited = _cited(answer)
     places = sorted(cited)
     rows: dict[Place, Row] = {}

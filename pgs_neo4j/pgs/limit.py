@@ -13,14 +13,15 @@ OVERLOADED = 2.0
 class Limit:
     """Additive increase, multiplicative decrease (Chiu and Jain 1989), with a quick start.
 
-    Begins at ``start`` and never exceeds ``ceiling``. Until the first refusal every call that
-    ends well raises it by one, which doubles it each round; after that by one a round.
+    Begins at ``start`` and never exceeds ``ceiling``, not even in the beginning. Until the
+    first refusal every call that ends well raises it by one, which doubles it each round;
+    after that by one a round.
     """
 
     def __init__(self, start: int, ceiling: int) -> None:
-        self._start = start
-        self._ceiling = max(start, ceiling)
-        self._value = float(start)
+        self._start = min(start, ceiling)
+        self._ceiling = ceiling
+        self._value = float(self._start)
         self._refused = False
         self._halved_at = -math.inf
         self._first: list[float] = []
@@ -43,7 +44,8 @@ class Limit:
             self._recent += (rate - self._recent) / self._start
         slower = self._recent / usual if usual > 0 else 1.0
         if slower > OVERLOADED:
-            self._value = max(float(self._start), self._value - 1)
+            # Down to where it began; what refusals have brought below that, stays there.
+            self._value = max(min(self._start, self._value), self._value - 1)
         elif full and slower <= QUEUEING:
             step = 1 / self._value if self._refused else 1.0
             self._value = min(float(self._ceiling), self._value + step)

@@ -56,6 +56,7 @@ class Reading:
         self._began, self._priority = began, priority
         self._nodes = {node.alias: node for node in material.nodes}
         self._outcomes: list[_Outcome] = []
+        self._out = {item.label for item in material.passes}
         self._prompts: dict[str, Prompt] = {}
         self._keys: dict[int, str] = {}
         self._known: dict[str, Completion] = {}
@@ -64,11 +65,11 @@ class Reading:
         self._recorded = 0
         self._recording = asyncio.Lock()
 
-    async def look_up(self) -> None:
-        """Find the replies that were paid for before, those to halves of a pass, too."""
+    async def look_up(self) -> bool:
+        """Whether any reply was paid for before, also one to a half of a pass; it is used."""
         reader = self._reader
         if reader.replies is None:
-            return
+            return False
         for item in self._material.passes:
             prompt = self._prompts[item.label] = self._prompt(item)
             room, effort = reader.config.sweep_max_tokens, reader.config.sweep_effort
@@ -76,6 +77,7 @@ class Reading:
                 self._keys[item.number] = key
         halved = [key + half for key in self._keys.values() for half in HALVES]
         self._known = await reader.replies.find(halved)
+        return bool(self._known)
 
     async def read(self, item: Pass, room: int | None = None, reasks: int = REASKS) -> None:
         """Read a pass to its end, well or not. Raises DatabaseError, when recording fails."""
@@ -140,6 +142,7 @@ class Reading:
         smaller = halves(item, self._material.relationships) if reasks else ()
         if not smaller:
             return self._note(_Outcome(item, error=error))
+        self._out = self._out - {item.label} | {half.label for half in smaller}
         await together([self.read(half, room, reasks - 1) for half in smaller])
         return None
 
@@ -158,6 +161,7 @@ class Reading:
 
     def _note(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)
+        self._out.discard(outcome.item.label)
         if outcome.stopped:
             return
         item, count = outcome.item, len(self._material.passes)
@@ -180,8 +184,7 @@ class Reading:
         outcomes = sorted(self._outcomes, key=lambda each: (each.item.number, each.item.half))
         accepted = [each for each in outcomes if each.report is not None]
         reports = {each.item.label: each.report for each in accepted if each.report is not None}
-        noted = {each.item.number for each in outcomes}
-        passes = len(outcomes) + sum(p.number not in noted for p in self._material.passes)
+        passes = len(outcomes) + len(self._out)
         return Sweep(
             partition=self._partition.id,
             status=_status(outcomes, len(accepted), passes),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 from pydantic import TypeAdapter
 
-from pgs_neo4j.errors import (
-    StoppedError,
-)
+from pgs_neo4j.errors import DatabaseError, StoppedError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import (
     Answer,
@@ -37,9 +36,9 @@ ROUTING = TypeAdapter(Routing)
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a run answers from: how it was routed, its sweeps, reports of earlier runs, what the
+    """What a run answers from; ``read`` is what its session has read by now.
 
-    session has read by now, and what is found among the reports by looking.
+    ``earlier`` are reports of runs that ended without an answer.
     """
 
     routing: Routing
@@ -69,6 +68,7 @@ async def execute(work: Work, request: Request, stored: StoredRun | None = None)
         answer = await _answer(work, request, run, material, synthesis, stopped)
         answer.seconds["total"] = perf_counter() - began
         await _finish(work, run, answer, material)
+    await _tidy(work, answer)
     return answer
 
 
@@ -83,7 +83,7 @@ async def _read(work: Work, request: Request, run: Run) -> Material:
     numbers = [route.partition for route in routing.routes]
     first = {*numbers, *read.ranks}
     async with _lookups(work, request, run, first) as lookups:
-        reader = reader_of(work, request, run, lookups)
+        reader = reader_of(work, request, run, lookups, [each.sweep for each in earlier])
         with work.phase("sweep"):
             sweeps = await swept(reader, [reader.partitions[n] for n in numbers], read)
             second = flagged(reader, sweeps, read, request)
@@ -204,19 +204,31 @@ async def _answer(
 
 
 async def _finish(work: Work, run: Run, answer: Answer, material: Material) -> None:
-    used = [session.sweep_key(run.id, result) for result in answer.sweeps]
+    used = [session.sweep_key(run.id, result.partition) for result in answer.sweeps]
     used += [recovered.key for recovered in material.earlier]
     answered = bool(answer.text)
     if answered:
         await answers.write(work.db, run.handle, answer)
-    mine = await runs.finish(work.db, run.handle, _properties(answer), used if answered else ())
+    properties = _properties(answer, material.read)
+    mine = await runs.finish(work.db, run.handle, properties, used if answered else ())
     if not mine:
         raise runs.taken_away()
-    if work.replies is not None:
-        await work.replies.tidy(work.config.cache_mb, done=not answer.partial)
+    work.finished = True
 
 
-def _properties(answer: Answer) -> dict[str, object]:
+async def _tidy(work: Work, answer: Answer) -> None:
+    """Bring the kept replies in order; the answer is recorded, so a failure is only told."""
+    if work.replies is None:
+        return
+    try:
+        async with asyncio.timeout_at(work.end):
+            await work.replies.tidy(work.config.cache_mb, done=not answer.partial)
+    except (DatabaseError, TimeoutError) as error:
+        why = str(error) or "the time of the run is over"
+        work.warn(f"the kept replies could not be tidied up: {why}")
+
+
+def _properties(answer: Answer, read: session.Read) -> dict[str, object]:
     return {
         "status": "partial" if answer.partial else "complete",
         "answer": answer.text,
@@ -228,5 +240,5 @@ def _properties(answer: Answer) -> dict[str, object]:
         "warnings": list(answer.warnings),
         "stopped": answer.stopped,
         "cost": answer.cost,
-        "details": answers.details_of(answer),
+        "details": answers.details_of(answer, read),
     }

@@ -15,6 +15,8 @@ from pgs_neo4j import node_text, queries
 from pgs_neo4j.db import Database
 from pgs_neo4j.model import (
     Absence,
+    Citation,
+    Finding,
     Flag,
     GraphMapping,
     Node,
@@ -23,7 +25,9 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
+from pgs_neo4j.pgs import runs
 from pgs_neo4j.pgs.citations import resolve
+from pgs_neo4j.pgs.judged import Name, citations_of, quotes_of
 from pgs_neo4j.pgs.report import finding
 from pgs_neo4j.pgs.session import uid
 
@@ -39,17 +43,24 @@ class Recovered:
 async def unsynthesized(
     db: Database, graph: str, session: str, run: str, generation: str, mapping: GraphMapping
 ) -> list[Recovered]:
-    """Reports of the session's other runs on a generation that no synthesis has seen, by key."""
+    """Reports of the session's other runs on a generation that no synthesis has seen, by key.
+
+    Those of runs that were killed are among them: nobody else will tell what they read.
+    """
     rows = await db.read(
         queries.get("session/read_unsynthesized"),
         session=uid(graph, session),
         run=run,
+        given_up=await runs.given_up(db, uid(graph, session)),
         generation=generation,
         title=mapping.title or "",
         key=mapping.key or "",
         text=list(mapping.text),
     )
-    return [Recovered(row["id"], _sweep(row, generation, row["current"])) for row in rows]
+    return [
+        Recovered(row["id"], _sweep(row, generation, current=row["current"], run=row["run"]))
+        for row in rows
+    ]
 
 
 async def recorded_sweeps(
@@ -63,7 +74,7 @@ async def recorded_sweeps(
         key=mapping.key or "",
         text=list(mapping.text),
     )
-    return [_sweep(row, generation, True) for row in rows]
+    return [_sweep(row, generation) for row in rows]
 
 
 def cited_node(row: dict[str, Any]) -> Node:
@@ -72,21 +83,18 @@ def cited_node(row: dict[str, Any]) -> Node:
     return node_text.node(**{name: row[name] for name in names})
 
 
-def _sweep(row: dict[str, Any], generation: str, current: bool) -> Sweep:
+def _sweep(row: dict[str, Any], generation: str, *, current: bool = True, run: str = "") -> Sweep:
     stored, partition = row["sweep"], row["partition"]
     # The partition of a flag's number may be another one by now.
     report = Report(
         partition=partition,
         domain_state=stored.get("domain_state") or "",
-        findings=tuple(
-            finding(found["text"], partition, _shown(found["cited"]))
-            for found in _placed(row["findings"])
-        ),
+        findings=tuple(_finding(found, partition) for found in _placed(row["findings"])),
         flags=tuple(
             Flag(
                 text=found["text"],
                 target=found["target"] if current else None,
-                citations=resolve(found["text"], partition, _shown(found["cited"])),
+                citations=_citations(found, partition),
             )
             for found in _placed(row["flags"])
         ),
@@ -106,7 +114,27 @@ def _sweep(row: dict[str, Any], generation: str, current: bool) -> Sweep:
         seconds=stored.get("seconds") or 0.0,
         generation=generation,
         wave=stored.get("wave") or 1,
+        run=run,
     )
+
+
+def _finding(row: dict[str, Any], partition: int) -> Finding:
+    if row["citations"] is None:  # the first releases stored no verdicts
+        return finding(row["text"], partition, _shown(row["cited"]))
+    return Finding(
+        text=row["text"],
+        citations=_citations(row, partition),
+        quotes=quotes_of(row["quotes"]),
+    )
+
+
+def _citations(row: dict[str, Any], partition: int) -> tuple[Citation, ...]:
+    if row["citations"] is None:
+        return resolve(row["text"], partition, _shown(row["cited"]))
+    here: dict[Name, str] = {
+        (partition, cited["alias"]): cited["element_id"] for cited in row["cited"]
+    }
+    return citations_of(row["citations"], here)
 
 
 def _placed(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -60,7 +60,10 @@ class Request:
 
 @dataclass(slots=True)
 class Work:
-    """What a run works with, and what it noticed; ``before`` is what it cost until it stopped."""
+    """What a run works with, and what it noticed; ``before`` is what it cost until it stopped.
+
+    Once it is ``finished`` its record says so, and nothing that comes after changes that.
+    """
 
     db: Database
     open_gds: OpenGDS
@@ -77,12 +80,19 @@ class Work:
     cost_before: float | None = 0.0
     partitioning: Partitioning | None = None
     asked: QuestionVector | None = None
+    finished: bool = False
 
     @property
     def cost(self) -> float | None:
         """What the run has cost in all; None when a model that was called has no price."""
         now = self.calls.budget.cost
         return None if now is None or self.cost_before is None else now + self.cost_before
+
+    @property
+    def end(self) -> float | None:
+        """When everything must be over, on the loop's clock: a little after the deadline."""
+        deadline = self.calls.scheduler.deadline
+        return None if deadline is None else deadline + GRACE_S
 
     @property
     def models(self) -> dict[str, bool]:
@@ -108,9 +118,9 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is recorded, the generation that it keeps from being deleted, and its routing
+    """A run that is recorded, and the generation that it keeps from being deleted.
 
-    as it is stored, when it had got that far before.
+    ``routing`` is as it is stored, when the run had got that far before.
     """
 
     handle: Handle
@@ -184,10 +194,8 @@ async def recorded(
     a little later than its calls are given up.
     """
     run: Run | None = None
-    deadline = work.calls.scheduler.deadline
-    hard = None if deadline is None else deadline + GRACE_S
     try:
-        async with asyncio.timeout_at(hard) as limit:
+        async with asyncio.timeout_at(work.end) as limit:
             run = await _resumed(work, request, stored) if stored else await _begun(work, request)
             work.on_event(RunStarted(run.id, resumed=stored is not None))
             work.replies = Replies(work.db, run.handle.id, shared=_shared(work.config))
@@ -195,14 +203,14 @@ async def recorded(
                 yield run
     except TimeoutError:
         error = deadline_passed() if limit.expired() else None
-        if run is not None:
+        if run is not None and not work.finished:
             await to_the_end(_close(work, run, error or TimeoutError()))
         if error is None:
             raise
         raise error from None
     except BaseException as error:
         # Shielded: a cancelled run, too, is closed before its caller goes on.
-        if run is not None:
+        if run is not None and not work.finished:
             await to_the_end(_close(work, run, error))
         raise
 

@@ -117,6 +117,14 @@ async def read(db: Database, run: str) -> StoredRun:
     )
 
 
+async def given_up(db: Database, session_uid: str) -> list[str]:
+    """Ids of the session's runs that nobody carries out any more, and none could say so."""
+    rows = await db.read(
+        queries.get("session/read_running_runs"), session=session_uid, silent_s=SILENT_S
+    )
+    return [row["id"] for row in rows if row["silent"] or _ended(row["holder"])]
+
+
 async def take_over(db: Database, stored: StoredRun) -> Handle:
     """Become the holder of a run that nobody carries out any more. Raises BusyError."""
     former = str(stored.properties.get("holder", ""))

@@ -11,7 +11,7 @@ import asyncio
 import heapq
 import itertools
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeVar
@@ -29,14 +29,14 @@ HOLD_S = 1.0  # after a refusal that names no time
 GLANCE_S = 0.25  # a straggler looks for an idle slot this often, at least
 
 T = TypeVar("T")
-Pieces = AsyncGenerator[str | Completion, None]
 
 
 @dataclass(slots=True)
 class Scheduler:
     """All model calls of a run. ``timeout_s`` bounds one call with its tries, from its turn on;
 
-    ``deadline`` (the loop's time) all of them. With ``hedge`` a straggler is asked for a second
+    waiting for what the endpoint or a budget lets through does not count. ``deadline`` (the
+    loop's time) bounds all of them. With ``hedge`` a straggler is asked for a second
     time in a slot that would stay idle, and the first reply counts.
     """
 
@@ -61,6 +61,7 @@ class Scheduler:
         who: str = "the model",
         priority: float | None = None,
         until: float | None = None,
+        alone: bool = False,
         then: Callable[[T], Awaitable[None]] | None = None,
     ) -> T:
         """What ``work`` returns, in its turn, tried again while that may help.
@@ -68,8 +69,8 @@ class Scheduler:
         ``then`` takes the result before another call gets the turn, so that no more calls are
         at stake than may be in flight. ``tokens`` is what the endpoint will count for it,
         ``priority`` decides instead of ``length`` who goes first, ``until`` is an earlier
-        deadline. Raises what ``work`` raises last, ModelTimeoutError after ``timeout_s``,
-        DeadlineError at the deadline.
+        deadline, and what has to be ``alone`` is never hedged. Raises what ``work`` raises
+        last, ModelTimeoutError after ``timeout_s``, DeadlineError at the deadline.
         """
         turn = _Turn(self, length if priority is None else priority)
         deadline = self.deadline if until is None else until
@@ -81,7 +82,7 @@ class Scheduler:
                 async def tried() -> T:
                     await turn.begin()
                     try:
-                        return await self._tried(work, pace, length, tokens)
+                        return await self._tried(work, pace, length, tokens, alone)
                     except BaseException:
                         turn.end()
                         raise
@@ -99,21 +100,6 @@ class Scheduler:
         finally:
             turn.end()
 
-    async def opened(
-        self, begin: Callable[[], Pieces], pace: Pace, *, tokens: int, who: str = "the model"
-    ) -> tuple[str | Completion | None, Pieces]:
-        """A stream and its first piece; tried again only before that one. Raises as ``call``."""
-
-        async def first() -> tuple[str | Completion | None, Pieces]:
-            pieces = begin()
-            try:
-                return await anext(pieces, None), pieces
-            except BaseException:
-                await pieces.aclose()
-                raise
-
-        return await self.call(first, pace, length=float(tokens), tokens=tokens, who=who)
-
     async def hungry(self) -> None:
         """Return as soon as fewer calls wait for their turn than may be in flight."""
         while len(self._waiting) >= self.limit.calls:
@@ -122,7 +108,12 @@ class Scheduler:
             await noticed
 
     async def _tried(
-        self, work: Callable[[], Awaitable[T]], pace: Pace, length: float, tokens: int
+        self,
+        work: Callable[[], Awaitable[T]],
+        pace: Pace,
+        length: float,
+        tokens: int,
+        alone: bool,
     ) -> T:
         began = _now()
 
@@ -143,25 +134,32 @@ class Scheduler:
                     pace.told(result.left, _now())
                 return result
 
-        result = await (self._hedged(once, length) if self.hedge else once())
+        hedging = self.hedge and not alone
+        result = await (self._hedged(once, length) if hedging else once())
         seconds = _now() - began
         self._rates.append(seconds / max(length, 1.0))
         self.limit.ended_well(seconds=seconds, length=length, full=bool(self._waiting))
         return result
 
     async def _hedged(self, once: Callable[[], Awaitable[T]], length: float) -> T:
+        """The first reply to a call, which is asked for a second time when it is overdue; a
+
+        second one that fails is left at that.
+        """
         began = _now()
         tasks = [asyncio.ensure_future(once())]
+        again = False
         try:
             while True:
-                wait = None if len(tasks) > 1 else max(self._due(began, length) - _now(), GLANCE_S)
+                wait = None if again else max(self._due(began, length) - _now(), GLANCE_S)
                 await asyncio.wait(tasks, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
                 ended = next((task for task in tasks if task.done()), None)
                 if ended is not None and (len(tasks) == 1 or ended.exception() is None):
                     return ended.result()
                 if ended is not None:
                     tasks.remove(ended)  # the other one may still succeed
-                elif _now() >= self._due(began, length) and self._idle():
+                elif not again and _now() >= self._due(began, length) and self._idle():
+                    again = True
                     self.in_flight += 1
                     self.hedged += 1
                     tasks.append(asyncio.ensure_future(once()))

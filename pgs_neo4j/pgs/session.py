@@ -16,6 +16,7 @@ from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
 from pgs_neo4j.model import Citation, Coverage, Mode, Partition, Report, Sweep
+from pgs_neo4j.pgs.judged import citations_json, quotes_json
 from pgs_neo4j.pgs.runs import Handle, taken_away
 
 DEFAULT = "default"
@@ -27,6 +28,11 @@ class Read:
     """What a session has read of one generation: partition id to the ranks read."""
 
     ranks: dict[int, frozenset[int]]
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """How many nodes of each partition were read."""
+        return {partition: len(ranks) for partition, ranks in self.ranks.items()}
 
     def unread(self, partition: Partition) -> int:
         """How many nodes of a partition are unread."""
@@ -124,7 +130,7 @@ async def record_sweep(
     Recorded again, with more passes, it takes the place of what was there. ``replies`` are kept
     along with it. Raises DatabaseError when the run or the partition was taken away meanwhile.
     """
-    sweep_id = sweep_key(handle.id, sweep)
+    sweep_id = sweep_key(handle.id, sweep.partition)
     report = sweep.report or Report(partition=sweep.partition)
     findings = [(f"{sweep_id}:f{i}", finding) for i, finding in enumerate(report.findings)]
     flags = [(f"{sweep_id}:o{i}", flag) for i, flag in enumerate(report.flags)]
@@ -144,11 +150,19 @@ async def record_sweep(
                 "place": n,
                 "supported": f.supported,
                 "misquoted": sum(not quote.found for quote in f.quotes),
+                "citations": citations_json(f.citations),
+                "quotes": quotes_json(f.quotes),
             }
             for n, (i, f) in enumerate(findings)
         ],
         flags=[
-            {"id": i, "text": f.text, "place": n, "target": f.target}
+            {
+                "id": i,
+                "text": f.text,
+                "place": n,
+                "target": f.target,
+                "citations": citations_json(f.citations),
+            }
             for n, (i, f) in enumerate(flags)
         ],
         absences=[
@@ -162,9 +176,9 @@ async def record_sweep(
         raise taken_away()
 
 
-def sweep_key(run: str, sweep: Sweep) -> str:
+def sweep_key(run: str, partition: int) -> str:
     """The key of a run's sweep of a partition."""
-    return f"{run}:{sweep.partition}"
+    return f"{run}:{partition}"
 
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:

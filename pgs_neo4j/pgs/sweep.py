@@ -26,12 +26,16 @@ async def sweep(
     try:
         async with reader.gate:
             await reader.calls.scheduler.hungry()
-            if stopped := reader.calls.sweeping_ended():
+            stopped = reader.calls.sweeping_ended()
+            # What was paid for before is read even when nothing more may be bought.
+            if stopped and (reader.replies is None or not reader.calls.budget.closed):
                 return _unread(reader, partition, skip, stopped)
             began = perf_counter()
             material = await read_material(reader, partition, skip)
             reading = Reading(reader, partition, material, began, priority)
-            await reading.look_up()
+            known = await reading.look_up()
+            if stopped and not known:
+                return _unread(reader, partition, skip, stopped)
     except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
         return await _unreadable(reader, partition, skip, str(error), perf_counter() - began)
     if not material.nodes:

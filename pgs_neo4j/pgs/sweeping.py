@@ -8,29 +8,30 @@ from collections.abc import Sequence
 from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, StoppedError
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
-from pgs_neo4j.pgs import session
+from pgs_neo4j.pgs import ending, session
 from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.reader import Reader, new_gate
 from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.run import Request, Run, Work
 from pgs_neo4j.pgs.schedule import together
 from pgs_neo4j.pgs.sweep import sweep
-from pgs_neo4j.pgs.synthesis import SYSTEM
-
-ENDING_SHARE = 8  # of a bound on tokens one part is held back for the text of the synthesis
-ENDING_FRAME = 300  # tokens of its prompt beside the instructions and the reports
 
 
-def reader_of(work: Work, request: Request, run: Run, lookups: Lookups) -> Reader:
+def reader_of(
+    work: Work, request: Request, run: Run, lookups: Lookups, earlier: Sequence[Sweep] = ()
+) -> Reader:
+    """What a run reads with. The synthesis will be shown reports of ``earlier`` runs as well."""
+
     async def record(result: Sweep, replies: Sequence[dict[str, object]]) -> None:
         await session.record_sweep(work.db, run.handle, result, replies)
         if result.report is not None:
             lookups.begin(result.report)
-            read[result.partition] = estimate(render_report(result.report))
-            _hold_back(work, sum(read.values()))
+            read[result.partition] = _size(result)
+            _hold_back(work, shown + sum(read.values()))
 
     read: dict[int, int] = {}
-    _hold_back(work, 0)
+    shown = estimate(request.question) + estimate(request.known or "") + sum(map(_size, earlier))
+    _hold_back(work, shown)
     return Reader(
         db=work.db,
         llm=work.sweep_llm,
@@ -48,16 +49,14 @@ def reader_of(work: Work, request: Request, run: Run, lookups: Lookups) -> Reade
     )
 
 
-def _hold_back(work: Work, reports: int) -> None:
-    """Keep what a synthesis of so many tokens of reports will take from the sweeps."""
-    budget = work.calls.budget
-    if not budget.bounds.any:
-        return
-    room = work.config.synthesis_max_tokens
-    if budget.bounds.tokens is not None:
-        room = min(room, budget.bounds.tokens // ENDING_SHARE)
-    frame = estimate(SYSTEM) + ENDING_FRAME
-    budget.ending = budget.most(work.synthesis_llm.name, reports + frame, room)
+def _size(result: Sweep) -> int:
+    return estimate(render_report(result.report)) if result.report is not None else 0
+
+
+def _hold_back(work: Work, shown: int) -> None:
+    """Keep what a synthesis that is shown so many tokens will take."""
+    if work.calls.bounded:
+        work.calls.budget.ending = ending.held(work.calls, work.synthesis_llm, work.config, shown)
 
 
 async def swept(reader: Reader, partitions: Sequence[Partition], read: session.Read) -> list[Sweep]:

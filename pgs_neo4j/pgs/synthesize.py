@@ -6,19 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import BudgetError, ModelOutputError, UsageError
+from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Partition, Prompt, Sweep, Synthesis, Unit
+from pgs_neo4j.pgs import ending
 from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.markdown import THINKING, spoken
 from pgs_neo4j.pgs.reduce import Reducer, paths_of
 from pgs_neo4j.pgs.replies import Replies
 from pgs_neo4j.pgs.sections import Section, sections_of
 from pgs_neo4j.pgs.synthesis import Shown, parse_synthesis, synthesis_prompt
-
-LEAST_ROOM = 256  # tokens of a synthesis that is worth asking for
-LEAST_PROMPT = 1500  # tokens of its prompt: the instructions, and something to combine
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ async def synthesize(
     """
     if all(sweep.report is None for sweep in sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
-    room, most = _room(writer)
+    llm, config, calls = writer.llm, writer.config, writer.calls
     made = sections_of(sweeps, partitions)
 
     def prompt_of(sections: Sequence[Section]) -> Shown:
@@ -59,8 +57,8 @@ async def synthesize(
             question,
             sweeps,
             partitions,
-            max_characters=writer.config.max_pass_characters,
-            max_tokens=most,
+            max_characters=config.max_pass_characters,
+            max_tokens=ending.prompt_tokens(calls, llm, config),  # reductions have taken some
             known=writer.known,
             sections=sections,
             checks=writer.checks,
@@ -74,11 +72,12 @@ async def synthesize(
         writer.warn(_condensed(len(made), len(fewer), reducer))
     if left_out := _left_out(shown):
         writer.warn(left_out)
+    room = ending.reply_tokens(calls, llm, config, shown.prompt)
     reply = await _written(writer, shown.prompt, room)
     parsed = parse_synthesis(reply.text, shown.citable)
     if reply.truncated:
         bound = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
-        which = bound if room == writer.config.synthesis_max_tokens else "the budget"
+        which = bound if room == config.synthesis_max_tokens else "the budget"
         writer.warn(f"the synthesis was cut off at {room} tokens; raise {which} for all of it")
     return replace(parsed, usage=reply.usage, complete=not reply.truncated, reductions=reductions)
 
@@ -91,24 +90,6 @@ def _condensed(reports: int, sections: int, reducer: Reducer) -> str:
         f"condensed into {sections:,}{failed}; their citations, flags, and absences were carried "
         "through"
     )
-
-
-def _room(writer: Writer) -> tuple[int, int | None]:
-    """Tokens that the reply may have, and those of the prompt, within context and budget."""
-    config, calls, name = writer.config, writer.calls, writer.llm.name
-    room = config.synthesis_max_tokens
-    left = calls.budget.left(name)
-    if left is None:
-        return room, calls.pass_tokens(writer.llm, config.max_pass_tokens, room)
-    room = min(room, max(left // 2, LEAST_ROOM))
-    most = calls.budget.estimate_within(name, left - room)
-    if most < LEAST_PROMPT:
-        raise BudgetError(
-            "the budget leaves no room for a synthesis of what was read; the reports are kept, "
-            "and 'pgs resume' with a larger one makes it of them"
-        )
-    fits = calls.pass_tokens(writer.llm, config.max_pass_tokens, room)
-    return room, most if fits is None else min(most, fits)
 
 
 async def _written(writer: Writer, prompt: Prompt, room: int) -> Completion:

@@ -81,7 +81,7 @@ _QUOTED = re.compile(
     r"|«([^«»\n]{2,80})»|「([^「」\n]{1,80})」|『([^『』\n]{1,80})』|`([^`\n]{2,80})`"
 )
 _CITED = re.compile(r"⟦[^⟦⟧]*⟧")
-_PLACES = re.compile(r"\(in pass(?:es)? [\d, ]+ of \d+\)")
+_PLACES = re.compile(r"\(in pass(?:es)? \d+[ab]*(?:, \d+[ab]*)* of \d+\)")
 _PARTITION = re.compile(r"(?<![^\W_])[Pp]\d{1,9}(?![^\W_])")
 # Parts that a dot, hyphen, or underscore joins are one word of somebody's.
 _WORD = re.compile(r"[^\W_]+(?:[._\-\u2010\u2011]{1,2}[^\W_]+)*")

@@ -57,8 +57,9 @@ class Found:
     """What became of looking for one thing.
 
     ``hits`` are verified, by partition (those to be read first) and rank. Without ``complete``
-    there were more candidates than were verified: then ``hits`` are some of the nodes that hold
-    it, and none does not mean that no node does. ``searched`` counts nodes; 0: nothing was.
+    there were more candidates than were verified, or what was asked may have missed some: then
+    ``hits`` are some of the nodes that hold it, and none does not mean that no node does.
+    ``searched`` counts nodes; 0: nothing was.
     """
 
     searched: int = 0

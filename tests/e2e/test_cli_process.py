@@ -153,7 +153,7 @@ async def _ask_until_covered(pgs: Shell) -> None:
     assert document["model"] == "extractive"
     assert document["coverage"]["nodes_read"] == 165
     assert document["coverage"]["partitions_swept"] == document["coverage"]["partitions_total"]
-    read = sum(part["nodes_read"] for part in document["partitions"])
+    read = sum(sweep["nodes_read"] for sweep in document["sweeps"])
     assert read == 165 - first["coverage"]["nodes_read"]
     assert all(each["node"].startswith(("doi/", "alone/")) for each in document["citations"])
     shown = (await pgs("sessions", "show", "default", "--json")).document
@@ -168,7 +168,7 @@ async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -
     found = (await pgs("ask", "ammonia catalysis", "--top-k", "3", "--json", "-q")).document
     assert len(found["search"]["nodes"]) == 3
     assert found["search"]["answer"]
-    assert found["partitions"]
+    assert found["sweeps"]
     assert await count(stored, "(x:PgsRun {status: 'complete'})") == 1
 
 
@@ -222,14 +222,14 @@ async def test_a_model_that_fails_is_6_and_one_failed_sweep_is_3(
         model = {"PGS_LLM_BASE_URL": fake.base_url, "PGS_LLM_API_KEY": "k-secret"}
         failed = await pgs("ask", "What is missing?", **model)
         assert (failed.code, failed.out) == (6, "")
-        assert "every one of the" in failed.err
+        assert "sweeps failed (" in failed.err
         fake.default = Answer(contract_answer)
         fake.script(Status(400, message="no such thing"))
         partial = await pgs("ask", "What is missing?", "--json", **model)
     assert partial.code == 3
     document = partial.document
     assert document["partial"] is True
-    assert sorted({part["status"] for part in document["partitions"]}) == ["accepted", "failed"]
+    assert sorted({sweep["status"] for sweep in document["sweeps"]}) == ["accepted", "failed"]
     assert document["coverage"]["nodes_read"] < 165
     assert "k-secret" not in failed.err + partial.err + partial.out
 

@@ -401,7 +401,7 @@ async def test_a_failing_synthesis_loses_no_sweep_and_no_money(connect, db):
         assert len(third.sweeps) == 4
     failed = "MATCH (r:PgsRun {status: 'failed'}) RETURN r.calls AS calls"
     _, rows = await db.call(failed, {}, "read")
-    assert rows == [{"calls": 4}]
+    assert rows == [{"calls": 5}]  # the synthesis may have been charged for
 
 
 async def test_an_error_in_a_callback_ends_the_run_and_is_recorded(engine, db):

@@ -1,13 +1,15 @@
 """A run under a budget of N tokens never uses more than N, whatever the endpoint counts."""
 
+import itertools
 import json
+from contextlib import suppress
 
 import pytest
 
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import BudgetError
+from pgs_neo4j.errors import BudgetError, ModelError
 from tests.engines import KNOBS
-from tests.fakes.openai_server import Answer, FakeOpenAI, Raw, contract_answer
+from tests.fakes.openai_server import Answer, Drop, FakeOpenAI, Raw, Status, contract_answer
 from tests.graphs import papers
 
 
@@ -45,6 +47,64 @@ def counting(rate, wordy):
         )
 
     return reply
+
+
+def failing(kind):
+    """An endpoint that charges for all it can of every third call and fails it."""
+    charged, numbers = [], itertools.count()
+
+    def reply(request):
+        if not request.path.endswith("completions"):
+            return None
+        said = "".join(message["content"] for message in request.body["messages"])
+        used = {"prompt_tokens": len(said.encode()) // 3, "completion_tokens": 120}
+        fails = next(numbers) % 3 == 0
+        if fails and kind != "refuses":
+            used["completion_tokens"] = request.body["max_tokens"]
+        if not (fails and kind == "refuses"):
+            charged.append(sum(used.values()))
+        if fails and kind != "empty":
+            return {"drops": Drop(), "refuses": Status(503)}[kind]
+        text = "" if fails else contract_answer(request.body)
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "content": text},
+            "finish_reason": "stop",
+        }
+        whole = {"id": "x", "object": "chat.completion", "model": "reader", "usage": used}
+        if request.body.get("stream"):
+            return Answer(text or contract_answer(request.body))
+        return Raw(json.dumps({**whole, "choices": [choice]}).encode())
+
+    return reply, charged
+
+
+@pytest.mark.parametrize("kind", ["empty", "drops", "refuses"])
+async def test_calls_that_fail_and_are_charged_for_stay_within_the_budget(endpoint, db, kind):
+    mapping = await papers(db, topics=6, size=20)
+    with FakeOpenAI() as fake:
+        async with PGS.connect(
+            neo4j_uri=endpoint.uri,
+            neo4j_user=endpoint.user,
+            neo4j_password=endpoint.password,
+            llm_base_url=fake.base_url,
+            llm_provider="openai",
+            **KNOBS,
+        ) as engine:
+            await engine.add_graph("papers", mapping)
+            for budget in (9_000, 30_000, 90_000):
+                fake.refuse, charged = failing(kind)
+                with suppress(BudgetError, ModelError):
+                    await engine.execute(
+                        f"Why {budget}?",
+                        full_sweep=True,
+                        max_tokens=budget,
+                        sweep_max_tokens=300,
+                        synthesis_max_tokens=600,
+                        session_id=f"s{budget}",
+                    )
+                assert charged
+                assert sum(charged) <= budget, budget
 
 
 @pytest.mark.parametrize(("rate", "wordy"), [(0.2, False), (0.3, True), (0.5, False), (0.7, True)])

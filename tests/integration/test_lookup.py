@@ -1,5 +1,6 @@
 """What reports miss is looked for in the whole graph: by scan, by index, within bounds."""
 
+from dataclasses import replace
 from functools import partial
 from random import Random
 
@@ -19,6 +20,7 @@ from pgs_neo4j.model import (
 from pgs_neo4j.pgs.crosscheck import checked, grouped_absences
 from pgs_neo4j.pgs.links import linked
 from pgs_neo4j.pgs.lookups import Lookups
+from pgs_neo4j.pgs.terms import wanted
 from pgs_neo4j.search import lookup as lookup_module
 from pgs_neo4j.search import topk
 from pgs_neo4j.search.lookup import Ground, look_up
@@ -223,6 +225,61 @@ async def test_a_large_graph_is_looked_up_by_beginnings_of_words(db, monkeypatch
     found = await one(place, "memory")
     assert titles(found) == ["naps"]
     assert found.method == "full-text index mine, by beginnings of words"
+
+
+EVERYTHING = "CREATE FULLTEXT INDEX mine FOR (n:Note) ON EACH [n.name, n.more, n.text]"
+
+
+@pytest.mark.parametrize(
+    ("term", "held", "inner"),
+    [
+        ("API", note("a", "The rest.api of it."), True),
+        ("retries", note("a", "max_retries are three."), False),
+        ("timeout", note("a", "asyncio.timeout is a scope."), False),
+        ("2021", note("a", 2021), True),
+        ("2021", note("a", "text", more=[2020, 2021]), True),
+    ],
+)
+async def test_what_an_index_cannot_find_is_scanned_for(db, monkeypatch, term, held, inner):
+    if not inner:
+        monkeypatch.setattr(lookup_module, "INNER_TOKENS", 0)
+    place = await ground(db, [held], SLEEP)
+    await index(db, EVERYTHING)
+    found = await one(place, term)
+    assert titles(found) == ["a"]
+    assert found.method.startswith("full-text index mine")
+    assert found.method.endswith(", then scan of every node")
+    assert (found.complete, found.searched) == (True, 3)
+
+
+async def test_dates_are_in_no_index_and_found_all_the_same(db):
+    place = await ground(db, [note("a", "text")])
+    await db.call("MATCH (n:Note {name: 'a'}) SET n.more = date('2021-05-01')", {}, "write")
+    await index(db, EVERYTHING)
+    assert titles(await one(place, "2021")) == ["a"]
+
+
+async def test_what_an_index_does_not_find_in_a_graph_too_large_is_not_known_to_be_absent(db):
+    place = await ground(db, [note("a", "The rest.api of it.")], SLEEP, max_nodes=2)
+    await index(db, EVERYTHING)
+    found = await one(place, "API")
+    assert (titles(found), found.complete) == ([], False)
+    assert found.method == "full-text index mine"
+    seen = await one(place, "ammonia")
+    assert (titles(seen), seen.complete) == (["dreams"], True)
+    (group,) = grouped_absences([reported(1, ["Nothing on the API."], 1)])
+    (judged,) = checked([group], {wanted(group.text): found}, {})
+    assert judged.status is AbsenceStatus.UNCHECKED
+
+
+async def test_an_index_that_finds_a_thing_elsewhere_only_leaves_what_was_read_to_a_scan(db):
+    read, other = [note("read", "The rest.api of it.")], [note("other", "An API.")]
+    place = await ground(db, read, other, first=frozenset({1}))
+    await index(db, EVERYTHING)
+    assert titles(await one(place, "API")) == ["read", "other"]
+    place = replace(place, first=frozenset({2}))
+    found = await one(place, "API")
+    assert (titles(found), found.method) == (["other"], "full-text index mine")
 
 
 @pytest.mark.parametrize(

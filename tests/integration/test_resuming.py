@@ -358,6 +358,37 @@ async def test_a_bound_on_calls_leaves_one_for_the_synthesis(engine, db):
         await engine.execute("And?", max_calls=1)
 
 
+async def test_what_was_paid_for_is_read_again_when_nothing_more_may_be_bought(engine, db):
+    hanging = asyncio.Event()
+
+    async def answer(prompt):
+        if prompt.partition in (1, 2):
+            hanging.set()
+            await asyncio.Event().wait()
+        return contract_reply(prompt)
+
+    answering(engine, answer)
+    task = asyncio.create_task(engine.execute("Why?"))
+    await hanging.wait()
+    while await count(db, "(x:PgsSweep)") < 2:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    answering(engine, contract_reply)
+    asked(engine)
+    resumed = await engine.resume((await only_run(db))["id"], max_calls=1)
+    assert [p.task for p in asked(engine)] == ["synthesis"]
+    assert {s.partition for s in resumed.sweeps if s.report is not None} == {3, 4}
+    assert {s.partition for s in resumed.sweeps if s.status is SweepStatus.UNREAD} == {1, 2}
+    assert resumed.coverage.nodes_read == 80
+    loaded = await engine.answer(resumed.run)
+    assert sorted(s.partition for s in loaded.sweeps) == [1, 2, 3, 4]
+    done = await engine.resume(resumed.run)
+    assert sorted(p.partition for p in asked(engine) if p.partition) == [1, 2]
+    assert sorted(s.partition for s in done.sweeps) == [1, 2, 3, 4]
+    assert sorted(s.partition for s in (await engine.answer(done.run)).sweeps) == [1, 2, 3, 4]
+
+
 async def test_the_deadline_of_a_run_ends_it_with_what_was_read(engine, db):
     async def answer(prompt):
         if prompt.partition == 1:
@@ -403,6 +434,30 @@ async def test_a_pass_that_was_halved_is_found_again_by_its_halves(engine, db):
     (halved,) = [s for s in done.sweeps if s.partition == 2]
     assert (halved.passes, halved.passes_accepted, halved.nodes_read) == (4, 4, 40)
     assert "(in pass" not in str(halved.report.absences)
+
+
+async def test_a_partition_of_which_half_a_pass_is_out_is_recorded_as_read_in_part(engine, db):
+    tries = []
+
+    async def answer(prompt):
+        if prompt.partition == 2 and len(prompt.nodes) > 20:
+            return PromptTooLongError("longer than the model's context")
+        if prompt.partition == 2:
+            tries.append(prompt)
+            if len(tries) > 1:
+                await asyncio.Event().wait()
+        return contract_reply(prompt)
+
+    answering(engine, answer)
+    task = asyncio.create_task(engine.execute("Why?"))
+    query = "(x:PgsSweep {partition: 2})"
+    while len(tries) < 2 or not await count(db, query):
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    _, rows = await db.call(f"MATCH {query} RETURN x {{.*}} AS sweep", {}, "read")
+    sweep = rows[0]["sweep"]
+    assert (sweep["status"], sweep["passes"], sweep["passes_accepted"]) == ("partial", 2, 1)
 
 
 async def test_a_report_that_is_cut_off_is_asked_for_with_more_room_and_then_in_halves(engine):

@@ -102,6 +102,64 @@ def test_none_can_be_said_in_the_environment(monkeypatch):
     assert config.load().config.sweep_fraction is None
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sweep_effort", "synthesis_effort", "embedding_dimensions", "max_calls", "max_tokens",
+        "max_cost", "run_timeout_s", "tokens_per_minute", "max_pass_tokens",
+    ],
+)  # fmt: skip
+def test_what_may_be_none_can_be_said_to_be(name, toml, monkeypatch):
+    def value(loaded):
+        return getattr(loaded.settings if name in fields else loaded.config, name)
+
+    fields = config.Settings.model_fields
+    toml(f'{name} = "none"')
+    assert value(config.load()) is None
+    toml("")
+    monkeypatch.setenv(f"PGS_{name.upper()}", "none")
+    assert value(config.load()) is None
+    assert value(config.load({name: "none"})) is None
+
+
+def test_a_default_can_be_lifted_for_one_call():
+    knobs = config.load().config
+    assert knobs.synthesis_effort == "high"
+    assert config.with_overrides(knobs, {"synthesis_effort": "none"}).synthesis_effort is None
+    assert config.restored(config.stored(knobs), {"synthesis_effort": "none"}).synthesis_effort is (
+        None
+    )
+
+
+def test_every_description_that_says_none_is_true():
+    """Where "none" is no way to leave a setting unset, its text says "unset"."""
+    for cls in (config.Settings, config.PGSConfig):
+        for name, field in cls.model_fields.items():
+            if "none:" in field.description:
+                assert config.NoneAllowed in field.metadata, name
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://user:p@ss@host/v1", "https://***@host/v1"),
+        ("https://u:p/a?b#c@host/v1", "https://***@host/v1"),
+        ("https://host/v1?api-key=SECRET&x=1#part", "https://host/v1?***"),
+        ("user:pass@host", "***@host"),
+        ("bolt+s://host:7687", "bolt+s://host:7687"),
+    ],
+)
+def test_an_address_is_shown_without_its_secrets(address, shown):
+    assert config.masked_address(address) == shown
+    settings = config.Settings(neo4j_uri=address, llm_base_url=address)
+    assert (settings.neo4j_uri, settings.llm_base_url) == (address, address)
+    dumped = settings.model_dump()
+    assert (dumped["neo4j_uri"], dumped["llm_base_url"]) == (shown, shown)
+    for text in (repr(settings), str(settings), settings.model_dump_json()):
+        assert text.count(shown) == 2
+        assert address == shown or address not in text
+
+
 def test_secrets_are_masked_everywhere(toml, monkeypatch):
     toml('neo4j_password = "hunter2-file"')
     monkeypatch.setenv("PGS_LLM_API_KEY", "sk-hunter2")

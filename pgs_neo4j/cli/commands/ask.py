@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from pgs_neo4j.cli.listen import run_progress
 from pgs_neo4j.cli.options import (
@@ -15,7 +13,9 @@ from pgs_neo4j.cli.options import (
     FractionOption,
     FullSweepOption,
     GraphOption,
+    HedgeOption,
     JsonOption,
+    KeyOption,
     LeastOption,
     MaxPartitionOption,
     MinCommunityOption,
@@ -63,17 +63,8 @@ def ask(
     max_cost: CostBound = None,
     timeout: TimeBound = None,
     no_cache: NoCacheOption = False,
-    hedge: Annotated[
-        bool, typer.Option("--hedge", help="Ask stragglers a second time; costs more.")
-    ] = False,
-    idempotency_key: Annotated[
-        str | None,
-        typer.Option(
-            "--idempotency-key",
-            metavar="KEY",
-            help="With the same key and request, the first answer again; not with --top-k.",
-        ),
-    ] = None,
+    hedge: HedgeOption = False,
+    idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

@@ -7,7 +7,9 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, YesOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.cli.text import counted, size
+from pgs_neo4j.cli.text import size
+from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.export.text import counted
 
 cache_app = typer.Typer(no_args_is_help=True, help="Replies of models that are kept.")
 
@@ -23,13 +25,12 @@ def show(as_json: JsonOption = False) -> None:
 
 
 async def _show(*, as_json: bool) -> None:
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.connection import database
 
     async with database() as pgs:
         found, most = await pgs.kept_replies(), pgs.config.cache_mb
     if as_json:
-        output.write_json({**json_of.plain_data(found), "cache_mb": most})
+        output.write_json({**plain_data(found), "cache_mb": most})
     else:
         kept = counted(found.replies, "reply", "replies")
         output.write_lines([f"{kept} kept, {size(found.size_bytes)} of at most {most:g} MB"])
@@ -46,7 +47,6 @@ def clear(yes: YesOption = False, as_json: JsonOption = False) -> None:
 
 
 async def _clear(*, yes: bool, as_json: bool) -> None:
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.connection import confirm, database
 
     async with database() as pgs:
@@ -55,7 +55,7 @@ async def _clear(*, yes: bool, as_json: bool) -> None:
             confirm(f"{counted(found.replies, 'kept reply', 'kept replies')} go", yes=yes)
         done = await pgs.clear_cache()
     if as_json:
-        output.write_json(json_of.plain_data(done))
+        output.write_json(plain_data(done))
     else:
         deleted = counted(done.replies, "kept reply", "kept replies")
         output.write_lines([f"{deleted} deleted, {size(done.size_bytes)}"])

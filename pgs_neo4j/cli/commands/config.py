@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import typer
@@ -10,10 +9,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.cli.text import counted
-
-MASK = "***"
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+from pgs_neo4j.export.text import counted
 
 config_app = typer.Typer(no_args_is_help=True, help="Settings in force.")
 
@@ -41,7 +37,7 @@ async def _show(*, as_json: bool) -> None:
     rows = []
     for part in (loaded.settings, loaded.config):
         for name, field in type(part).model_fields.items():
-            value = masked(getattr(part, name))
+            value = masked(getattr(part, name), address=name in settings.ADDRESSES)
             origin = loaded.origins[name]
             rows.append(
                 {"name": name, "value": value, "origin": origin, "about": field.description}
@@ -62,8 +58,10 @@ def _cell(value: Any) -> Any:
     return "-" if value is None else value
 
 
-def masked(value: Any) -> Any:
-    """The value, a secret as ***; also what stands before the @ of an address."""
+def masked(value: Any, *, address: bool = False) -> Any:
+    """The value, a secret as ***; also what may be secret in an ``address``."""
+    from pgs_neo4j.config import MASK, masked_address
+
     if hasattr(value, "get_secret_value"):
         return MASK
     if isinstance(value, tuple):
@@ -72,4 +70,4 @@ def masked(value: Any) -> Any:
         return {name: masked(each) for name, each in value.items()}
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True)
-    return _CREDENTIALS.sub(f"{MASK}@", value) if isinstance(value, str) else value
+    return masked_address(value) if address and isinstance(value, str) else value

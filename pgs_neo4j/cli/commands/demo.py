@@ -38,7 +38,7 @@ def demo(
     Starts the managed local server (always that, whatever PGS_NEO4J_URI says), loads the
     modules, classes, and functions of this Python with their docstrings, and asks a question.
     Needs no account and no key: without a language model the extractive reader answers. The
-    first time fetches Neo4j and GDS, about 155 MB.
+    first time fetches Neo4j and GDS, about 143 MB.
 
     \b
       pgs demo

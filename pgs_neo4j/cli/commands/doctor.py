@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import DATABASE, DONE, MODEL, USAGE, run
-from pgs_neo4j.cli.text import one_line
 from pgs_neo4j.errors import ConfigError, LocalServerError
+from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.export.text import one_line
 
 if TYPE_CHECKING:
     from pgs_neo4j.config import Loaded
@@ -32,7 +33,6 @@ def doctor(as_json: JsonOption = False) -> None:
 async def _doctor(*, as_json: bool) -> int:
     from pgs_neo4j import config
     from pgs_neo4j import doctor as examiner
-    from pgs_neo4j.cli import as_json as json_of
 
     try:
         loaded = config.load()
@@ -42,7 +42,7 @@ async def _doctor(*, as_json: bool) -> int:
         target, local = _target(loaded)
         checks = await examiner.examine(loaded.settings, loaded.config, target, local=local)
     if as_json:
-        listed = [json_of.plain_data(check) for check in checks]
+        listed = [plain_data(check) for check in checks]
         output.write_json({"ok": code_of(checks) == DONE, "checks": listed})
     else:
         output.write_lines([line for check in checks for line in described(check)])

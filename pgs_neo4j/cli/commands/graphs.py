@@ -10,7 +10,8 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.mapping_words import add_command
 from pgs_neo4j.cli.options import JsonOption, YesOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.cli.text import counted
+from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.export.text import counted
 from pgs_neo4j.model import GraphMapping
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ def add(
 
 async def _add(name: str, mapping: GraphMapping, *, as_json: bool) -> None:
     from pgs_neo4j.catalog import check_mapping, check_name
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.survey import validate
 
@@ -76,7 +76,7 @@ async def _add(name: str, mapping: GraphMapping, *, as_json: bool) -> None:
         warnings = await validate(pgs.db, mapping)
         created = await pgs.add_graph(name, mapping)
     if as_json:
-        stored = json_of.plain_data(mapping)
+        stored = plain_data(mapping)
         output.write_json(
             {"name": name, "created": created, "mapping": stored, "warnings": warnings}
         )

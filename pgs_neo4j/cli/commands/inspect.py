@@ -10,6 +10,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.mapping_words import add_command
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.export.data import plain_data
 
 
 def inspect(
@@ -27,7 +28,6 @@ def inspect(
 
 
 async def _inspect(name: str, *, as_json: bool) -> None:
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.survey import propose, survey
 
@@ -38,8 +38,8 @@ async def _inspect(name: str, *, as_json: bool) -> None:
     if as_json:
         output.write_json(
             {
-                **json_of.plain_data(found),
-                "mapping": json_of.plain_data(proposal.mapping),
+                **plain_data(found),
+                "mapping": plain_data(proposal.mapping),
                 "notes": list(proposal.notes),
                 "command": command,
             }

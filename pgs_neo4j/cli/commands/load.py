@@ -10,7 +10,8 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, QuietOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.cli.text import counted, one_line
+from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.export.text import counted, one_line
 
 
 def load(
@@ -37,7 +38,6 @@ def load(
 
 async def _load(file: Path, graph: str, label: str | None, *, as_json: bool, quiet: bool) -> None:
     from pgs_neo4j.catalog import check_name
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.listen import progress
     from pgs_neo4j.ingest.brain import read_brain
@@ -51,7 +51,7 @@ async def _load(file: Path, graph: str, label: str | None, *, as_json: bool, qui
             await pgs.add_graph(graph, done.mapping)
     ignored = ", ".join(f"{one_line(name)} ({count:,})" for name, count in content.ignored.items())
     if as_json:
-        output.write_json({**json_of.plain_data(done), "ignored": dict(content.ignored)})
+        output.write_json({**plain_data(done), "ignored": dict(content.ignored)})
         return
     amount = f"{counted(done.nodes, 'node')} and {counted(done.relationships, 'relationship')}"
     how = "was there already, unchanged" if done.unchanged else "is loaded"

@@ -10,7 +10,9 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, QuietOption, YesOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.cli.text import counted, plain, seconds, size
+from pgs_neo4j.cli.text import size
+from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.export.text import counted, plain, seconds
 
 if TYPE_CHECKING:
     from pgs_neo4j.local import LocalStatus
@@ -23,7 +25,7 @@ local_app = typer.Typer(
 
 @local_app.command("start")
 def start(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
-    """Start the local server, or find it running. The first time, fetch it (about 155 MB)."""
+    """Start the local server, or find it running. The first time, fetch it (about 143 MB)."""
     run(_start(as_json=as_json, quiet=quiet))
 
 
@@ -68,11 +70,10 @@ def status(as_json: JsonOption = False) -> None:
 
 async def _status(*, as_json: bool) -> None:
     from pgs_neo4j import local
-    from pgs_neo4j.cli import as_json as json_of
 
     found = local.status(local.options_from_environment())
     if as_json:
-        output.write_json(json_of.plain_data(found))
+        output.write_json(plain_data(found))
     else:
         output.write_lines(described(found))
 
@@ -177,7 +178,6 @@ async def _import(
     quiet: bool,
 ) -> None:
     from pgs_neo4j import local
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.listen import progress
 
     with progress(quiet=quiet) as shown:
@@ -190,7 +190,7 @@ async def _import(
             on_event=shown,
         )
     if as_json:
-        output.write_json(json_of.plain_data(found))
+        output.write_json(plain_data(found))
         return
     amount = f"{counted(found.nodes, 'node')} and {counted(found.relationships, 'relationship')}"
     output.write_lines([f"{amount} imported; 'pgs local start' serves them, then 'pgs inspect'"])

@@ -21,8 +21,9 @@ from pgs_neo4j.cli.options import (
     ThresholdOption,
 )
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.cli.text import counted, percent, seconds
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.export.text import counted, percent, seconds
 
 if TYPE_CHECKING:
     from pgs_neo4j.pgs.partition import Partitioning
@@ -213,7 +214,6 @@ def route(
 async def _route(
     question: str, graph: str | None, full_sweep: bool, knobs: dict[str, Any], *, as_json: bool
 ) -> None:
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.pgs.run import check_question
 
@@ -223,7 +223,7 @@ async def _route(
         routing = await pgs.route(question, graph=stored.name, full_sweep=full_sweep)
         found = {part.id: part for part in await pgs.partitions(stored.name)}
     if as_json:
-        output.write_json({"graph": stored.name, **json_of.routing(routing)})
+        output.write_json({"graph": stored.name, **plain_data(routing)})
         return
     from pgs_neo4j.cli import tables
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import (
     CallsBound,
+    ConcurrencyOption,
     CostBound,
     FlagSweepsOption,
     FractionOption,
     FullSweepOption,
     GraphOption,
+    HedgeOption,
     JsonOption,
+    KeyOption,
     LeastOption,
     MaxPartitionOption,
     MinCommunityOption,
@@ -25,7 +28,9 @@ from pgs_neo4j.cli.options import (
     SweepTokensOption,
     SynthesisTokensOption,
     ThresholdOption,
+    TimeBound,
     TokensBound,
+    TopKOption,
 )
 from pgs_neo4j.cli.run import run
 
@@ -40,10 +45,12 @@ def plan(
     session: SessionOption = "default",
     full_sweep: FullSweepOption = False,
     sweep_fraction: FractionOption = None,
+    top_k: TopKOption = None,
     max_sweep_partitions: MostOption = None,
     min_sweep_partitions: LeastOption = None,
     threshold: ThresholdOption = None,
     max_flag_sweeps: FlagSweepsOption = None,
+    max_concurrent_sweeps: ConcurrencyOption = None,
     sweep_max_tokens: SweepTokensOption = None,
     synthesis_max_tokens: SynthesisTokensOption = None,
     min_community_size: MinCommunityOption = None,
@@ -51,15 +58,19 @@ def plan(
     max_calls: CallsBound = None,
     max_tokens: TokensBound = None,
     max_cost: CostBound = None,
+    timeout: TimeBound = None,
     no_cache: NoCacheOption = False,
+    hedge: HedgeOption = False,
+    idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Show what a question would read and cost.
 
-    No language model is asked. Give it the options that 'pgs ask' will have. The graph is
-    partitioned if it has to be. Passes whose reply is kept cost nothing. (An embedder that is a
-    paid endpoint gives one vector.)
+    No language model is asked. Give it the options that 'pgs ask' will have. Not in the figures:
+    the search of --top-k, what --hedge asks twice, a run that a --timeout ends, and that an
+    --idempotency-key may have its answer already. The graph is partitioned if it has to be.
+    Passes whose reply is kept cost nothing. (An embedder that is a paid endpoint gives one vector.)
 
     \b
       pgs plan "Which results contradict each other?" --graph papers
@@ -71,6 +82,7 @@ def plan(
         "min_sweep_partitions": min_sweep_partitions,
         "partition_relevance_threshold": threshold,
         "max_flag_sweeps": max_flag_sweeps,
+        "max_concurrent_sweeps": max_concurrent_sweeps,
         "sweep_max_tokens": sweep_max_tokens,
         "synthesis_max_tokens": synthesis_max_tokens,
         "min_community_size": min_community_size,
@@ -78,8 +90,11 @@ def plan(
         "max_calls": max_calls,
         "max_tokens": max_tokens,
         "max_cost": max_cost,
+        "run_timeout_s": timeout,
         "cache": False if no_cache else None,
+        "hedge": True if hedge else None,
     }
+    del top_k, idempotency_key  # taken so that the words of 'pgs ask' can be used as they are
     asked = {"graph": graph, "mode": mode, "session_id": session, "full_sweep": full_sweep}
     run(_plan(question, asked, knobs, as_json=as_json, quiet=quiet))
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, YesOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.cli.text import counted
+from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.export.text import counted
 
 
 def purge(yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Take all that pgs wrote out of the database.
 
     Your own graph stays as it is. Deletes graphs, partitions, and sessions: nodes labelled
-    Pgs*, relationships PGS_*, and their constraints. Asks first; where nobody can be asked it
-    needs --yes.
+    Pgs*, relationships PGS_*, their constraints, and the vector indexes of 'pgs index'. Asks
+    first; where nobody can be asked it needs --yes.
     """
     run(_purge(yes=yes, as_json=as_json))
 
 
 async def _purge(*, yes: bool, as_json: bool) -> None:
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.connection import confirm, database
 
     async with database() as pgs:
@@ -28,9 +28,12 @@ async def _purge(*, yes: bool, as_json: bool) -> None:
             confirm(f"all partitions and sessions go (graphs: {names})", yes=yes)
         done = await pgs.purge()
     if as_json:
-        output.write_json(json_of.plain_data(done))
+        output.write_json(plain_data(done))
         return
-    nodes, relationships = counted(done.nodes, "node"), counted(done.relationships, "relationship")
-    output.write_lines(
-        [f"{nodes}, {relationships} and {counted(done.constraints, 'constraint')} of ours deleted"]
+    deleted = (
+        counted(done.nodes, "node"),
+        counted(done.relationships, "relationship"),
+        counted(done.constraints, "constraint"),
     )
+    indexes = counted(done.indexes, "index", "indexes")
+    output.write_lines([f"{', '.join(deleted)} and {indexes} of ours deleted"])

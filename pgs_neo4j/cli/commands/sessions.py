@@ -10,7 +10,9 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import GraphOption, JsonOption, YesOption
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.cli.run_words import RUNNING, WHOLE, resuming
-from pgs_neo4j.cli.text import counted, moment, one_line, plain, seconds
+from pgs_neo4j.cli.text import moment
+from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.export.text import counted, one_line, plain, seconds
 
 RUNNING_HINT = ", if its process was killed"
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
@@ -50,9 +52,9 @@ def show(session: SessionArgument, graph: GraphOption = None, as_json: JsonOptio
 
 
 async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j.cli import as_json as json_of
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.cli.page import coverage
+    from pgs_neo4j.export.facts import headline
+    from pgs_neo4j.export.json_text import coverage_data
     from pgs_neo4j.pgs.session import show_runs
 
     async with database() as pgs:
@@ -60,11 +62,11 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
         runs = await show_runs(pgs.db, stored.name, session)
         covered = await pgs.coverage(stored.name, session)
     if as_json:
-        document = {"session": session, "graph": stored.name, "runs": json_of.plain_data(runs)}
-        document["coverage"] = json_of.coverage(covered) if covered else None
+        document = {"session": session, "graph": stored.name, "runs": plain_data(runs)}
+        document["coverage"] = coverage_data(covered) if covered else None
         output.write_json(document)
         return
-    shown = f": {coverage(covered)}" if covered else ""
+    shown = f": {headline(covered)}" if covered else ""
     lines = [f"session {one_line(session, 60)} of graph {stored.name}{shown}"]
     output.write_lines([*lines, *(line for each in runs for line in _described(each))])
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli import answer_json, output
-from pgs_neo4j.export import Area, AreaState, Document
+from pgs_neo4j.cli import answer_json
+from pgs_neo4j.export import Area, AreaState, Document, to_json
+from pgs_neo4j.export.data import json_text
 from pgs_neo4j.model import (
     Absence,
     AbsenceStatus,
@@ -36,10 +37,19 @@ from pgs_neo4j.pgs.runs import StoredRun
 Make = Callable[..., Answer]
 KEYS = {
     "question", "graph", "session", "run", "mode", "model", "generation", "partial", "stopped",
-    "answer", "thesis", "connections", "absences", "convergences", "citations", "checks",
-    "crosscheck", "partitions", "routing", "coverage", "usage", "reductions", "cost", "seconds",
-    "warnings", "search",
+    "answer", "complete", "reductions", "thesis", "connections", "absences", "convergences",
+    "citations", "checks", "checked_absences", "flags", "converging_findings", "sweeps",
+    "routing", "coverage", "usage", "synthesis_usage", "cost", "seconds", "warnings",
 }  # fmt: skip
+AREAS = (
+    Area(
+        partition=1,
+        nodes=40,
+        nodes_read=40,
+        state=AreaState.READ,
+        keywords=("ammonia", "catalysis"),
+    ),
+)
 CITED = Citation(alias="n2", partition=1, node="doi/2", title="Second", element_id="4:x:9", rank=1)
 REPORT = Report(
     partition=1,
@@ -84,15 +94,14 @@ def full(answer_of: Make, **changed: Any) -> Answer:
 
 
 def test_an_answer_carries_the_keys_that_the_issue_lists(answer_of: Make) -> None:
-    words = {1: ("ammonia", "catalysis")}
-    document = json.loads(output.json_text(answer_json.answer(answer_of(), words)))
-    assert set(document) == KEYS
+    document = json.loads(json_text(answer_json.answer(answer_of(), AREAS)))
+    assert set(document) == KEYS | {"search"}
     assert document["citations"] == [
-        {"alias": "n2", "partition": 1, "node": "doi/2", "title": "Second", "valid": True},
-        {"alias": "n9", "partition": 1, "node": None, "title": None, "valid": False},
+        {"partition": 1, "alias": "n2", "node": "doi/2", "title": "Second", "valid": True},
+        {"partition": 1, "alias": "n9", "node": None, "title": None, "valid": False},
     ]
-    first, second = document["partitions"]
-    assert (first["id"], first["status"], first["nodes_read"]) == (1, "accepted", 40)
+    first, second = document["sweeps"]
+    assert (first["partition"], first["status"], first["nodes_read"]) == (1, "accepted", 40)
     assert first["keywords"] == ["ammonia", "catalysis"]
     assert (second["status"], second["nodes_read"], second["errors"]) == ("failed", 0, ["429"])
     assert (second["keywords"], second["report"]) == ([], None)
@@ -101,14 +110,27 @@ def test_an_answer_carries_the_keys_that_the_issue_lists(answer_of: Make) -> Non
         "fraction": 0.25,
     }  # fmt: skip
     assert document["usage"]["input_tokens"] == 1200
-    assert set(document["seconds"]) == set(answer_json.PHASES)
+    assert document["seconds"] == answer_of().seconds
     assert (document["partial"], document["stopped"], document["cost"]) == (True, "", None)
     assert document["search"] is None
 
 
+def test_a_run_has_the_same_keys_and_values_wherever_it_is_printed(answer_of: Make) -> None:
+    found = full(answer_of)
+    document = Document(answer=found, asked_at="2026-01-02T03:04:05Z", areas=AREAS)
+    exported = json.loads(to_json(document))
+    asked = json.loads(json_text(answer_json.answer(found, AREAS)))
+    run = stored(status="partial", started_at=document.asked_at)
+    shown = json.loads(json_text(answer_json.run(run, document)))
+    assert {name: exported[name] for name in KEYS} == {name: asked[name] for name in KEYS}
+    assert {name: exported[name] for name in KEYS} == {name: shown[name] for name in KEYS}
+    assert set(exported) == KEYS | {"asked_at", "areas", "sources"}
+    assert exported["asked_at"] == shown["asked_at"]
+
+
 def test_it_carries_what_each_partition_reported(answer_of: Make) -> None:
-    document = answer_json.answer(full(answer_of, cost=0.25), {})
-    read, unread = document["partitions"]
+    document = answer_json.answer(full(answer_of, cost=0.25))
+    read, unread = document["sweeps"]
     assert (read["wave"], read["usage"]["cached"]) == (2, 2)
     report = read["report"]
     assert report["domain_state"] == "All of it."
@@ -131,35 +153,35 @@ def test_it_carries_what_each_partition_reported(answer_of: Make) -> None:
 
 
 def test_it_carries_what_was_found_by_looking(answer_of: Make) -> None:
-    document = answer_json.answer(full(answer_of), {})
-    (absence,) = document["crosscheck"]["absences"]
+    document = answer_json.answer(full(answer_of))
+    (absence,) = document["checked_absences"]
     assert (absence["status"], absence["terms"], absence["searched"]) == ("elsewhere", ["x"], 160)
     assert (absence["method"], absence["partitions"]) == ("scan", [1])
     assert absence["sightings"] == [
         {"partition": 2, "alias": "n4", "node": "doi/9", "title": "Nine", "read": False}
     ]
-    (flag,) = document["crosscheck"]["flags"]
+    (flag,) = document["flags"]
     assert (flag["source"], flag["target"], flag["opportunity"]) == (1, 2, True)
-    (met,) = document["crosscheck"]["convergences"]
+    (met,) = document["converging_findings"]
     assert (met["kind"], met["partitions"]) == ("words", [1, 2])
     assert document["checks"]["invalid_citations"] == 1
 
 
 def test_no_id_of_the_database_is_in_it(answer_of: Make) -> None:
-    text = output.json_text(answer_json.answer(full(answer_of), {}))
+    text = json_text(answer_json.answer(full(answer_of)))
     assert "4:x" not in text
     assert "element" not in text
 
 
 def test_a_hostile_answer_loses_nothing(answer_of: Make, hostile: str) -> None:
-    document = answer_json.answer(answer_of(question=hostile, warnings=(hostile,)), {})
-    assert json.loads(output.json_text(document))["warnings"] == [hostile]
+    document = answer_json.answer(answer_of(question=hostile, warnings=(hostile,)))
+    assert json.loads(json_text(document))["warnings"] == [hostile]
 
 
 def test_an_answer_carries_the_search_before_it(answer_of: Make) -> None:
     node = Node(rank=0, element_id="e", key="k", title="t", text="")
     found = SearchAnswer("near", (node,), (Citation(alias="n1", partition=0),), "index", Usage())
-    document = answer_json.answer(answer_of(), {}, found)
+    document = answer_json.answer(answer_of(), (), found)
     assert document["search"]["nodes"] == [{"alias": "n1", "node": "k", "title": "t"}]
     assert document["search"]["method"] == "index"
 
@@ -170,13 +192,12 @@ def stored(**properties: Any) -> StoredRun:
 
 
 def test_a_stored_run_is_its_answer_and_how_it_ended(answer_of: Make) -> None:
-    areas = (Area(partition=1, nodes=40, nodes_read=40, state=AreaState.READ, keywords=("a",)),)
-    document = Document(answer=answer_of(), asked_at="2026-01-02T03:04:05Z", areas=areas)
+    document = Document(answer=answer_of(), asked_at="2026-01-02T03:04:05Z", areas=AREAS)
     run = stored(status="partial", error=None, started_at="2026-01-02T03:04:05Z")
     found = answer_json.run(run, document)
     assert set(found) == KEYS | {"status", "asked_at", "finished_at", "error"}
     assert (found["status"], found["asked_at"]) == ("partial", "2026-01-02T03:04:05Z")
-    assert found["partitions"][0]["keywords"] == ["a"]
+    assert found["sweeps"][0]["keywords"] == ["ammonia", "catalysis"]
 
 
 @pytest.mark.parametrize("status", ["stopped", "running", "failed"])

@@ -24,7 +24,18 @@ from pgs_neo4j.doctor import Check
 from pgs_neo4j.model import GraphMapping
 
 ROOT = Path(__file__).resolve().parents[3]
-HEAVY = ("numpy", "neo4j", "openai", "pandas", "graphdatascience", "rich", "jgo", "apscheduler")
+HEAVY = (
+    "numpy",
+    "neo4j",
+    "openai",
+    "pandas",
+    "graphdatascience",
+    "rich",
+    "jgo",
+    "apscheduler",
+    "markdown_it",
+)
+FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
     "ask", "cache", "cache clear", "cache show", "config", "config show", "demo", "doctor",
     "export", "graph", "graph add", "graph list", "graph remove", "graph show", "index",
@@ -87,7 +98,7 @@ def test_version() -> None:
         ("ask", "q", "--threshold", "much"), ("repartition", "--max-drift", "1.5"),
         ("repartition", "--keep", "0"), ("jobs", "list", "--limit", "0"), ("jobs", "show"),
         ("resume",), ("show",), ("export", "r1"), ("export", "r1", "--to", "-", "--format", "pdf"),
-        ("plan", "q", "--top-k", "3"), ("cache",), ("cache", "clear", "now"),
+        ("plan", "q", "--top-k", "0"), ("cache",), ("cache", "clear", "now"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_2(wrong: tuple[str, ...]) -> None:
@@ -188,6 +199,14 @@ def test_a_knob_out_of_range_is_refused_by_name(monkeypatch: pytest.MonkeyPatch)
     assert "sweep_fraction" in done.stderr
 
 
+def test_what_is_fetched_is_as_large_as_they_say() -> None:
+    lock = json.loads((ROOT / "pgs_neo4j/local/artifacts.lock.json").read_text("utf-8"))
+    said = f"about {sum(each['size_bytes'] for each in lock['artifacts']) / 1e6:.0f} MB"
+    texts = [" ".join(pgs(*words, "--help").stdout.split()) for words in FETCHING]
+    for text in (*texts, " ".join((ROOT / "README.md").read_text("utf-8").split())):
+        assert said in text
+
+
 def test_partition_passes_its_knobs_on(monkeypatch: pytest.MonkeyPatch) -> None:
     passed: list[Any] = []
 
@@ -242,7 +261,8 @@ def test_config_show_masks_secrets_and_tells_origins(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PGS_NEO4J_PASSWORD", "hunter-one")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter")
-    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://u:hidden@host")
+    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://u:hid@hidden@host")
+    monkeypatch.setenv("PGS_LLM_BASE_URL", "https://host/v1?key=hidden")
     done = pgs("config", "show", "--json")
     document = json.loads(done.stdout)
     shown = {each["name"]: (each["value"], each["origin"]) for each in document["settings"]}
@@ -250,6 +270,7 @@ def test_config_show_masks_secrets_and_tells_origins(
     assert shown["llm_api_key"] == ("***", "environment")
     assert shown["neo4j_user"] == ("reader", "file")
     assert shown["neo4j_uri"] == ("bolt://***@host", "environment")
+    assert shown["llm_base_url"] == ("https://host/v1?***", "environment")
     assert shown["sweep_fraction"] == (None, "default")
     assert document["file"] == str(tmp_path / "pgs.toml")
     for text in (done.output, pgs("config", "show").output):
@@ -270,7 +291,8 @@ def test_config_show_names_an_unknown_setting(
 def test_masked_leaves_others_alone() -> None:
     assert config.masked(SecretStr("")) == "***"
     assert config.masked(0.5) == 0.5
-    assert config.masked("http://host/v1") == "http://host/v1"
+    assert config.masked("http://host/v1", address=True) == "http://host/v1"
+    assert config.masked("a@b?c") == "a@b?c"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.cli import as_json, output
+from pgs_neo4j.cli import as_json
+from pgs_neo4j.export.data import json_text, plain_data
 from pgs_neo4j.model import (
     Adjacent,
     Drift,
@@ -75,14 +76,14 @@ def test_a_number_json_has_no_word_for_becomes_null() -> None:
     document = as_json.partitioning(
         Partitioning(generation(modularity=math.nan), (), reused=False, seconds=0.0)
     )
-    assert json.loads(output.json_text(document))["modularity"] is None
+    assert json.loads(json_text(document))["modularity"] is None
 
 
 def test_partition_keeps_its_centroid_to_itself() -> None:
     part = Partition(
         id=3, size=2, tokens=5, adjacent=(Adjacent(1, 4, 2.0),), centroid=np.ones(3, np.float32)
     )
-    document = json.loads(output.json_text(as_json.partition(part)))
+    document = json.loads(json_text(as_json.partition(part)))
     assert document["adjacent"] == [{"id": 1, "edges": 4, "weight": 2.0}]
     assert "centroid" not in document
 
@@ -105,12 +106,13 @@ def test_graph_shows_its_mapping() -> None:
     ],
 )  # fmt: skip
 def test_plain_data(value: object, data: object) -> None:
-    assert as_json.plain_data(value) == data
+    assert plain_data(value) == data
 
 
 def test_json_text_is_harmless_on_a_terminal_and_loses_nothing(hostile: str) -> None:
-    text = output.json_text({"title": hostile + "\ud800"})
+    title = hostile + "\ud800\u061c\ufeff\u2028"
+    text = json_text({"title": title})
     assert not [c for c in text if ord(c) < 32 and c != "\n"]
-    assert not [c for c in text if 0x7F <= ord(c) < 0xA0 or c == "\u202e"]
-    assert json.loads(text)["title"] == hostile + "\ud800"
+    assert not [c for c in text if 0x7F <= ord(c) < 0xA0 or c in "\u202e\u061c\ufeff\u2028"]
+    assert json.loads(text)["title"] == title
     text.encode("utf-8")

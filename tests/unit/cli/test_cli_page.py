@@ -35,8 +35,8 @@ def test_a_hostile_title_stays_on_its_line(hostile: str) -> None:
 
 
 def test_a_search_citation_has_no_partition() -> None:
-    assert page.name_of(Citation(alias="n3", partition=0)) == "n3"
-    assert page.name_of(Citation(alias="n3", partition=4)) == "P4:n3"
+    cited = [Citation(alias="n3", partition=0), Citation(alias="n3", partition=4)]
+    assert [line.split()[0] for line in page.sources(cited, 80)[1:]] == ["n3", "P4:n3"]
 
 
 def test_summary_tells_coverage_cost_time_and_trouble(answer_of: Make) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,8 @@ from typer.testing import CliRunner
 
 from pgs_neo4j.cli import connection, plan_page
 from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.commands import ask
+from pgs_neo4j.cli.commands import plan as plan_command
 from pgs_neo4j.cli.commands.plan import unpriced
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, Route, Routing
@@ -150,16 +153,23 @@ def test_options_of_ask_arrive(engine: Engine) -> None:
     done = pgs(
         "plan", "why?", "-g", "papers", "--mode", "continue", "--session", "s", "--full-sweep",
         "--max-sweep-partitions", "7", "--max-flag-sweeps", "0", "--max-cost", "0.5", "--no-cache",
+        "--timeout", "9", "--hedge", "--top-k", "3", "--idempotency-key", "k",
     )  # fmt: skip
     assert done.exit_code == 0
     knobs, (question, asked) = engine.asked
     assert knobs == {
         "max_sweep_partitions": 7, "max_flag_sweeps": 0, "max_cost": "0.5", "cache": False,
+        "run_timeout_s": "9", "hedge": True,
     }  # fmt: skip
     assert question == "why?"
     assert asked == {
         "graph": "papers", "mode": "continue", "session_id": "s", "full_sweep": True,
     }  # fmt: skip
+
+
+def test_every_option_of_ask_is_taken() -> None:
+    taken = dict(signature(plan_command.plan).parameters)
+    assert taken == dict(signature(ask.ask).parameters)
 
 
 def test_the_table_tells_why_where_reasons_differ(engine: Engine) -> None:
@@ -180,10 +190,10 @@ def test_a_reason_that_all_share_is_told_once(engine: Engine) -> None:
     assert "ammonia, catalysis" in shown
 
 
-def test_json_carries_partitions_totals_and_cost(engine: Engine) -> None:
+def test_json_carries_sweeps_totals_and_cost(engine: Engine) -> None:
     document = json.loads(pgs("plan", "why?", "--json", "-q").stdout)
-    assert [part["id"] for part in document["partitions"]] == [1, 2]
-    assert document["partitions"][1]["cached"] == 1
+    assert [sweep["partition"] for sweep in document["sweeps"]] == [1, 2]
+    assert document["sweeps"][1]["cached"] == 1
     assert document["total"] == {
         "calls": 3, "cached": 1, "input_tokens": 7000, "output_tokens": 1000,
     }  # fmt: skip

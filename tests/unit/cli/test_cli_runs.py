@@ -18,7 +18,7 @@ from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.export import Format, form_of
 from pgs_neo4j.cli.commands.sessions import _described
 from pgs_neo4j.cli.run_words import going_on
-from pgs_neo4j.errors import BudgetError, UnknownRunError, UsageError
+from pgs_neo4j.errors import BudgetError, DatabaseUnavailableError, UnknownRunError, UsageError
 from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
 from pgs_neo4j.model import Answer
@@ -115,8 +115,22 @@ def test_resume_as_json_has_the_keywords_of_its_own_partitions(engine: Engine) -
     done = pgs("resume", "r1", "--json", "-q")
     assert done.exit_code == 3
     document = json.loads(done.stdout)
-    assert document["partitions"][0]["keywords"] == ["a"]
+    assert document["sweeps"][0]["keywords"] == ["a"]
     assert document["run"] == "r1"
+
+
+def test_an_answer_is_printed_also_when_its_keywords_cannot_be_read(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(run: str) -> None:
+        raise DatabaseUnavailableError("Neo4j is gone")
+
+    monkeypatch.setattr(engine, "document", gone)
+    done = pgs("resume", "r1", "--json", "-q")
+    assert done.exit_code == 3
+    document = json.loads(done.stdout)
+    assert (document["answer"], document["sweeps"][0]["keywords"]) == (engine.made.text, [])
+    assert "Neo4j is gone" in done.stderr
 
 
 def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine: Engine) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import sys
 from collections.abc import Callable
+from io import StringIO
 
 import pytest
 
 from pgs_neo4j.cli import listen, output
+from pgs_neo4j.cli.lines import Lines
 from pgs_neo4j.cli.listen import AnswerStream, Silent, answer_stream
 from pgs_neo4j.cli.text import Wrapper
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError, PGSError, UsageError
@@ -40,7 +43,35 @@ async def test_the_display_stops_before_the_first_text(
         stream(event)
     stream.close()
     assert heard.told == ["PhaseStarted", "stop"]
-    assert capsys.readouterr().out == "one two [bold]red[/bold] 2Jtail\n"
+    assert capsys.readouterr().out == "one two [bold]red[/bold] \n2Jtail\n"
+
+
+async def test_what_comes_in_two_pieces_is_written_as_if_it_came_whole(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stream = answer_stream(Heard())
+    for text in ("one\r", "\ntwo\r", "three\u2028four \x1b]0;never closed", " five\r"):
+        stream(TextStreamed(text))
+    stream.close()
+    assert capsys.readouterr().out == "one\ntwo\nthree\nfour ]0;never closed five\n"
+
+
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC, errno.EIO])
+def test_a_stderr_that_cannot_be_written_ends_nothing(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Gone(StringIO):
+        def flush(self) -> None:
+            raise OSError(number, "gone")
+
+    silenced: list[object] = []
+    monkeypatch.setattr(sys, "stderr", Gone())
+    monkeypatch.setattr(output, "silence", silenced.append)
+    lines = Lines()
+    for event in (RunStarted("r1", resumed=False), PhaseStarted("sweep")):
+        lines(event)
+    output.note("still here")
+    assert silenced
 
 
 async def test_a_text_that_ends_its_line_gets_no_empty_one(
@@ -149,7 +180,7 @@ def test_a_whole_answer_is_written_as_a_stream_of_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, hostile: str
 ) -> None:
     listen.write_answer(f"one two {hostile}\n\n")
-    assert capsys.readouterr().out == "one two [bold]red[/bold] 2Jtail\n"
+    assert capsys.readouterr().out == "one two [bold]red[/bold] \n2Jtail\n"
     listen.write_answer("")
     assert capsys.readouterr().out == ""
     monkeypatch.setattr(output, "is_terminal", lambda stream: True)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from pgs_neo4j.export import Document, to_json, to_markdown, to_notebook
+from pgs_neo4j.export import Document, facts, to_json, to_markdown, to_notebook
 from pgs_neo4j.export.written import contained
-from pgs_neo4j.model import Answer, Crosscheck, Synthesis
+from pgs_neo4j.model import Answer, Citation, Crosscheck, Synthesis
 
 Make = Callable[..., Document]
 SECTIONS = [
@@ -30,6 +30,15 @@ def headings(text: str) -> list[str]:
         for place, token in enumerate(tokens)
         if token.type == "heading_open" and token.level == 0
     ]
+
+
+def leads(text: str) -> list[str]:
+    """Whatever in a Markdown text leads or loads, links of definitions included."""
+    known: dict[str, object] = {}
+    tokens = MarkdownIt("commonmark").enable("table").parse(text, known)
+    inside = [child.type for token in tokens for child in token.children or ()]
+    links = [each for each in inside if each in {"link_open", "image"}]
+    return [*links, *known.get("references", ())]  # type: ignore[misc]
 
 
 def html_in(text: str) -> list[str]:
@@ -61,7 +70,7 @@ def test_markdown_has_a_row_for_each_absence(document_of: Make) -> None:
         "more | 160 | unknown: “x” |",
         "| no y (P1:n3) | P1 | contradicted: a node that was read holds it | P1:n2 Title toys "
         "(read); P3:n9 Far (not read) | 160 | unknown |",
-        "| vague | none | unchecked: could not be looked for | none | 0 | unknown |",
+        "| vague | none | unchecked: could not be looked for everywhere | none | 0 | unknown |",
     ):
         assert row in text
 
@@ -90,12 +99,9 @@ def test_hostile_text_does_not_forge_markdown(hostile: str, document_of: Make) -
     text = to_markdown(document_of(hostile, text=f"A claim [P1:n2].\n\n{hostile}"))
     assert headings(text)[-len(SECTIONS) :] == SECTIONS
     assert not html_in(text)
+    assert not leads(text)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
     text.encode("utf-8")
-    behind = text[text.rindex("## Sources") :]
-    tokens = MarkdownIt("commonmark").enable("table").parse(behind)
-    inside = [child.type for token in tokens for child in token.children or ()]
-    assert not {"link_open", "image", "html_inline"} & set(inside)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +116,41 @@ def test_what_follows_contained_text_stands_for_itself(said: str) -> None:
     text = f"{contained(said)}\n\n# Next\n\n<b>\n"
     assert headings(text)[-1] == "Next"
     assert html_in(contained(said)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("[P1:n2](https://evil.example)", "[P1:n2]\\(https://evil.example)"),
+        ("![x](https://evil.example/beacon)", "!\\[x]\\(https://evil.example/beacon)"),
+        ("\\![x](/y) \\\\[x](/y)", "\\!\\[x]\\(/y) \\\\[x]\\(/y)"),
+        ("[P1:n2]: https://evil.example", "[P1:n2]\\: https://evil.example"),
+        ("> - [P1:n2]: /u 'title'", "> - [P1:n2]\\: /u 'title'"),
+        ("[a]:\n/u\n[P1:\nn2]: /v", "[a]\\:\n/u\n[P1:\nn2]\\: /v"),
+        ("[`]: /u\n`", "[`]\\: /u\n`"),
+        ("<https://evil.example>", "&lt;https://evil.example>"),
+        ("<.a`@b.c> `<i>`", "&lt;.a`@b.c> `&lt;i>`"),
+        ("| a |\n|---|\n| ` | [x](/y) ` |", "| a |\n|---|\n| ` | [x]\\(/y) ` |"),
+        (">" * 70 + " [x](/y) <b>", ">" * 70 + " [x]\\(/y) &lt;b>"),
+        ("` \n` [x](/y) `", "` \n` [x]\\(/y) `"),
+        ("\\`[x](/y)`", "\\`[x]\\(/y)`"),
+    ],
+)
+def test_contained_text_leads_nowhere(said: str, written: str) -> None:
+    assert contained(said) == written
+    assert leads(f"{written}\n\n[P1:n2] [a] [x]") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "A claim [P1:n2]: it holds (P1:n3). See https://example.com.",
+        "`[x](/y)` and `` ![x](`) ``",
+        "```\n[a]: /u\n[x](/y) <http://a.b>\n```", "    [a]: /u", "- [P1:n2] (so) [a] [b]!",
+    ],
+)  # fmt: skip
+def test_contained_text_without_links_is_as_it_was(said: str) -> None:
+    assert contained(said) == said
 
 
 @pytest.mark.parametrize("said", ["", "a `b<c>` d", "```\n<b>\n```", "a < b > c", "1. x\n   - y"])
@@ -182,6 +223,28 @@ def test_notebook_shows_answer_sources_and_figures(
     assert [each.text for each in page.having("s")] == ["P9:n4", "P9:n4"]
     (done,) = page.having("rect", "pgs-done")
     assert done.attributes["width"] == "37.5"
+
+
+def test_notebook_marks_only_what_was_judged(
+    answer_of: Callable[..., Answer], parsed: Callable[[str], Any]
+) -> None:
+    cited = (Citation(alias="n2", partition=1), Citation(alias="n9", partition=1, valid=False))
+    made = Synthesis(text="So [P1:n2], not [P1:n9], and who knows [P1:n3].", citations=cited)
+    page = parsed(to_notebook(answer_of(synthesis=made)))
+    prose = page.having("p")[1]
+    assert prose.text == made.text
+    marked = [each.text for each in page.having(class_="pgs-cite")]
+    assert marked == ["P1:n2", "P1:n2"]  # in the text, and among the sources
+    assert {each.text for each in page.having("s", "pgs-invalid")} == {"P1:n9"}
+
+
+def test_why_a_run_stopped_is_said_once(answer_of: Callable[..., Answer]) -> None:
+    why = "the budget of 3 calls (max_calls) does not cover it"
+    warnings = (f"1 of 3 partitions were left unread: {why}", "mind")
+    answer = answer_of(stopped=why, warnings=warnings)
+    assert facts.notes(answer) == [f"Stopped early: {why}", "mind"]
+    for text in (to_notebook(answer), to_markdown(Document(answer=answer, asked_at="now"))):
+        assert text.count("does not cover it") == 1
 
 
 def test_notebook_styles_concern_nothing_else(answer_of: Callable[..., Answer]) -> None:

@@ -12,6 +12,7 @@ from pgs_neo4j.export import text
 from pgs_neo4j.export.markup import Html, element, escaped, joined
 from pgs_neo4j.export.mentions import distinct, judged, name_of, pieces
 from pgs_neo4j.model import Citation
+from pgs_neo4j.pgs import citations
 
 
 def places(said: str, partition: int = 0) -> list[tuple[int, str]]:
@@ -50,7 +51,7 @@ def test_one_line_is_cut_with_an_ellipsis() -> None:
     ("share", "said"), [(0, "0"), (0.001, "under 1"), (0.5, "50"), (0.999, "over 99"), (1, "100")]
 )
 def test_percent_never_rounds_to_all_or_nothing(share: float, said: str) -> None:
-    assert text.percent(share) == f"{said}\u00a0%"
+    assert text.percent(share) == f"{said} %"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,8 @@ def test_seconds(value: float, said: str) -> None:
         ("[P1:N007]", [(1, "n7")]),
         ("[[P1:n1]]", [(1, "n1")]),
         ("[P1:n1,\nP2:n2]", [(1, "n1"), (2, "n2")]),
+        ("[n3 to n7] [n3 - n7]", [(0, "n3"), (0, "n7"), (0, "n3"), (0, "n7")]),
+        ("[n1-] (P1:n1 - ) [-n3] [P1:n2 to]", []),
         ("[see P1:n1] n3 [n1n2] [] [n] (note n5)", []),
         ("[P1:n1", []),
     ],
@@ -96,6 +99,33 @@ def test_pieces_are_the_whole_text(said: str) -> None:
             f"{each.before}{each.text}{each.after}" for each in piece
         )  # fmt: skip
     assert whole == said
+
+
+WORDS = [
+    *"[]()[n1,;&/-:.P0 \n",
+    "n1",
+    "n2",
+    "n7",
+    "P4:",
+    "P4 ",
+    "to",
+    "and",
+    "nodes",
+    "\u2013",
+    "【",
+    "】",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=20).map("".join), st.sampled_from([0, 4]))
+def test_pieces_are_what_counts_as_cited(said: str, partition: int) -> None:
+    """The engine decides what is a citation; what draws them must find the same."""
+    counted = {
+        (mention.partition or 0, f"n{number}")
+        for mention in citations.found(said, partition or None)
+        for number in (mention.first, mention.last)
+    }
+    assert set(places(said, partition)) == counted
 
 
 @pytest.mark.parametrize("unit", ["[", "[n1", "[n1,", "[P1 ", "[n1, n2 ", "nodes ", "[and,", "(["])

@@ -52,6 +52,17 @@ async def test_two_that_share_a_pace_wait_for_each_other():
     assert asyncio.get_running_loop().time() - began >= 0.15
 
 
+def test_another_rate_for_the_same_endpoint_forgets_no_debt():
+    pace = Pace()
+    pace.allow(60)
+    pace.bucket.take(100, now=0.0)
+    pace.allow(600)
+    pace.allow(60)
+    assert pace.bucket.take(0, now=0.0) == pytest.approx(40.0)
+    pace.allow(None)
+    assert pace.bucket.per_minute == 60
+
+
 async def test_a_wait_that_is_cancelled_gives_its_tokens_back():
     pace = Pace()
     pace.allow(60)

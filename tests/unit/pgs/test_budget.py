@@ -70,7 +70,7 @@ def test_what_the_end_takes_is_held_back_from_all_but_the_end():
     budget.reserve(Amount(1, 0))
     with pytest.raises(BudgetError):
         budget.reserve(Amount(1, 0))
-    budget.reserve(Amount(1, 0), last=True)
+    budget.reserve(Amount(1, 0), "synthesis")
 
 
 def test_the_cost_is_known_only_when_every_model_has_a_price():

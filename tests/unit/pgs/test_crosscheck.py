@@ -1,5 +1,6 @@
 """Absences grouped and judged, flags chased, findings that meet: by counting, without a model."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from time import process_time
 
@@ -99,6 +100,24 @@ def test_absences_without_words_are_one_only_to_the_letter():
         [sweep(1, absences=["Nothing.", "No data."]), sweep(2, absences=["nothing."])]
     )
     assert [group.partitions for group in groups] == [2, 1]
+
+
+def test_bullets_of_reports_on_one_partition_are_told_apart_by_their_runs():
+    same = "Promoters lower the activation energy of dinitrogen"
+    own = sweep(1, [("Tea is traded", [0])], [("tea and promoters", 2)], ["no zebras"])
+    earlier = replace(sweep(1, [(same, [1])], absences=["no unicorns"]), run="r0")
+    sweeps = [own, earlier, sweep(2, [(same, [2])], absences=["no tea"])]
+    groups = grouped_absences(sweeps)
+    runs = {g.text: [(s.run, s.partition, s.place) for s in g.reported] for g in groups}
+    assert runs == {
+        "no zebras": [("", 1, 0)],
+        "no unicorns": [("r0", 1, 0)],
+        "no tea": [("", 2, 0)],
+    }
+    (met,) = convergences(sweeps, [])
+    assert [(s.run, s.partition, s.place) for s in met.findings] == [("r0", 1, 0), ("", 2, 0)]
+    (flag,) = chased([own, replace(sweeps[2], run="r1")])
+    assert {stated.run for stated in (*flag.answers, flag.absent) if stated} == {"r1"}
 
 
 def test_failed_sweeps_and_no_sweeps_have_no_absences():

@@ -16,10 +16,11 @@ def test_it_grows_by_one_for_each_call_that_ends_well_up_to_the_ceiling():
     assert limit.calls == 12
 
 
-def test_a_ceiling_below_the_start_is_no_growth():
-    limit = Limit(5, 1)
+def test_a_ceiling_below_the_start_holds_from_the_beginning():
+    limit = Limit(5, 2)
+    assert limit.calls == 2
     well(limit, 10)
-    assert limit.calls == 5
+    assert limit.calls == 2
 
 
 def test_it_does_not_grow_while_nobody_waits():
@@ -58,3 +59,13 @@ def test_an_endpoint_that_only_queues_is_not_given_more():
     assert reached <= limit.calls <= reached + 4
     well(limit, 60, seconds=5.0)
     assert limit.calls == 4
+
+
+def test_slowness_never_raises_what_refusals_have_brought_down():
+    limit = Limit(5, 16)
+    well(limit, 5)
+    for began in (10.0, 20.0, 30.0):
+        limit.refused(began, began + 1)
+    assert limit.calls == 1
+    well(limit, 20, seconds=9.0)
+    assert limit.calls == 1

@@ -9,6 +9,7 @@ from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import (
     Absence,
     Citation,
@@ -20,9 +21,12 @@ from pgs_neo4j.model import (
     SweepStatus,
     Unit,
 )
+from pgs_neo4j.pgs.budget import Amount
 from pgs_neo4j.pgs.calls import Calls
+from pgs_neo4j.pgs.ending import held
 from pgs_neo4j.pgs.reduce import Reducer, grouped, paths_of
 from pgs_neo4j.pgs.reduction import condensed, reduction_prompt
+from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.sections import sections_of
 from pgs_neo4j.pgs.synthesize import Writer, synthesize
 
@@ -60,11 +64,20 @@ def hierarchy(count, fan=10):
     return parts, units
 
 
-async def synthesized(count, answer=contract_reply, **knobs):
+async def synthesized(count, answer=contract_reply, ending=False, **knobs):
+    """``ending``: whether a bounded run has spent all but what it holds back."""
     parts, units = hierarchy(count)
     sweeps = [sweep(i) for i in range(1, count + 1)]
     config, llm, warnings = PGSConfig(**knobs), ScriptedLLM(answer), []
     calls = Calls.of(config, {})
+    if ending:
+        shown = sum(estimate(render_report(each.report)) for each in sweeps) + estimate("Why?")
+        calls.budget.ending = held(calls, llm, config, shown)
+        bounds, kept = calls.budget.bounds, calls.budget.ending
+        calls.budget.spent = Amount(
+            calls=max(0, (bounds.calls or 0) - kept.calls - 2),
+            tokens=max(0, (bounds.tokens or 0) - kept.tokens),
+        )
     reducer = Reducer(llm=llm, config=config, calls=calls, replies=None, warn=warnings.append)
     writer = Writer(
         llm=llm,
@@ -150,3 +163,19 @@ def test_invented_citations_of_a_condensed_report_are_not_citable():
     assert not made.report.findings[0].citations[0].valid
     with pytest.raises(ModelOutputError, match="no condensed report"):
         condensed("Sorry, I cannot.", sections)
+
+
+async def test_reductions_leave_what_is_held_back_for_the_answer():
+    made, prompts, warnings, _ = await synthesized(
+        40, ending=True, max_calls=4, max_pass_tokens=4000
+    )
+    assert made.complete
+    assert [prompt.task for prompt in prompts].count("synthesis") == 1
+    assert len(prompts) <= 4
+    assert "without a model" in warnings[0]
+
+
+async def test_what_was_held_back_is_enough_for_reports_that_fit():
+    made, prompts, warnings, _ = await synthesized(20, ending=True, max_tokens=64_000)
+    assert [prompt.task for prompt in prompts] == ["synthesis"]
+    assert (made.reductions, warnings) == (0, [])

@@ -282,6 +282,67 @@ async def test_a_second_try_that_fails_does_not_end_the_first():
     assert results[0] == "first"
 
 
+async def test_a_straggler_is_asked_a_second_time_once_whatever_comes_of_it():
+    tries = itertools.count()
+
+    async def quick():
+        await asyncio.sleep(0.02)
+
+    async def straggler():
+        if next(tries):
+            raise ModelUnavailableError("down", retry=Retry())
+        await asyncio.sleep(1.5)
+        return "first"
+
+    found = scheduler(2, hedge=True)
+    results = await together(calls(found, [straggler, quick, quick, quick], [1] * 4))
+    assert results[0] == "first"
+    assert next(tries) == 2
+    assert found.hedged == 1
+
+
+async def test_what_has_to_be_alone_is_never_asked_twice():
+    async def slow():
+        await asyncio.sleep(0.8)
+
+    found = scheduler(2, hedge=True)
+    await together(calls(found, [_nothing] * 4, [1] * 4))
+    await found.call(slow, Pace(), length=1.0, tokens=1, alone=True)
+    assert found.hedged == 0
+
+
+async def test_waiting_for_the_bucket_is_not_the_time_of_the_model():
+    async def work():
+        return Completion(text="x", usage=Usage(calls=1, input_tokens=60), model="m")
+
+    pace = Pace()
+    pace.allow(6000)  # 100 a second, the first 6000 at once
+    pace.bucket.take(6000, asyncio.get_running_loop().time())
+    found = scheduler(5, timeout_s=0.7)
+    made = await together(
+        [found.call(work, pace, length=60.0, tokens=60) for _ in range(4)]
+    )  # the last one is let through after 2.4 s
+    assert len(made) == 4
+
+
+async def test_a_call_has_all_its_time_after_it_was_let_through_and_no_more():
+    pace = Pace()
+    pace.hold(0.4, asyncio.get_running_loop().time())
+    found, began = scheduler(1, timeout_s=0.3), asyncio.get_running_loop().time()
+    with pytest.raises(ModelTimeoutError, match=r"within 0.3 s"):
+        await found.call(asyncio.Event().wait, pace, length=1.0, tokens=1)
+    assert 0.65 < asyncio.get_running_loop().time() - began < 2.0
+
+
+async def test_the_deadline_of_the_run_ends_a_wait_for_the_bucket():
+    pace = Pace()
+    pace.hold(60.0, asyncio.get_running_loop().time())
+    found = scheduler(1, deadline=asyncio.get_running_loop().time() + 0.1)
+    with pytest.raises(DeadlineError):
+        await found.call(_nothing, pace, length=1.0, tokens=1)
+    assert found.in_flight == 0
+
+
 async def test_hungry_returns_when_fewer_wait_than_may_run():
     found, pace = scheduler(1), Pace()
     await asyncio.wait_for(found.hungry(), 1)

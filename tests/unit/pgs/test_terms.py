@@ -20,6 +20,7 @@ gists = st.frozensets(st.sampled_from([f"w{i}" for i in range(8)]), max_size=6)
         ("“ammonia”: no mention in the 40 nodes read here.", ("ammonia",)),
         ("Quantum memory is not discussed [n3, P4:n2].", ("Quantum", "memory")),
         ("No data on cost (in passes 1, 3 of 4)", ("cost",)),
+        ("No data on cost (in passes 1a, 1bb, 3 of 4)", ("cost",)),
         ("P4 lacks anything on memory; [n1-n5] do not cover it", ("memory",)),
         (
             "“orbital debris”: both words occur, but none of the 40 nodes has them together.",

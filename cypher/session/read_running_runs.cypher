@@ -1,0 +1,9 @@
+// Runs of a session that have not said that they ended; `silent` when one has given no sign of
+// life for some seconds.
+// params: session, silent_s
+// returns: id, holder, silent
+// mode: read
+MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun {status: 'running'})
+RETURN r.id AS id, coalesce(r.holder, '') AS holder,
+       r.updated_at < datetime() - duration({seconds: $silent_s}) AS silent
+ORDER BY id

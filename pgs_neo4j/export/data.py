@@ -1,0 +1,43 @@
+"""Values as JSON: by field name, and harmless wherever the text is shown.
+
+Numbers that JSON has no word for (NaN, infinity) become null.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+# What a terminal might obey, a viewer might reorder, or UTF-8 has no bytes for.
+_UNSAFE = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+
+
+def plain_data(value: object) -> Any:
+    """Dataclasses, mappings, sequences, and numbers of any kind as JSON data, by field name."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        return str(value)  # one of an enumeration, too
+    if isinstance(value, float):
+        return round(value, 6) if math.isfinite(value) else None
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain_data(item) for key, item in value.items()}
+    if isinstance(value, Sequence | set | frozenset):
+        return [plain_data(item) for item in value]
+    # numpy's scalars and arrays know themselves as Python values; a path, or any other, is text.
+    to_list = getattr(value, "tolist", None)
+    return str(value) if to_list is None else plain_data(to_list())
+
+
+def json_text(value: object, *, ascii_only: bool = False) -> str:
+    """JSON text, two spaces deep, harmless; parsed again, no text has lost a character."""
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=2, allow_nan=False)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"

@@ -1,0 +1,60 @@
+"""What a bounded run keeps for its synthesis: held back from all else, and given out at the end."""
+
+from __future__ import annotations
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import BudgetError
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.pgs.budget import Amount
+from pgs_neo4j.pgs.calls import Calls, estimated_tokens
+from pgs_neo4j.pgs.synthesis import CHECKS_SHARE, SYSTEM, UNREAD_SHARE
+
+ROOM_SHARE = 8  # one part in so many of what the bounds are worth is for the text of a synthesis
+LEAST_ROOM = 256  # tokens of a synthesis that is worth asking for
+LEAST_PROMPT = 1500  # tokens of its prompt: the instructions, and something to combine
+FRAME_TOKENS = 300  # of the prompt beside the instructions, the question, and what is shown
+REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # of the prompt, at least
+
+
+def held(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
+    """What a synthesis may cost that is shown ``shown`` tokens: reports, question, and the like."""
+    prompt = int((estimate(SYSTEM) + FRAME_TOKENS + shown) / REPORTS_SHARE)
+    most = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)
+    prompt = min(prompt, config.max_pass_characters, prompt if most is None else most)
+    return calls.budget.most(llm.name, prompt, _least_room(calls, llm, config))
+
+
+def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
+    """Tokens that the prompt of a synthesis may have now, by context and budget; None: any.
+
+    Raises BudgetError when what is left is too little for one.
+    """
+    fits = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)
+    left = calls.budget.left(llm.name)
+    if left is None:
+        return fits
+    room = min(_least_room(calls, llm, config), max(left // 2, LEAST_ROOM))
+    most = calls.budget.estimate_within(llm.name, left - room)
+    if most < LEAST_PROMPT:
+        raise BudgetError(
+            "the budget leaves no room for a synthesis of what was read; the reports are kept, "
+            "and 'pgs resume' with a larger one makes it of them"
+        )
+    return most if fits is None else min(most, fits)
+
+
+def reply_tokens(calls: Calls, llm: LLM, config: PGSConfig, prompt: Prompt) -> int:
+    """Tokens that the reply to a prompt within ``prompt_tokens`` may have: all that is left."""
+    left = calls.budget.left(llm.name)
+    if left is None:
+        return config.synthesis_max_tokens
+    taken = calls.budget.most(llm.name, estimated_tokens(prompt), 0).tokens
+    return max(LEAST_ROOM, min(config.synthesis_max_tokens, left - taken))
+
+
+def _least_room(calls: Calls, llm: LLM, config: PGSConfig) -> int:
+    whole = calls.budget.whole(llm.name)
+    room = config.synthesis_max_tokens
+    return room if whole is None else min(room, max(LEAST_ROOM, whole // ROOM_SHARE))

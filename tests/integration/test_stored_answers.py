@@ -1,0 +1,345 @@
+"""An answer is read back as it was given, whatever became of the graph and of the session since."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from pgs_neo4j.errors import DatabaseError, ModelUnavailableError, PromptTooLongError
+from pgs_neo4j.events import Warned
+from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
+from pgs_neo4j.llm.scripted import contract_reply
+from pgs_neo4j.model import SweepStatus
+from pgs_neo4j.pgs import pipeline, runs
+from pgs_neo4j.pgs.judged import located
+from pgs_neo4j.pgs.recover import unsynthesized
+from pgs_neo4j.pgs.replies import Replies
+from tests.engines import engine_on_papers
+from tests.graphs import MAPPING, count
+
+FORGET = """
+MATCH (f:PgsFinding|PgsFlag) REMOVE f.citations, f.quotes
+WITH DISTINCT 1 AS all
+MATCH (r:PgsRun) SET r.details = $details
+"""
+OF_RUN = "(:PgsRun {id: $run})-[:PGS_SWEPT]->(:PgsSweep)<-[:PGS_FROM]-"
+
+
+@pytest.fixture
+async def engine(endpoint, db):
+    async with engine_on_papers(endpoint, db) as opened:
+        yield opened
+
+
+def answering(engine, answer):
+    engine.sweep_llm._answer = engine.synthesis_llm._answer = answer
+
+
+def without_synthesis(answer=contract_reply):
+    """A reader whose reports are never put together."""
+
+    def reply(prompt):
+        gone = prompt.task == "synthesis"
+        return ModelUnavailableError("gone") if gone else answer(prompt)
+
+    return reply
+
+
+def asked(engine):
+    """Prompts that were paid for, and forgets them."""
+    prompts = [*engine.sweep_llm.prompts, *engine.synthesis_llm.prompts]
+    engine.sweep_llm.prompts.clear()
+    engine.synthesis_llm.prompts.clear()
+    return prompts
+
+
+async def rows(db, query, **given):
+    return (await db.call(query, given, "read"))[1]
+
+
+async def change(db, query, **given):
+    await db.call(query, given, "write")
+
+
+async def last_run(db):
+    query = "MATCH (r:PgsRun) RETURN r {.*} AS run ORDER BY r.started_at DESC LIMIT 1"
+    return (await rows(db, query))[0]["run"]
+
+
+def unplaced(report):
+    """A report without what only this database knows of its citations."""
+    return replace(
+        report,
+        findings=tuple(
+            replace(each, citations=located(each.citations, {})) for each in report.findings
+        ),
+        flags=tuple(replace(each, citations=located(each.citations, {})) for each in report.flags),
+    )
+
+
+def quoting(prompt):
+    """A reader that quotes its first node to the letter, and another one that does not exist."""
+    if prompt.task != "sweep":
+        return contract_reply(prompt)
+    node = prompt.nodes[0]
+    return (
+        f"## Domain State\nRead.\n\n## Findings\n- It says “{node.text}” [{node.alias}].\n"
+        "- It says “there is nothing to be read here” [n2] [n9999].\n\n## Absences\nNone.\n"
+    )
+
+
+# The graph moves on
+
+
+async def test_a_cited_node_that_is_gone_stays_a_valid_citation_and_is_told_as_gone(engine, db):
+    given = await engine.execute("Why?", idempotency_key="k1")
+    cited = given.synthesis.citations[0]
+    await change(db, "MATCH (p:Paper {doi: $doi}) DETACH DELETE p", doi=cited.node)
+    for found in (
+        await engine.answer(given.run),
+        await engine.resume(given.run),
+        await engine.execute("Why?", idempotency_key="k1"),
+    ):
+        (same,) = [c for c in found.synthesis.citations if c.node == cited.node]
+        assert same == replace(cited, element_id=None)
+        others = [c for c in given.synthesis.citations if c.node != cited.node]
+        assert [c for c in found.synthesis.citations if c.node != cited.node] == others
+        for one, other in zip(found.sweeps, given.sweeps, strict=True):
+            assert unplaced(one.report) == unplaced(other.report)
+        assert all(f.supported for s in found.sweeps for f in s.report.findings)
+    document = await engine.document(given.run)
+    gone = [each for each in document.sources if each.text is None]
+    assert [(each.key, each.title) for each in gone] == [(cited.node, cited.title)]
+    text = to_markdown(document)
+    assert "gone from the graph since" in text
+    assert "Invalid citations" not in text
+    told = json.loads(to_json(document))
+    assert told["checks"]["unsupported_findings"] == told["checks"]["invalid_citations"] == 0
+    page = to_html(document)
+    assert "no report cites such a node" not in page
+    assert "This node is gone from the graph" in page
+
+
+async def test_a_true_quotation_stays_one_after_its_node_was_edited(engine, db):
+    answering(engine, quoting)
+    given = await engine.execute("Why?")
+    verdicts = [[q.found for f in s.report.findings for q in f.quotes] for s in given.sweeps]
+    assert verdicts == [[True, False]] * 4
+    await change(db, "MATCH (p:Paper) SET p.abstract = 'Rewritten.', p.title = 'New'")
+    found = await engine.answer(given.run)
+    assert [s.report for s in found.sweeps] == [s.report for s in given.sweeps]
+    assert found.synthesis.citations == given.synthesis.citations
+    document = await engine.document(given.run)
+    assert all(each.changed for each in document.sources)
+
+
+async def test_reports_that_wait_for_a_synthesis_keep_their_verdicts(engine, db):
+    answering(engine, without_synthesis(quoting))
+    with pytest.raises(ModelUnavailableError):
+        await engine.execute("Why?")
+    run = await runs.read(engine.db, (await last_run(db))["id"])
+    query = "MATCH (:PgsFinding {place: 0})-[:PGS_CITES]->(p:Paper) DETACH DELETE p"
+    await change(db, query)
+    waiting = await unsynthesized(db, "papers", "default", "r0", run.generation, MAPPING)
+    assert [each.key for each in waiting] == [f"{run.id}:{number}" for number in (1, 2, 3, 4)]
+    assert {each.sweep.run for each in waiting} == {run.id}
+    told = [finding for each in waiting for finding in each.sweep.report.findings]
+    assert [f.supported for f in told] == [True] * 8
+    assert [q.found for f in told for q in f.quotes] == [True, False] * 4
+
+
+async def test_what_the_first_releases_stored_is_judged_by_what_is_still_there(engine, db):
+    answering(engine, quoting)
+    given = await engine.execute("Why?")
+    details = json.loads((await last_run(db))["details"])
+    del details["citations"], details["nodes_read"]
+    await change(db, FORGET, details=json.dumps(details))
+    found = await engine.answer(given.run)
+    assert [s.report for s in found.sweeps] == [s.report for s in given.sweeps]
+    assert found.synthesis.citations == given.synthesis.citations
+    document = await engine.document(given.run)
+    assert {area.state for area in document.areas} == {AreaState.READ}
+    cited = given.synthesis.citations[0].node
+    await change(db, "MATCH (p:Paper {doi: $doi}) DETACH DELETE p", doi=cited)
+    later = await engine.answer(given.run)
+    assert [c.valid for c in later.synthesis.citations].count(False) == 1
+
+
+# The session moves on
+
+
+async def test_the_map_shows_what_was_read_when_the_answer_was_given(engine):
+    first = await engine.execute("Why?", max_sweep_partitions=1)
+    await engine.execute("And?", mode="continue")
+    document = await engine.document(first.run)
+    assert sum(area.nodes_read for area in document.areas) == first.coverage.nodes_read == 40
+    states = [area.state for area in document.areas]
+    assert (states.count(AreaState.READ), states.count(AreaState.UNREAD)) == (1, 3)
+
+
+async def test_a_partition_that_was_read_after_its_run_had_answered_is_listed_once(engine):
+    stopped = await engine.execute("Why?", max_calls=3)
+    assert [s.status for s in stopped.sweeps].count(SweepStatus.UNREAD) == 2
+    answering(engine, without_synthesis())
+    with pytest.raises(ModelUnavailableError):
+        await engine.resume(stopped.run)
+    found = await engine.answer(stopped.run)
+    assert sorted(s.partition for s in found.sweeps) == [1, 2, 3, 4]
+    assert {s.status for s in found.sweeps} == {SweepStatus.ACCEPTED}
+
+
+# Runs that were killed
+
+
+async def killed(db, holder, ago):
+    """Make the last run look like one whose process is no more, or seems to be."""
+    query = (
+        "MATCH (r:PgsRun {id: $id}) SET r.status = 'running', r.holder = $holder, "
+        "r.updated_at = datetime() - duration($ago)"
+    )
+    await change(db, query, id=(await last_run(db))["id"], holder=holder, ago=ago)
+
+
+@pytest.mark.parametrize("noticed", ["silent", "dead"])
+async def test_reports_of_a_killed_run_are_part_of_what_continues_it(engine, db, noticed):
+    answering(engine, without_synthesis())
+    with pytest.raises(ModelUnavailableError):
+        await engine.execute("Why?", full_sweep=True)
+    ended = await asyncio.create_subprocess_exec("true")
+    await ended.wait()
+    here = f"{runs._machine()}, pid {ended.pid}, 00"
+    holder, ago = ("elsewhere, pid 1, 00", "PT5M") if noticed == "silent" else (here, "PT0S")
+    await killed(db, holder, ago)
+    answering(engine, contract_reply)
+    asked(engine)
+    answer = await engine.execute("Why?", mode="continue")
+    (prompt,) = asked(engine)
+    assert sorted(shown.name for shown in prompt.reports) == ["P1", "P2", "P3", "P4"]
+    assert answer.coverage.exhausted
+    assert any("4 reports of earlier runs" in warning for warning in answer.warnings)
+
+
+async def test_reports_of_a_run_that_goes_on_are_its_own(engine, db):
+    answering(engine, without_synthesis())
+    with pytest.raises(ModelUnavailableError):
+        await engine.execute("Why?", full_sweep=True)
+    await killed(db, "elsewhere, pid 1, 00", "PT5S")
+    answering(engine, contract_reply)
+    answer = await engine.execute("Why?", mode="continue")
+    assert not any("earlier runs" in warning for warning in answer.warnings)
+
+
+# Two reports on one partition
+
+
+SAME = "- Promoters lower the activation energy of dinitrogen"
+
+
+async def test_what_was_found_of_an_earlier_report_is_written_beside_its_own_bullets(engine, db):
+    def first(prompt):
+        if len(prompt.nodes) > 20 and prompt.partition == 1:
+            return PromptTooLongError("longer than the model's context")
+        if prompt.partition == 1 and prompt.nodes[0].alias != "n1":
+            return ModelUnavailableError("500")
+        said = f"{SAME} [n1]" if prompt.partition in (1, 2) else "- Nothing much [n1]"
+        return report(said, "No node mentions fact3.")
+
+    def report(findings, absence):
+        return f"## Domain State\nRead.\n\n## Findings\n{findings}\n\n## Absences\n- {absence}\n"
+
+    def second(prompt):
+        if prompt.task != "sweep":
+            return contract_reply(prompt)
+        return report("- Tea is traded [n30]", "Nothing on quantum annealing.")
+
+    answering(engine, without_synthesis(first))
+    with pytest.raises(ModelUnavailableError):
+        await engine.execute("Why?", full_sweep=True)
+    former = (await last_run(db))["id"]
+    answering(engine, second)
+    asked(engine)
+    answer = await engine.execute("Why?", mode="continue")
+    assert [p.partition for p in asked(engine)] == [1, None]
+    found = "RETURN x.text AS text, x.status AS status, count(*) AS n ORDER BY text"
+    absences = f"MATCH {OF_RUN}(x:PgsAbsence) {found}"
+    assert [(r["text"][:15], r["status"]) for r in await rows(db, absences, run=answer.run)] == [
+        ("Nothing on quan", "confirmed")
+    ]
+    assert {(r["text"][:15], r["status"]) for r in await rows(db, absences, run=former)} == {
+        ("No node mention", "contradicted")
+    }
+    sightings = "(x:PgsAbsence {status: 'confirmed'})-[:PGS_SEEN_IN]->(:Paper)"
+    assert await count(db, sightings) == 0
+    joined = await rows(
+        db, "MATCH (:PgsConvergence {kind: 'words'})-[:PGS_JOINS]->(f) RETURN f.text AS text"
+    )
+    assert [row["text"] for row in joined] == [f"{SAME[2:]} [n1]"] * 2
+    assert (await engine.answer(answer.run)).crosscheck == replace_ids(answer.crosscheck)
+
+
+def replace_ids(found):
+    """What was found without what only this database knows."""
+    return replace(
+        found,
+        absences=tuple(
+            replace(a, sightings=tuple(replace(s, element_id=None) for s in a.sightings))
+            for a in found.absences
+        ),
+        flags=tuple(replace(f, citations=located(f.citations, {})) for f in found.flags),
+        convergences=tuple(
+            replace(c, citations=located(c.citations, {})) for c in found.convergences
+        ),
+    )
+
+
+# Kept replies
+
+
+async def test_what_a_run_that_may_go_on_has_paid_for_is_not_trimmed(engine, db):
+    answering(engine, without_synthesis())
+    with pytest.raises(ModelUnavailableError):
+        await engine.execute("Why?")
+    crashed = (await last_run(db))["id"]
+    answering(engine, contract_reply)
+    await engine.execute("Why not?", cache_mb=1e-6)
+    left = await rows(db, "MATCH (r:PgsReply) RETURN DISTINCT r.run AS run")
+    assert left == [{"run": crashed}]
+    asked(engine)
+    await engine.resume(crashed)
+    assert [p.task for p in asked(engine)] == ["synthesis"]
+    await engine.execute("How?", cache_mb=1e-6)  # nobody needs them any more
+    assert await count(db, "(x:PgsReply)") == 0
+
+
+async def test_an_answer_stays_complete_when_the_replies_cannot_be_tidied_up(
+    engine, db, monkeypatch
+):
+    async def fail(self, cache_mb, *, done):
+        raise DatabaseError("no memory")
+
+    told = []
+    monkeypatch.setattr(Replies, "tidy", fail)
+    answer = await engine.execute("Why?", on_event=told.append)
+    assert answer.text
+    assert (await last_run(db))["status"] == "complete"
+    warned = [event.message for event in told if isinstance(event, Warned)]
+    assert warned[-1] == "the kept replies could not be tidied up: no memory"
+
+
+async def test_a_run_that_is_cancelled_after_its_answer_was_recorded_stays_complete(
+    engine, db, monkeypatch
+):
+    finish = runs.finish
+
+    async def cancelled(*given):
+        done = await finish(*given)
+        asyncio.current_task().cancel()
+        return done
+
+    monkeypatch.setattr(pipeline.runs, "finish", cancelled)
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(engine.execute("Why?"))
+    stored = await last_run(db)
+    assert stored["status"] == "complete"
+    assert stored.get("error") is None

@@ -1,0 +1,245 @@
+"""All calls of a run: whatever becomes of one, a budget expects what it may have cost."""
+
+import asyncio
+import itertools
+
+import pytest
+import stamina
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import (
+    BudgetError,
+    ModelAuthError,
+    ModelOutputError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    Retry,
+)
+from pgs_neo4j.model import Completion, Prompt, Usage
+from pgs_neo4j.pgs.budget import Amount
+from pgs_neo4j.pgs.calls import Calls
+
+PROMPT = Prompt(task="sweep", system="s", user="u" * 3500, question="q")
+ROOM = 1000
+
+
+@pytest.fixture(autouse=True)
+def no_waits():
+    stamina.set_testing(True, attempts=50)
+    yield
+    stamina.set_testing(False)
+
+
+class Model:
+    """Does what a function of the number of the call says: raise, or reply at last."""
+
+    name = "m"
+
+    def __init__(self, act, pieces=("one ", "two")):
+        self.act, self.pieces, self.asked = act, pieces, itertools.count(1)
+        self.open = 0
+
+    async def complete(self, prompt, *, max_tokens, effort=None):
+        await self.act(next(self.asked))
+        return reply("".join(self.pieces))
+
+    async def stream(self, prompt, *, max_tokens, effort=None):
+        number = next(self.asked)
+        self.open += 1
+        try:
+            await self.act(number)
+            for piece in self.pieces:
+                yield piece
+            yield reply("".join(self.pieces))
+        finally:
+            self.open -= 1
+
+    @property
+    def count(self):
+        return next(self.asked) - 1
+
+
+def reply(text):
+    usage = Usage(calls=1, input_tokens=900, output_tokens=10)
+    return Completion(text=text, usage=usage, model="m")
+
+
+def of(**knobs):
+    return Calls.of(PGSConfig(**knobs), {})
+
+
+def raising(*errors):
+    async def act(number):
+        if number <= len(errors):
+            raise errors[number - 1]
+
+    return act
+
+
+def ask(calls, model, **given):
+    return calls.complete(model, PROMPT, room=ROOM, effort=None, **given)
+
+
+def stream(calls, model):
+    return calls.stream(model, PROMPT, lambda _: None, room=ROOM, effort=None)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModelTimeoutError("late"),
+        ModelUnavailableError("broke off"),
+        ModelOutputError("malformed"),
+        RuntimeError("a model of somebody else"),
+    ],
+)
+async def test_a_call_that_may_have_been_charged_for_counts_at_its_worst(error):
+    calls = of(max_tokens=100_000)
+    with pytest.raises(type(error)):
+        await ask(calls, Model(raising(error)))
+    assert calls.budget.spent.calls == 1
+    assert calls.budget.spent.tokens >= 1000 + ROOM
+    assert calls.budget.reserved == Amount()
+    assert not calls.budget.knows("m")  # nothing was learnt from it
+    assert (calls.usage.calls, calls.usage.estimated) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModelAuthError("no"),
+        ModelRateLimitError("slow down"),
+        ModelUnavailableError("refused", usage=Usage()),
+    ],
+)
+async def test_a_call_that_was_refused_counts_nothing(error):
+    calls = of(max_tokens=100_000)
+    with pytest.raises(type(error)):
+        await ask(calls, Model(raising(error)))
+    assert calls.budget.spent == Amount()
+    assert calls.usage == Usage()
+
+
+async def test_a_failure_whose_cost_was_told_counts_that():
+    told = Usage(calls=1, input_tokens=1000, output_tokens=600)
+    calls, sent = of(max_tokens=20_000), 0
+    model = Model(raising(*[ModelOutputError("empty", usage=told) for _ in range(99)]))
+    while True:
+        try:
+            await ask(calls, model)
+        except BudgetError:
+            break
+        except ModelOutputError:
+            sent += 1
+    assert calls.usage.tokens == calls.budget.spent.tokens == 1600 * sent
+    assert 10 <= sent <= 12
+    assert 1600 * sent <= 20_000
+
+
+async def test_a_call_that_is_cancelled_counts_at_its_worst():
+    async def hang(_):
+        await asyncio.Event().wait()
+
+    calls = of(max_tokens=100_000)
+    task = asyncio.create_task(ask(calls, Model(hang)))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert calls.budget.spent.tokens > 2 * ROOM
+    assert calls.budget.idle
+
+
+async def test_every_try_of_a_stream_is_set_aside_and_counted():
+    late = ModelTimeoutError("late", retry=Retry(tries=9))
+    calls = of(max_calls=5)
+    calls.budget.spent = Amount(calls=2)
+    model = Model(raising(late, late))
+    assert (await stream(calls, model)).text == "one two"
+    assert calls.budget.spent.calls == 5
+    assert model.count == 3
+    calls, model = of(max_calls=2), Model(raising(*[late] * 9))
+    with pytest.raises(BudgetError):
+        await stream(calls, model)
+    assert model.count == calls.budget.spent.calls == 2
+    assert calls.budget.reserved == Amount()
+
+
+async def test_a_stream_is_never_hedged():
+    async def slow(number):
+        await asyncio.sleep(0.7 if number > 4 else 0.0)
+
+    calls, model = of(hedge=True), Model(slow)
+    for _ in range(4):
+        await ask(calls, model)
+    await stream(calls, model)
+    assert model.count == 5
+
+
+@pytest.mark.parametrize("after", [0, 1])
+async def test_a_stream_that_is_left_is_closed_and_counts_at_its_worst(after):
+    heard, begun = [], asyncio.Event()
+
+    async def hang(_):
+        begun.set()
+        if not after:
+            await asyncio.Event().wait()
+
+    class Stalling(Model):
+        async def stream(self, prompt, *, max_tokens, effort=None):
+            self.open += 1
+            try:
+                await self.act(next(self.asked))
+                yield "one"
+                await asyncio.Event().wait()
+            finally:
+                self.open -= 1
+
+    calls, model = of(max_tokens=100_000), Stalling(hang)
+    task = asyncio.create_task(calls.stream(model, PROMPT, heard.append, room=ROOM, effort=None))
+    await begun.wait()
+    await asyncio.sleep(0.01)
+    assert len(heard) == after
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert model.open == 0
+    assert calls.budget.idle
+    assert calls.budget.spent.tokens > 2 * ROOM
+
+
+async def test_what_is_held_back_is_for_the_synthesis_and_nothing_else():
+    async def well(_):
+        return None
+
+    calls, model = of(max_calls=2), Model(well)
+    calls.budget.ending = Amount(calls=1)
+    await ask(calls, model)
+    with pytest.raises(BudgetError):
+        await ask(calls, model)
+    assert calls.sweeping_ended()
+    with pytest.raises(BudgetError):
+        await ask(calls, model, last=True)
+    await stream(calls, model)
+    assert calls.budget.spent.calls == 2
+
+
+async def test_what_comes_last_may_be_bought_when_sweeping_has_ended():
+    async def well(_):
+        return None
+
+    calls = of(max_tokens=1_000_000)
+    calls.budget.closed = "the next partition was too large"
+    with pytest.raises(BudgetError):
+        await ask(calls, Model(well))
+    assert (await ask(calls, Model(well), last=True)).text == "one two"
+
+
+async def test_waiting_for_a_budget_is_not_the_time_of_the_model():
+    async def slow(_):
+        await asyncio.sleep(0.4)
+
+    calls = of(max_tokens=14_000, model_timeout_s=1, max_concurrent_sweeps=5)
+    model = Model(slow)
+    made = await asyncio.gather(*(ask(calls, model) for _ in range(5)))
+    assert len(made) == 5  # one after the other, in two seconds
