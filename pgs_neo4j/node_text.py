@@ -17,8 +17,7 @@ def joined_text(values: Iterable[Any]) -> str:
 
     Lists are joined by lines; numbers, dates, and the like are written out; bytes are no text.
     """
-    parts = [_text(value).strip() for value in values if value is not None]
-    return parts[0] if len(parts) == 1 else "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, map(_stripped, values)))
 
 
 def number(value: Any) -> float:
@@ -43,9 +42,9 @@ def node(
     key falls back to the element id, which is good for this run only.
     """
     joined = joined_text(text)
-    known = joined_text([key])
+    known = _stripped(key)
     label = labels[0] if labels else "node"
-    first = joined_text([title]) or joined or known or f"{label} {element_id}"
+    first = _stripped(title) or joined or known or f"{label} {element_id}"
     return Node(
         rank=rank,
         element_id=element_id,
@@ -58,12 +57,17 @@ def node(
 
 def shortened(text: str, length: int) -> str:
     """At most ``length`` characters on one line, cut at a word where one is near."""
-    line = " ".join(text.split())
+    # No more words than that fit, so the rest of a long line is not taken apart.
+    line = " ".join(text.split(None, length))
     if len(line) <= length:
         return line
     cut = line[: length - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > length // 2 else cut).rstrip() + "…"
+
+
+def _stripped(value: Any) -> str:
+    return "" if value is None else _text(value).strip()
 
 
 def _text(value: Any) -> str:

@@ -8,10 +8,23 @@ OPTIONAL MATCH (this:PgsRun {id: $before})
 WITH this.started_at AS began
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)
 WHERE $before = '' OR r.started_at < began
-MATCH (p)<-[m:PGS_IN]-(n)
-WHERE any(i IN range(0, size(w.read_first) - 1)
-          WHERE w.read_first[i] <= m.rank < w.read_last[i])
-MATCH (n)-[now:PGS_IN]->(c:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
-WHERE now.hash = m.hash
-RETURN c.id AS partition, collect(DISTINCT now.rank) AS ranks
+WITH w, p, EXISTS { (p)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation}) } AS current
+CALL (w, p, current) {
+  WITH w, p, current
+  WHERE current
+  MATCH (p)<-[m:PGS_IN]-()
+  WHERE any(i IN range(0, size(w.read_first) - 1)
+            WHERE w.read_first[i] <= m.rank < w.read_last[i])
+  RETURN p.id AS partition, m.rank AS rank
+  UNION ALL
+  WITH w, p, current
+  WHERE NOT current
+  MATCH (p)<-[m:PGS_IN]-(n)
+  WHERE any(i IN range(0, size(w.read_first) - 1)
+            WHERE w.read_first[i] <= m.rank < w.read_last[i])
+  MATCH (n)-[now:PGS_IN]->(c:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
+  WHERE now.hash = m.hash
+  RETURN c.id AS partition, now.rank AS rank
+}
+RETURN partition, collect(DISTINCT rank) AS ranks
 ORDER BY partition

@@ -15,7 +15,8 @@ RATIO_LIMITS = (0.5, 2.0)
 
 def estimate(text: str) -> int:
     """Tokens that ``text`` is likely to cost: UTF-8 bytes over 3.5, rounded up."""
-    return estimate_bytes(len(text.encode("utf-8", "surrogatepass")))
+    count = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return estimate_bytes(count)
 
 
 def estimate_bytes(count: int) -> int:

@@ -6,7 +6,6 @@ says. Only replies that were accepted are kept, never failures.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,7 +16,7 @@ from pgs_neo4j.db import Database, Row
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
-FORM = "1"  # of what keys are made of; another one finds nothing of the former
+FORM = "2"  # of what keys are made of; another one finds nothing of the former
 MEGABYTE = 1_000_000
 
 
@@ -42,9 +41,8 @@ class Replies:
         """The key of a reply; None when the model is free, so that nothing is gained."""
         if getattr(llm, "free", False):
             return None
-        said = [FORM, getattr(llm, "signature", llm.name), room, effort, prompt.system]
-        text = json.dumps([*said, prompt.content or prompt.user], ensure_ascii=False)
-        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        said = (FORM, getattr(llm, "signature", llm.name), str(room), str(effort), prompt.system)
+        digest = _digest(*said, prompt.content or prompt.user)
         # Outside the cache a reply belongs to its run, which may be resumed.
         return digest if self.shared else f"{self.run}:{digest}"
 
@@ -112,3 +110,13 @@ async def clear(db: Database) -> Kept:
 
 def _completion(row: dict[str, Any]) -> Completion:
     return Completion(text=row["text"], usage=Usage(cached=1), model=row["model"])
+
+
+def _digest(*texts: str) -> str:
+    """One digest of several texts; each with its length, so that none runs into the next."""
+    digest = sha256()
+    for text in texts:
+        said = text.encode("utf-8", "surrogatepass")
+        digest.update(len(said).to_bytes(8))
+        digest.update(said)
+    return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from time import perf_counter
 
@@ -13,14 +14,17 @@ from pgs_neo4j.model import Completion, Effort, Prompt
 
 
 class InstantLLM:
-    """The least replies that are accepted. ``seconds`` is its own time, ``swept_at`` when it
+    """The least replies that are accepted, those to sweeps at least ``spacing_s`` apart.
 
-    replied to a sweep last (``perf_counter``), ``calls`` how often it was asked.
+    ``seconds`` is its own time, ``swept_at`` when it replied to a sweep last
+    (``perf_counter``), ``calls`` how often it was asked.
     """
 
     name = "instant"
 
     def __init__(self) -> None:
+        self.spacing_s = 0.0
+        self._next_at = 0.0
         self.seconds = 0.0
         self.swept_at = 0.0
         self.calls = 0
@@ -28,7 +32,10 @@ class InstantLLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """A whole reply. It never waits, so that nobody else's work counts as its own."""
+        """A whole reply. While it makes it nobody else works, so none of that counts as its own."""
+        if self.spacing_s and prompt.task == "sweep":
+            self._next_at = max(self._next_at, perf_counter()) + self.spacing_s
+            await asyncio.sleep(self._next_at - perf_counter())
         began = perf_counter()
         self.calls += 1
         reply = local_completion(prompt, contract_reply(prompt), self.name)

@@ -327,7 +327,7 @@ def asked(own_s, model_s=0.5, phases=None):
 
 
 def bare(plain_s, same_s):
-    return overhead.Bare(plain_s, plain_s / 2, same_s, same_s / 2, 123)
+    return overhead.Bare(2 * plain_s, plain_s, plain_s / 2, same_s, same_s / 2, 123)
 
 
 def test_overhead_is_compared_with_the_faster_read_beside_it():
@@ -335,6 +335,7 @@ def test_overhead_is_compared_with_the_faster_read_beside_it():
     figures = overhead._figures([asked(2.0), asked(3.0)], beside)
     assert figures["own_s"] == pytest.approx(2.5)
     assert figures["to_plain"] == pytest.approx((2.0 / 1.0 + 3.0 / 2.0) / 2)
+    assert figures["to_single"] == pytest.approx(figures["to_plain"] / 2)
     assert figures["to_same"] == pytest.approx((2.0 / 0.4 + 3.0 / 0.5) / 2)
     assert figures["between_s"] == pytest.approx(0.5 - 0.1)
     document = {
@@ -342,6 +343,7 @@ def test_overhead_is_compared_with_the_faster_read_beside_it():
         "partitions": 21,
         "repeat": 2,
         "found": 123,
+        **{"single_s": 2.0, "first_s": 0.077},
         **{"plain_s": 1.0, "plain_cpu_s": 0.5, "same_s": 0.5, "same_cpu_s": 0.2},
         **{"embedder": figures, "borrowed": figures},
     }
@@ -349,6 +351,7 @@ def test_overhead_is_compared_with_the_faster_read_beside_it():
     assert "1,172 nodes in 21 partitions; a question reads 100 of them in 16 calls" in text
     assert "÷ driver, a row each" in text
     assert "1.75" in text
+    assert "0.077" in text
 
 
 def test_memory_is_compared_within_the_steady_state():
