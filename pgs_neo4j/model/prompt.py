@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pgs_neo4j.model.graph import Relationship
 from pgs_neo4j.model.report import Report, Usage
 
 Task = Literal["sweep", "reduction", "synthesis", "search"]
@@ -47,8 +48,9 @@ class Prompt:
     """One model call: the two messages, and the same content as values.
 
     A language model is sent ``system`` and ``user`` and nothing else. Readers that are
-    not language models (``extractive``, ``scripted``) may use the values. ``content`` is what
-    a reply depends on, where that is less than the whole of ``user``.
+    not language models (``extractive``, ``scripted``) may use the values. The node of rank r
+    has the alias ``n{r + 1}``. ``content`` is what a reply depends on, where that is less than
+    the whole of ``user``.
     """
 
     task: Task
@@ -56,7 +58,7 @@ class Prompt:
     user: str
     question: str
     nodes: tuple[PromptNode, ...] = ()
-    relationships: tuple[tuple[str, str, str], ...] = ()
+    relationships: tuple[Relationship, ...] = ()
     neighbors: tuple[PromptNeighbor, ...] = ()
     reports: tuple[PromptReport, ...] = ()
     partition: int | None = None

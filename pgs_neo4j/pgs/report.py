@@ -68,9 +68,10 @@ def sweep_prompt(
     passes: int,
     known: str | None = None,
 ) -> Prompt:
-    """The prompt of one pass. All but the question at its end stays the same between runs,
+    """The prompt of one pass.
 
-    so that providers' prompt caches hit.
+    All but the question at its end stays the same between runs, so that providers' prompt
+    caches hit.
     """
     part = f", part {item.label} of {passes}" if passes > 1 else ""
     head = (
@@ -98,9 +99,7 @@ def sweep_prompt(
         content=_joined([f"{partition.name}{part}", *data, named, *asked]),
         question=question,
         nodes=item.nodes,
-        relationships=tuple(
-            (f"n{r.source + 1}", r.type, f"n{r.target + 1}") for r in item.relationships
-        ),
+        relationships=item.relationships,
         neighbors=tuple(neighbors),
         partition=partition.id,
     )

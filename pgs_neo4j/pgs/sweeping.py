@@ -60,9 +60,9 @@ def _hold_back(work: Work, shown: int) -> None:
 
 
 async def swept(reader: Reader, partitions: Sequence[Partition], read: session.Read) -> list[Sweep]:
-    """Sweeps in the order of ``partitions``. Within a budget that order decides who comes first,
+    """Sweeps in the order of ``partitions``.
 
-    else the longest do.
+    Within a budget that order decides who comes first, else the longest do.
     """
     bounded = reader.calls.bounded
     begun = partitions if bounded else sorted(partitions, key=lambda part: -part.tokens)

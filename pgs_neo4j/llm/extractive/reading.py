@@ -208,5 +208,6 @@ def _keywords(found: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]
 
 
 def _degrees(prompt: Prompt) -> tuple[int, ...]:
-    degree = Counter(end for ends in prompt.relationships for end in set(ends))
-    return tuple(degree[node.alias] for node in prompt.nodes)
+    degree = Counter(end for r in prompt.relationships for end in {r.source, r.target})
+    by_alias = {f"n{rank + 1}": count for rank, count in degree.items()}
+    return tuple(by_alias.get(node.alias, 0) for node in prompt.nodes)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 from pgs_neo4j.llm.extractive.sweep import sweep_report
-from pgs_neo4j.model import Prompt, PromptNeighbor, PromptNode
+from pgs_neo4j.model import Prompt, PromptNeighbor, PromptNode, Relationship
 
 NODES = (
     PromptNode(
@@ -32,7 +32,7 @@ def prompt(
         user="",
         question=question,
         nodes=nodes,
-        relationships=(("n1", "CALLS", "n2"), ("n4", "CALLS", "n1")),
+        relationships=(Relationship(0, 1, "CALLS"), Relationship(3, 0, "CALLS")),
         neighbors=neighbors,
         partition=2,
     )
