@@ -10,6 +10,7 @@ ours; it is told in a line, too, and Python ends with 1.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -35,6 +36,10 @@ SEVERITY = (DONE, PARTIAL, BUSY, USAGE, MODEL, DATABASE)
 INTERRUPTED, PIPE_CLOSED = 130, 141
 GRACE_S = 60.0  # for the clean-up after the first signal
 IMPATIENT_S = 10.0  # and after the second
+# Objects made before each generation of the collector looks for cycles. A partition's nodes are
+# hundreds of thousands of values without any; with Python's own bounds an eighth of a question's
+# own time goes into finding none (tests/bench/README.md, overhead).
+COLLECTED_AFTER = (20_000, 20, 50)
 
 
 def run(work: Coroutine[Any, Any, int | None]) -> None:
@@ -43,6 +48,7 @@ def run(work: Coroutine[Any, Any, int | None]) -> None:
     SIGINT, SIGTERM, and SIGHUP cancel it, so that every clean-up runs, within GRACE_S.
     """
     stop = _Stop()
+    gc.set_threshold(*COLLECTED_AFTER)
     try:
         with asyncio.Runner() as runner:
             code = runner.run(_watched(work, stop)) or DONE

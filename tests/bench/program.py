@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import signal
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from pgs_neo4j.cli.run import COLLECTED_AFTER
 from pgs_neo4j.errors import PGSError, UsageError
 from tests.bench.partition import DONE, FAULT, INTERRUPTED, USAGE, machine
 
@@ -68,6 +70,9 @@ def told(measure: Callable[[], Document], table: Callable[[Document], str], as_j
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """The result of a coroutine; a signal cancels it, so that what it began is ended first."""
+
+    # As the command line has it, for all that is compared here.
+    gc.set_threshold(*COLLECTED_AFTER)
 
     async def until_told() -> T:
         task = asyncio.current_task()

@@ -1,10 +1,9 @@
-"""The database is killed and started again in the middle of a job, and of a question."""
+"""The database is killed and started again in the middle of a job."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,62 +13,19 @@ import pytest
 from pgs_neo4j import local
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import ArtifactError, DatabaseError, JavaMissingError
+from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import open_gds
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
-from pgs_neo4j.model import Prompt
 from pgs_neo4j.pgs import build, generation, partition, view
 from pgs_neo4j.queries import Query
-from tests.conftest import wipe
-from tests.graphs import checksum, count, papers
+from tests.graphs import checksum
 from tests.leftovers import expire, nothing_left, only, whole
 
-KEEP = 2
+KEEP = 2  # generations that the engine of conftest keeps
 PATIENCE_S = 400.0
-LEASE_S = 120.0  # longer than a restart on a busy machine
 Restart = Callable[[], Awaitable[None]]
-
-
-@pytest.fixture(scope="module")
-async def options(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalOptions]:
-    """A server of our own, which may be killed; the test database serves the other tests."""
-    folder = tmp_path_factory.mktemp("restarted")
-    given = LocalOptions(data_dir=folder, heap_mb=700, page_cache_mb=64, start_timeout_s=240.0)
-    try:
-        await local.ensure_running(given)
-    except (ArtifactError, JavaMissingError) as error:
-        if not os.environ.get("PGS_TEST_NEO4J_URI"):
-            raise
-        pytest.skip(f"no local server can be had to be restarted: {error}")
-    yield given
-    await local.stop(given, timeout_s=30.0)
-    assert not local.status(given).running
-
-
-@pytest.fixture
-async def pgs(options: LocalOptions) -> AsyncIterator[PGS]:
-    """An engine on papers that are partitioned."""
-    server = await local.ensure_running(options)
-    async with PGS.connect(
-        neo4j_uri=server.uri,
-        neo4j_user=server.user,
-        neo4j_password=server.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
-        min_community_size=10,
-        target_partition_max=60,
-        embedder="none",
-        keep_generations=KEEP,
-        lease_s=LEASE_S,
-    ) as opened:
-        await wipe(opened.db)
-        await opened.add_graph("papers", await papers(opened.db))
-        for _ in range(KEEP):
-            await opened.partition("papers", force=True)
-        yield opened
 
 
 def before_scanning(patch: pytest.MonkeyPatch, restart: Restart) -> None:
@@ -158,45 +114,6 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
         await nothing_left(db, await open_gds(db))
         await only(db, KEEP)
         assert await checksum(db) == users
-
-
-async def test_a_database_restarted_during_the_third_of_eight_sweeps_loses_nothing(
-    options: LocalOptions, pgs: PGS
-) -> None:
-    """What was asked meanwhile is recorded once, when the database is back."""
-    await wipe(pgs.db)
-    await pgs.add_graph("papers", await papers(pgs.db, topics=8, size=20))
-    await pgs.partition("papers")
-    users, restarting = await checksum(pgs.db), asyncio.Event()
-    asked: list[int | None] = []
-
-    async def restart() -> None:
-        pid = local.status(options).pid
-        assert pid is not None
-        psutil.Process(pid).kill()
-        await local.ensure_running(options)
-
-    async def answer(prompt: Prompt) -> str:
-        asked.append(prompt.partition)
-        if len(asked) == 3 and not restarting.is_set():
-            restarting.set()
-            restarts.append(asyncio.create_task(restart()))
-            await asyncio.sleep(0.5)
-        return contract_reply(prompt)
-
-    restarts: list[asyncio.Task[None]] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pgs, "sweep_llm", ScriptedLLM(answer))
-        async with asyncio.timeout(PATIENCE_S):
-            result = await pgs.execute("Why?", full_sweep=True, max_flag_sweeps=0)
-    await asyncio.gather(*restarts)
-    assert restarts
-    assert result.coverage.exhausted
-    assert not result.partial
-    assert sorted(filter(None, asked)) == list(range(1, 9))
-    assert await count(pgs.db, "(x:PgsSweep)") == 8
-    assert await count(pgs.db, "(x:PgsFinding)") == 24
-    assert await checksum(pgs.db) == users
 
 
 async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
