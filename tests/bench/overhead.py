@@ -28,6 +28,7 @@ from typing import Any
 from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase
 
 from pgs_neo4j import queries
+from pgs_neo4j.cli.run import COLLECTED_AFTER
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import Event, Routed, TextStreamed
 from pgs_neo4j.ingest.load import load
@@ -100,7 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def measured(given: argparse.Namespace) -> dict[str, Any]:
-    """Load, partition, and measure."""
+    """Load, partition, and measure, with the collector as the command line has it."""
+    gc.set_threshold(*COLLECTED_AFTER)
     model = InstantLLM()
     vector = next(node.embedding for node in brain().nodes if node.embedding is not None)
     async with place.opened(given.uri) as (server, database):

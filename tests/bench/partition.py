@@ -11,77 +11,47 @@ empty database (PGS_TEST_NEO4J_PASSWORD is its password, PGS_TEST_NEO4J_USER its
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
-import os
-import platform
-import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import psutil
-
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import PGSError, UsageError
 from pgs_neo4j.graph.csr import undirected
-from tests.bench import peer, report, run
+from tests.bench import peer, place, program, report, run
 from tests.bench.graphs import NAMES, BenchGraph, check_name, named
 from tests.bench.planted import planted
 from tests.bench.run import LIMITS, Plan, Say
 
 SEED = int(PGSConfig.model_fields["random_seed"].default)
-DONE, FAULT, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line names, write the figures, and tell the exit code."""
     given = _parser().parse_args(arguments)
-    try:
-        runs = []
-        for graph in _graphs(given):
-            runs.append(_measured(graph, _plan(given), _say))
-            if not given.json:
-                sys.stdout.write(report.table(runs[-1]) + "\n")
-                sys.stdout.flush()
-    except PGSError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return USAGE if isinstance(error, UsageError) else FAULT
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        sys.stderr.write("interrupted\n")
-        return INTERRUPTED
+    return program.ended(lambda: _told(given))
+
+
+def _told(given: argparse.Namespace) -> None:
+    """Measure one graph after the other, and tell of each as soon as it is done."""
+    runs = []
+    for graph in _graphs(given):
+        runs.append(_measured(graph, _plan(given), program.say))
+        if not given.json:
+            sys.stdout.write(report.table(runs[-1]) + "\n")
+            sys.stdout.flush()
     if given.json:
-        document = {"machine": machine(), "runs": runs, "growth": report.grown(runs)}
+        document = {"machine": program.machine(), "runs": runs, "growth": report.grown(runs)}
         sys.stdout.write(json.dumps(document, indent=1) + "\n")
     else:
         sys.stdout.write(report.growth(runs) + _machine_line(runs) + "\n")
-    return DONE
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were taken on."""
-    return {
-        "cores": os.cpu_count(),
-        "memory_gib": round(psutil.virtual_memory().total / 2**30),
-        "system": platform.system(),
-        "python": platform.python_version(),
-    }
 
 
 def _measured(graph: BenchGraph, plan: Plan, say: Say) -> dict[str, Any]:
     edges = undirected(graph.node_count, graph.source, graph.target, graph.weight)
     say(f"igraph on {graph.name}")
     other = peer.measured(graph, edges, LIMITS, plan.seed)
-    return asyncio.run(_until_told(run.measured(graph, edges, other, plan, say)))
-
-
-async def _until_told(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
-    """The work's result; a signal cancels it, so that its server is stopped first."""
-    task = asyncio.current_task()
-    assert task is not None
-    for name in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(name, task.cancel)
-    return await work
+    return program.run(lambda: run.measured(graph, edges, other, plan, say))
 
 
 def _graphs(given: argparse.Namespace) -> Iterator[BenchGraph]:
@@ -105,11 +75,7 @@ def _plan(given: argparse.Namespace) -> Plan:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.bench.partition",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = program.parser("partition", __doc__)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "--graph",
@@ -121,13 +87,13 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument(
         "--files",
         nargs=2,
-        type=_number(1),
+        type=program.number(1),
         metavar=("N", "E"),
         help="a generated graph of N nodes and about E relationships, with known communities",
     )
     parser.add_argument(
         "--repeat",
-        type=_number(1),
+        type=program.number(1),
         default=1,
         metavar="R",
         help="repartition R times, between R + 1 runs of bare GDS, and report medians",
@@ -139,22 +105,14 @@ def _parser() -> argparse.ArgumentParser:
         help="then delete this share of the relationships, create as many, and repartition "
         "from what was there and from nothing (0.01 is 1 %%)",
     )
-    parser.add_argument("--seed", type=_number(0), default=SEED, help=f"seed of all ({SEED})")
-    parser.add_argument("--uri", help="an empty database to use and to empty again: bolt://…")
     parser.add_argument(
-        "--heap", type=_number(512), metavar="MIB", help="heap of the server of its own"
+        "--seed", type=program.number(0), default=SEED, help=f"seed of all ({SEED})"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON document, no table")
+    parser.add_argument("--uri", help=place.HELP)
+    parser.add_argument(
+        "--heap", type=program.number(512), metavar="MIB", help="heap of the server of its own"
+    )
     return parser
-
-
-def _number(least: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} up")
-        return int(text)
-
-    return number
 
 
 def _share(text: str) -> float:
@@ -168,16 +126,11 @@ def _share(text: str) -> float:
 
 
 def _machine_line(runs: list[dict[str, Any]]) -> str:
-    on, server = machine(), runs[-1]["server"]
+    on, server = program.machine(), runs[-1]["server"]
     return (
         f"{runs[-1]['date']}: {on['cores']} cores, {on['memory_gib']} GiB, {on['system']}, "
         f"Python {on['python']}, Neo4j {server['neo4j']}, GDS {server['gds']}"
     )
-
-
-def _say(what: str) -> None:
-    sys.stderr.write(f"· {what}\n")
-    sys.stderr.flush()
 
 
 if __name__ == "__main__":

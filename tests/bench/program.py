@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import json
+import os
+import platform
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from pgs_neo4j.cli.run import COLLECTED_AFTER
+import psutil
+
 from pgs_neo4j.errors import PGSError, UsageError
-from tests.bench.partition import DONE, FAULT, INTERRUPTED, USAGE, machine
+
+DONE, FAULT, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 T = TypeVar("T")
 Document = dict[str, Any]
@@ -55,24 +58,40 @@ def positive(text: str) -> float:
 
 def told(measure: Callable[[], Document], table: Callable[[Document], str], as_json: bool) -> int:
     """Measure, write the figures to stdout, and tell the exit code."""
-    try:
+
+    def work() -> None:
         document = {"machine": machine(), "date": _today(), **measure()}
+        text = json.dumps(document, indent=1) if as_json else table(document) + _on(document)
+        sys.stdout.write(text.rstrip("\n") + "\n")
+
+    return ended(work)
+
+
+def ended(work: Callable[[], None]) -> int:
+    """Do the work of a program; its exit code, and one line on stderr if it failed."""
+    try:
+        work()
     except PGSError as error:
         sys.stderr.write(f"error: {error}\n")
         return USAGE if isinstance(error, UsageError) else FAULT
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.stderr.write("interrupted\n")
         return INTERRUPTED
-    text = json.dumps(document, indent=1) if as_json else table(document) + _on(document)
-    sys.stdout.write(text.rstrip("\n") + "\n")
     return DONE
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were taken on."""
+    return {
+        "cores": os.cpu_count(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
+        "system": platform.system(),
+        "python": platform.python_version(),
+    }
 
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """The result of a coroutine; a signal cancels it, so that what it began is ended first."""
-
-    # As the command line has it, for all that is compared here.
-    gc.set_threshold(*COLLECTED_AFTER)
 
     async def until_told() -> T:
         task = asyncio.current_task()

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -11,6 +11,41 @@ from pgs_neo4j.errors import BudgetError, ModelError
 from tests.engines import KNOBS
 from tests.fakes.openai_server import Answer, Drop, FakeOpenAI, Raw, Status, contract_answer
 from tests.graphs import papers
+
+
+def whole(text, used):
+    """A reply that is not streamed, with the tokens that the endpoint counts."""
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    head = {"id": "x", "object": "chat.completion", "model": "reader"}
+    return Raw(json.dumps({**head, "choices": [choice], "usage": used}).encode())
+
+
+@asynccontextmanager
+async def asking(endpoint, db, fake):
+    """An engine on six topics that asks the fake endpoint, and a question within a budget."""
+    mapping = await papers(db, topics=6, size=20)
+    async with PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        llm_base_url=fake.base_url,
+        llm_provider="openai",
+        **KNOBS,
+    ) as engine:
+        await engine.add_graph("papers", mapping)
+
+        async def ask(budget):
+            return await engine.execute(
+                f"Why {budget}?",
+                full_sweep=True,
+                max_tokens=budget,
+                sweep_max_tokens=300,
+                synthesis_max_tokens=600,
+                session_id=f"s{budget}",
+            )
+
+        yield ask
 
 
 def counting(rate, wordy):
@@ -22,29 +57,8 @@ def counting(rate, wordy):
         said = "".join(message["content"] for message in request.body["messages"])
         room = request.body["max_tokens"]
         used = room if wordy else min(room, 200)
-        return Raw(
-            json.dumps(
-                {
-                    "id": "x",
-                    "object": "chat.completion",
-                    "model": "reader",
-                    "choices": [
-                        {
-                            "index": 0,
-                            "message": {
-                                "role": "assistant",
-                                "content": contract_answer(request.body),
-                            },
-                            "finish_reason": "stop",
-                        }
-                    ],
-                    "usage": {
-                        "prompt_tokens": int(rate * len(said.encode())),
-                        "completion_tokens": used,
-                    },
-                }
-            ).encode()
-        )
+        counted = {"prompt_tokens": int(rate * len(said.encode())), "completion_tokens": used}
+        return whole(contract_answer(request.body), counted)
 
     return reply
 
@@ -66,72 +80,34 @@ def failing(kind):
         if fails and kind != "empty":
             return {"drops": Drop(), "refuses": Status(503)}[kind]
         text = "" if fails else contract_answer(request.body)
-        choice = {
-            "index": 0,
-            "message": {"role": "assistant", "content": text},
-            "finish_reason": "stop",
-        }
-        whole = {"id": "x", "object": "chat.completion", "model": "reader", "usage": used}
         if request.body.get("stream"):
             return Answer(text or contract_answer(request.body))
-        return Raw(json.dumps({**whole, "choices": [choice]}).encode())
+        return whole(text, used)
 
     return reply, charged
 
 
 @pytest.mark.parametrize("kind", ["empty", "drops", "refuses"])
 async def test_calls_that_fail_and_are_charged_for_stay_within_the_budget(endpoint, db, kind):
-    mapping = await papers(db, topics=6, size=20)
     with FakeOpenAI() as fake:
-        async with PGS.connect(
-            neo4j_uri=endpoint.uri,
-            neo4j_user=endpoint.user,
-            neo4j_password=endpoint.password,
-            llm_base_url=fake.base_url,
-            llm_provider="openai",
-            **KNOBS,
-        ) as engine:
-            await engine.add_graph("papers", mapping)
+        async with asking(endpoint, db, fake) as ask:
             for budget in (9_000, 60_000):
                 fake.refuse, charged = failing(kind)
                 with suppress(BudgetError, ModelError):
-                    await engine.execute(
-                        f"Why {budget}?",
-                        full_sweep=True,
-                        max_tokens=budget,
-                        sweep_max_tokens=300,
-                        synthesis_max_tokens=600,
-                        session_id=f"s{budget}",
-                    )
+                    await ask(budget)
                 assert charged
                 assert sum(charged) <= budget, budget
 
 
 @pytest.mark.parametrize(("rate", "wordy"), [(0.2, False), (0.3, True), (0.5, False), (0.7, True)])
 async def test_the_tokens_that_are_counted_stay_within_the_budget(endpoint, db, rate, wordy):
-    mapping = await papers(db, topics=6, size=20)
     with FakeOpenAI(default=Answer(contract_answer)) as fake:
         fake.refuse = counting(rate, wordy)
-        async with PGS.connect(
-            neo4j_uri=endpoint.uri,
-            neo4j_user=endpoint.user,
-            neo4j_password=endpoint.password,
-            llm_base_url=fake.base_url,
-            llm_provider="openai",
-            **KNOBS,
-        ) as engine:
-            await engine.add_graph("papers", mapping)
+        async with asking(endpoint, db, fake) as ask:
             answered = stopped = refused = 0
             for budget in (2_000, 6_000, 9_000, 14_000, 30_000, 200_000):
                 try:
-                    answer = await engine.execute(
-                        f"Why {budget}?",
-                        full_sweep=True,
-                        max_tokens=budget,
-                        sweep_max_tokens=300,
-                        synthesis_max_tokens=600,
-                        session_id=f"s{budget}",
-                    )
+                    answer = await ask(budget)
                 except BudgetError:
                     refused += 1
                     continue

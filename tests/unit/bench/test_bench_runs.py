@@ -186,7 +186,7 @@ async def test_the_endpoint_stops_working_for_those_who_left():
         await asyncio.sleep(0.2)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
-        await asyncio.wait_for(ended.wait(), 5)
+        assert await asyncio.wait_for(ended.wait(), 5)
         await llm.close()
 
 

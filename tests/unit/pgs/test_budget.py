@@ -50,7 +50,9 @@ def test_what_a_prompt_has_is_known_from_the_first_reply():
 
 def test_a_small_budget_does_not_take_every_byte_for_a_token():
     budget = Budget(Bounds(tokens=3100), {})
-    budget.reserve(budget.most("m", 1000, 500))
+    amount = budget.reserve(budget.most("m", 1000, 500))
+    assert budget.reserved == amount
+    assert amount.tokens < 3500 + 500
 
 
 def test_calls_and_cost_are_bounds_as_well():
