@@ -16,6 +16,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pgs_neo4j import catalog, config, db, gds
+from pgs_neo4j.calls import replies
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.catalog import Purged, StoredGraph
 from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
 from pgs_neo4j.db import Database
@@ -48,16 +51,13 @@ from pgs_neo4j.pgs import (
     partition,
     pipeline,
     plan,
-    replies,
     requests,
     runs,
     session,
 )
-from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.partition import Partitioning, Target
 from pgs_neo4j.pgs.reader import Reader, new_gate, unrecorded
-from pgs_neo4j.pgs.replies import Kept
 from pgs_neo4j.pgs.routing import route_question
 from pgs_neo4j.pgs.run import Request, Work, check, check_question
 from pgs_neo4j.pgs.session import SessionInfo

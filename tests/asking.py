@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+from pgs_neo4j.calls.concurrency import Limit
+from pgs_neo4j.calls.queue import Scheduler
 from pgs_neo4j.llm.openai import OpenAILLM
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Prompt
-from pgs_neo4j.pgs.limit import Limit
-from pgs_neo4j.pgs.schedule import Scheduler
 
 
 class Asked:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import product
 from time import perf_counter
 
+from pgs_neo4j.calls.queue import together
 from pgs_neo4j.db import Row
 from pgs_neo4j.errors import (
     ModelError,
@@ -21,7 +22,6 @@ from pgs_neo4j.model import Completion, Partition, Prompt, Report, Sweep, SweepS
 from pgs_neo4j.pgs.pack import Pass, halves, read_ranges
 from pgs_neo4j.pgs.reader import Material, Reader, neighbors
 from pgs_neo4j.pgs.report import merge_reports, parse_report, sweep_prompt
-from pgs_neo4j.pgs.schedule import together
 
 REASKS = 3  # of one pass whose reply is cut off or is no report
 HALVES = tuple("".join(half) for n in range(REASKS + 1) for half in product("ab", repeat=n))

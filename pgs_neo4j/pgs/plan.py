@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j import queries
+from pgs_neo4j.calls.budget import Amount
+from pgs_neo4j.calls.calls import estimated_tokens
+from pgs_neo4j.calls.queue import together
+from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
 from pgs_neo4j.pgs import session
-from pgs_neo4j.pgs.budget import Amount
-from pgs_neo4j.pgs.calls import estimated_tokens
 from pgs_neo4j.pgs.partition import Partitioning
 from pgs_neo4j.pgs.reader import Reader, neighbors, new_gate, read_material, unrecorded
-from pgs_neo4j.pgs.replies import Replies
 from pgs_neo4j.pgs.report import sweep_prompt
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
-from pgs_neo4j.pgs.schedule import together
 from pgs_neo4j.pgs.synthesis import SYSTEM
 
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.events import OnEvent
@@ -13,9 +15,7 @@ from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import GraphMapping, Node, Partition, PromptNeighbor, Relationship, Sweep
 from pgs_neo4j.pgs import read
-from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.pack import Pass, pack
-from pgs_neo4j.pgs.replies import Replies
 from pgs_neo4j.pgs.report import frame_size, sweep_prompt
 
 READ_AHEAD = 4  # partitions read from the database at a time

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.queue import together
+from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError, ModelError
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Finding, Partition, Unit
-from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.reduction import SYSTEM, condensed, joined, reduction_prompt
-from pgs_neo4j.pgs.replies import Replies
 from pgs_neo4j.pgs.report import render_report
-from pgs_neo4j.pgs.schedule import together
 from pgs_neo4j.pgs.sections import Section
 
 MOST_LEVELS = 8

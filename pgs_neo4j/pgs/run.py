@@ -11,6 +11,9 @@ from time import perf_counter
 from typing import Any, get_args
 from uuid import uuid4
 
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.queue import deadline_passed
+from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
@@ -28,11 +31,8 @@ from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, RunSta
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.pgs import partition, runs, session
-from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.partition import OpenGDS, Partitioning, Target
-from pgs_neo4j.pgs.replies import Replies
 from pgs_neo4j.pgs.runs import Handle, StoredRun
-from pgs_neo4j.pgs.schedule import deadline_passed
 from pgs_neo4j.search.embedding import QuestionVector, Space
 
 MAX_QUESTION = 20_000

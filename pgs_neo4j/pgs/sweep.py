@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from pgs_neo4j.calls.queue import together
 from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, QueryError
 from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
 from pgs_neo4j.pgs.passes import Reading
 from pgs_neo4j.pgs.reader import Reader, read_material
-from pgs_neo4j.pgs.schedule import together
 
 
 async def sweep(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from pgs_neo4j.calls.queue import together
 from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, StoppedError
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
@@ -13,7 +14,6 @@ from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.reader import Reader, new_gate
 from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.run import Request, Run, Work
-from pgs_neo4j.pgs.schedule import together
 from pgs_neo4j.pgs.sweep import sweep
 
 

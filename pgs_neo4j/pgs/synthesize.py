@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Partition, Prompt, Sweep, Synthesis, Unit
 from pgs_neo4j.pgs import ending
-from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.markdown import THINKING, spoken
 from pgs_neo4j.pgs.reduce import Reducer, paths_of
-from pgs_neo4j.pgs.replies import Replies
 from pgs_neo4j.pgs.sections import Section, sections_of
 from pgs_neo4j.pgs.synthesis import Shown, parse_synthesis, synthesis_prompt
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from pgs_neo4j.calls.concurrency import Limit
+from pgs_neo4j.calls.queue import HOLD_S, Scheduler, together
 from pgs_neo4j.errors import ModelRateLimitError
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.pgs.limit import Limit
-from pgs_neo4j.pgs.schedule import HOLD_S, Scheduler, together
 
 SLOTS = 5
 TIMEOUT_S = 600.0

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.errors import DatabaseError, ModelUnavailableError, PromptTooLongError
 from pgs_neo4j.events import Warned
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
@@ -14,7 +15,6 @@ from pgs_neo4j.model import SweepStatus
 from pgs_neo4j.pgs import pipeline, runs
 from pgs_neo4j.pgs.judged import located
 from pgs_neo4j.pgs.recover import unsynthesized
-from pgs_neo4j.pgs.replies import Replies
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING, count
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.export import Format, form_of
@@ -23,7 +24,6 @@ from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
 from pgs_neo4j.model import Answer
 from pgs_neo4j.pgs import runs
-from pgs_neo4j.pgs.replies import Kept
 from pgs_neo4j.pgs.runs import StoredRun
 
 Make = Callable[..., Answer]

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from pgs_neo4j.calls.budget import Amount
+from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError
 from pgs_neo4j.events import ignore
@@ -21,8 +23,6 @@ from pgs_neo4j.model import (
     SweepStatus,
     Unit,
 )
-from pgs_neo4j.pgs.budget import Amount
-from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.ending import held
 from pgs_neo4j.pgs.reduce import Reducer, grouped, paths_of
 from pgs_neo4j.pgs.reduction import condensed, reduction_prompt

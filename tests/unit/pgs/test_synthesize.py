@@ -2,6 +2,7 @@
 
 import pytest
 
+from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import ignore
@@ -17,7 +18,6 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.pgs.calls import Calls
 from pgs_neo4j.pgs.synthesize import Aloud, Writer, synthesize
 
 PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]

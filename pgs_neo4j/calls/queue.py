@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeVar
 
+from pgs_neo4j.calls.concurrency import Limit
 from pgs_neo4j.errors import DeadlineError, ModelRateLimitError, ModelTimeoutError
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.retry import with_retries
 from pgs_neo4j.model import Completion
-from pgs_neo4j.pgs.limit import Limit
 
 OVERDUE = 2.0  # times what calls usually take for their length, and a call is a straggler
 KNOWN = 3  # calls that must have ended before anything is usual

@@ -8,6 +8,9 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from pgs_neo4j.calls.budget import Amount, Bounds, Budget, Purpose
+from pgs_neo4j.calls.concurrency import Limit
+from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import (
     BudgetError,
@@ -23,9 +26,6 @@ from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.model_entry import ModelEntry
-from pgs_neo4j.pgs.budget import Amount, Bounds, Budget, Purpose
-from pgs_neo4j.pgs.limit import Limit
-from pgs_neo4j.pgs.schedule import Scheduler, deadline_passed
 
 ENDING_SHARE = 0.2  # of the time of a whole run, kept for what comes after the sweeps
 LONGEST_ENDING_S = 180.0

@@ -1,6 +1,6 @@
 """The concurrency limit: grows quickly at first, halves when refused, then grows slowly."""
 
-from pgs_neo4j.pgs.limit import Limit
+from pgs_neo4j.calls.concurrency import Limit
 
 
 def well(limit, times=1, seconds=1.0, full=True):

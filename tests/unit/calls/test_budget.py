@@ -2,10 +2,10 @@
 
 import pytest
 
+from pgs_neo4j.calls.budget import Amount, Bounds, Budget
 from pgs_neo4j.errors import BudgetError, ConfigError
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model_entry import ModelEntry, entries
-from pgs_neo4j.pgs.budget import Amount, Bounds, Budget
 
 PRICES = {"m": ModelEntry(input_price=1.0, output_price=10.0)}
 

@@ -6,6 +6,8 @@ import itertools
 import pytest
 import stamina
 
+from pgs_neo4j.calls.concurrency import Limit
+from pgs_neo4j.calls.queue import Scheduler, together
 from pgs_neo4j.errors import (
     DeadlineError,
     ModelRateLimitError,
@@ -15,8 +17,6 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Left, Usage
-from pgs_neo4j.pgs.limit import Limit
-from pgs_neo4j.pgs.schedule import Scheduler, together
 
 
 @pytest.fixture(autouse=True)

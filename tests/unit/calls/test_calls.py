@@ -6,6 +6,8 @@ import itertools
 import pytest
 import stamina
 
+from pgs_neo4j.calls.budget import Amount
+from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import (
     BudgetError,
@@ -17,8 +19,6 @@ from pgs_neo4j.errors import (
     Retry,
 )
 from pgs_neo4j.model import Completion, Prompt, Usage
-from pgs_neo4j.pgs.budget import Amount
-from pgs_neo4j.pgs.calls import Calls
 
 PROMPT = Prompt(task="sweep", system="s", user="u" * 3500, question="q")
 ROOM = 1000

@@ -1,0 +1,1 @@
+"""What a model call costs, and when it may be made."""
