@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pgs_neo4j.errors import BudgetError, ConfigError
-from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model_entry import ModelEntry
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 # No vocabulary of byte pairs makes more tokens of a text than it has bytes.
 WORST = BYTES_PER_TOKEN

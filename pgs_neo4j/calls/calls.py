@@ -23,9 +23,9 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.retry import paused
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.model_entry import ModelEntry
+from pgs_neo4j.text.tokens import estimate
 
 ENDING_SHARE = 0.2  # of the time of a whole run, kept for what comes after the sweeps
 LONGEST_ENDING_S = 180.0

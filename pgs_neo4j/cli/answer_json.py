@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.export.data import Json
 from pgs_neo4j.export.json_text import answer_data, citations_data
-from pgs_neo4j.export.mentions import distinct
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.text.mentions import distinct
 
 if TYPE_CHECKING:
     from pgs_neo4j.export import Area, Document

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.export.data import Json, plain_data
 from pgs_neo4j.export.json_text import coverage_data
+from pgs_neo4j.text.json_data import Json, plain_data
 
 if TYPE_CHECKING:
     from pgs_neo4j.catalog import StoredGraph

@@ -20,8 +20,8 @@ from pgs_neo4j.events import (
     SweepFinished,
     SweepStarted,
 )
-from pgs_neo4j.export.text import counted, one_line
 from pgs_neo4j.model import Routing, SweepStatus
+from pgs_neo4j.text.shown import counted, one_line
 
 State = Literal["reading", "read", "partial", "failed"]
 STATES: dict[SweepStatus, State] = {

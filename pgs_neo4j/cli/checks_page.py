@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from pgs_neo4j.cli.text import item
 from pgs_neo4j.export import facts
-from pgs_neo4j.export.mentions import name_of, pieces
-from pgs_neo4j.export.text import counted, one_line
 from pgs_neo4j.model import (
     AbsenceStatus,
     Answer,
@@ -16,6 +14,8 @@ from pgs_neo4j.model import (
     Convergence,
     Sighting,
 )
+from pgs_neo4j.text.mentions import name_of, pieces
+from pgs_neo4j.text.shown import counted, one_line
 
 MOST_ABSENCES = 2  # of each status
 MOST_SIGHTINGS = 2

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pgs_neo4j.cli.text import labelled
-from pgs_neo4j.export.text import counted, one_line, percent
 from pgs_neo4j.model import Drift, Generation, Origin
+from pgs_neo4j.text.shown import counted, one_line, percent
 
 COLUMN = 17  # columns of the labels on the left
 ORIGINS: dict[Origin, str] = {

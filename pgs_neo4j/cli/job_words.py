@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.export.text import counted, one_line, percent, seconds
 from pgs_neo4j.jobs.record import Job
 from pgs_neo4j.jobs.repartition import Failed
+from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 WORDS = {
     "running": "running",

@@ -18,8 +18,8 @@ from pgs_neo4j.events import (
     SweepStarted,
     Warned,
 )
-from pgs_neo4j.export.text import counted, one_line, seconds
 from pgs_neo4j.model import Sweep, SweepStatus
+from pgs_neo4j.text.shown import counted, one_line, seconds
 
 PROGRESS_EVERY_S = 5.0
 

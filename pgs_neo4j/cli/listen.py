@@ -14,7 +14,7 @@ from pgs_neo4j.cli.run_words import resuming
 from pgs_neo4j.cli.text import Wrapper, wrapped
 from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
 from pgs_neo4j.events import Event, RunStarted, SearchAnswered, TextStreamed
-from pgs_neo4j.export.text import plain
+from pgs_neo4j.text.shown import plain
 
 
 class Listener(Protocol):

@@ -15,7 +15,7 @@ from rich.text import Text
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.board import Board, SweepRow, keywords_of
 from pgs_neo4j.events import Event, Warned
-from pgs_neo4j.export.text import counted, one_line, seconds
+from pgs_neo4j.text.shown import counted, one_line, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

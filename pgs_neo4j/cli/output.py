@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from pgs_neo4j.export.text import one_line
+from pgs_neo4j.text.shown import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -61,7 +61,7 @@ def write_json_line(value: object) -> None:
 
 
 def _json_text(value: object) -> str:
-    from pgs_neo4j.export.data import json_text
+    from pgs_neo4j.text.json_data import json_text
 
     return json_text(value, ascii_only="utf" not in (sys.stdout.encoding or "").lower())
 

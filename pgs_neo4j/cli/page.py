@@ -9,9 +9,9 @@ from pgs_neo4j.cli import checks_page
 from pgs_neo4j.cli.run_words import resuming
 from pgs_neo4j.cli.text import labelled, moment
 from pgs_neo4j.export import facts
-from pgs_neo4j.export.mentions import distinct, name_of
-from pgs_neo4j.export.text import counted, money, one_line
 from pgs_neo4j.model import Answer, Citation, Sweep, SweepStatus, Usage
+from pgs_neo4j.text.mentions import distinct, name_of
+from pgs_neo4j.text.shown import counted, money, one_line
 
 LONGEST_QUESTION = 60
 NO_SYNTHESIS = "There is no synthesis yet; what was read is kept."

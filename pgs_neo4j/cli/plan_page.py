@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.text import labelled
-from pgs_neo4j.export.text import counted, money, one_line
 from pgs_neo4j.model import Plan, PlannedCalls
+from pgs_neo4j.text.shown import counted, money, one_line
 
 
 def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:

@@ -11,9 +11,9 @@ import numpy as np
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.drift_words import origin
 from pgs_neo4j.cli.text import labelled
-from pgs_neo4j.export.text import counted, one_line, percent, seconds
 from pgs_neo4j.graph.quality import QUANTILES
 from pgs_neo4j.model import Generation
+from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 COLUMN = 14  # columns of the labels on the left
 LONGEST_BAR = 40

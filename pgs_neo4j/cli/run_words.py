@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from pgs_neo4j.export.text import one_line
+from pgs_neo4j.text.shown import one_line
 
 WHOLE = "complete"
 RUNNING = "running"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from pgs_neo4j.cli import tables as plain_tables
-from pgs_neo4j.export.text import counted, one_line, percent, plain
 from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey
+from pgs_neo4j.text.shown import counted, one_line, percent, plain
 
 MOST_LABELS = 15
 MOST_PROPERTIES = 8

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 
 from pgs_neo4j.export import facts
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
-from pgs_neo4j.export.mentions import name_of
 from pgs_neo4j.export.picture import partition_link
 from pgs_neo4j.export.register import Register, place_of_sighting
-from pgs_neo4j.export.text import counted, one_line
 from pgs_neo4j.model import CheckedAbsence, Sighting
+from pgs_neo4j.text.mentions import name_of
+from pgs_neo4j.text.shown import counted, one_line
 
 COLUMNS = 40  # of partitions; with more they are listed in each row instead
 REPORTS, READ, UNREAD = "○", "●", "◇"

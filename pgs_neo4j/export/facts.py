@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pgs_neo4j.export.document import Area, AreaState
-from pgs_neo4j.export.text import counted, money, one_line, percent, seconds
 from pgs_neo4j.model import (
     AbsenceStatus,
     Answer,
@@ -18,6 +17,7 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
+from pgs_neo4j.text.shown import counted, money, one_line, percent, seconds
 
 PHASES = ("partition", "route", "sweep", "synthesize")
 EXTRACTIVE = "extractive"

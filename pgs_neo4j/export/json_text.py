@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pgs_neo4j.export import facts
-from pgs_neo4j.export.data import Json, json_text, plain_data
 from pgs_neo4j.export.document import Area, Document, SourceNode
-from pgs_neo4j.export.mentions import distinct
 from pgs_neo4j.model import (
     Answer,
     ChasedFlag,
@@ -24,6 +22,8 @@ from pgs_neo4j.model import (
     Sighting,
     Sweep,
 )
+from pgs_neo4j.text.json_data import Json, json_text, plain_data
+from pgs_neo4j.text.mentions import distinct
 
 
 def to_json(document: Document) -> str:

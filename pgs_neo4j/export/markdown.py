@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from pgs_neo4j.export import facts
 from pgs_neo4j.export.document import Document, SourceNode
-from pgs_neo4j.export.mentions import Place, distinct, name_of, pieces, place_of
-from pgs_neo4j.export.text import one_line
 from pgs_neo4j.export.written import contained
 from pgs_neo4j.model import (
     Answer,
@@ -19,6 +17,8 @@ from pgs_neo4j.model import (
     Sighting,
     Stated,
 )
+from pgs_neo4j.text.mentions import Place, distinct, name_of, pieces, place_of
+from pgs_neo4j.text.shown import one_line
 
 # What would make a link, a table cell, emphasis, code, or HTML of text that is only to be shown.
 _OTHER = re.compile(r"[\\`\[\]<>|~]|&(?=[#\w])")

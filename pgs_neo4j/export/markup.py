@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from pgs_neo4j.export.text import plain
+from pgs_neo4j.text.shown import plain
 
 VOID = frozenset({"br", "hr", "meta"})
 

@@ -6,9 +6,9 @@ from functools import partial
 
 from pgs_neo4j.export import facts, prose, style
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
-from pgs_neo4j.export.mentions import Cited, Place, distinct, judged, name_of, pieces
-from pgs_neo4j.export.text import counted, one_line
 from pgs_neo4j.model import Answer, Citation
+from pgs_neo4j.text.mentions import Cited, Place, distinct, judged, name_of, pieces
+from pgs_neo4j.text.shown import counted, one_line
 
 SHOWN_SOURCES = 200
 

@@ -10,11 +10,11 @@ from pgs_neo4j.export import facts, prose, reports, style
 from pgs_neo4j.export.absence_table import absences
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
-from pgs_neo4j.export.mentions import Place, distinct, name_of, place_of
 from pgs_neo4j.export.picture import coverage
 from pgs_neo4j.export.register import Register, popovers, register
-from pgs_neo4j.export.text import counted, money, one_line, percent
 from pgs_neo4j.model import AbsenceStatus, Answer, Citation
+from pgs_neo4j.text.mentions import Place, distinct, name_of, place_of
+from pgs_neo4j.text.shown import counted, money, one_line, percent
 
 LONG_QUESTION = 160  # characters from which the question is set smaller
 LONG_LIST = 30  # entries from which a list begins closed

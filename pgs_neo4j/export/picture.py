@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from pgs_neo4j.export import facts
 from pgs_neo4j.export.document import Area, AreaState, Document
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
-from pgs_neo4j.export.text import counted, one_line
 from pgs_neo4j.export.treemap import Rect, squarify
+from pgs_neo4j.text.shown import counted, one_line
 
 # Two frames, of which the style sheet shows one: letters keep their size on a narrow screen.
 FRAMES = {"wide": (960, 400), "narrow": (360, 420)}

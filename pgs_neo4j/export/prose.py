@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from pgs_neo4j.export.markup import Html, element, escaped
-from pgs_neo4j.export.text import plain
 from pgs_neo4j.export.written import inert_parser
+from pgs_neo4j.text.shown import plain
 
 HEADING = 3  # the level of the highest heading: the page has those above
 _SHAPED = re.compile(r"[*_`\\&\n]")

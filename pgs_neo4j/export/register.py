@@ -8,17 +8,9 @@ from dataclasses import dataclass
 from pgs_neo4j.export import prose
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
-from pgs_neo4j.export.mentions import (
-    Cited,
-    Place,
-    judged,
-    name_of,
-    pieces,
-    place_of,
-    reported,
-)
-from pgs_neo4j.export.text import one_line
 from pgs_neo4j.model import Answer, Citation, Sighting, Stated
+from pgs_neo4j.text.mentions import Cited, Place, judged, name_of, pieces, place_of, reported
+from pgs_neo4j.text.shown import one_line
 
 INVALID = "No report cites such a node."
 UNKNOWN = "The text of this node is not part of this page."

@@ -9,8 +9,8 @@ from pgs_neo4j.export.document import Area
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.picture import partition_link, place_id
 from pgs_neo4j.export.register import Register
-from pgs_neo4j.export.text import counted, one_line, seconds
 from pgs_neo4j.model import ChasedFlag, Convergence, Finding, Flag, Report, Sweep
+from pgs_neo4j.text.shown import counted, one_line, seconds
 
 
 def opportunities(flags: Sequence[ChasedFlag], nodes: Register, opened: Collection[int]) -> Html:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pgs_neo4j.export.text import plain
+from pgs_neo4j.text.shown import plain
 
 # Lists and quotations deeper than this are left out by the parser, which goes down by recursion.
 NESTING = 60

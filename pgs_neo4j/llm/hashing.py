@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.llm.words import stem, words
+from pgs_neo4j.text.words import stem, words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ from pgs_neo4j.llm.chat_stream import ChatStream
 from pgs_neo4j.llm.chat_wire import Dialect, Reply, ReplyUsage, left_of
 from pgs_neo4j.llm.endpoint import Endpoint, listed_models, malformed, timeout_error, translate
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Completion, Effort, Left, Prompt, Usage
+from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
     import openai

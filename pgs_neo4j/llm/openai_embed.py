@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError
 from pgs_neo4j.llm.endpoint import Endpoint, timeout_error, translate
 from pgs_neo4j.llm.retry import with_retries
-from pgs_neo4j.llm.tokens import estimate
+from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
     import openai

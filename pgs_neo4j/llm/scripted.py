@@ -6,8 +6,8 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
+from pgs_neo4j.text.tokens import estimate
 
 DELTA_CHARACTERS = 24
 

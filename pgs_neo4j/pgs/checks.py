@@ -18,7 +18,6 @@ from pgs_neo4j.model import (
     Stated,
     Sweep,
 )
-from pgs_neo4j.pgs.citations import qualified
 from pgs_neo4j.pgs.convergences import cited_places, convergences
 from pgs_neo4j.pgs.crosscheck import chased, checked, grouped_absences
 from pgs_neo4j.pgs.links import linked
@@ -26,6 +25,7 @@ from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.pack import clean
 from pgs_neo4j.pgs.partition import Partitioning
 from pgs_neo4j.search.lookup import Ground, look_up
+from pgs_neo4j.text.citations import qualified
 
 WAIT_S = 20.0  # for absences that are still looked for when all reports are there
 # Of each kind the synthesis is told so many, the most telling ones; the answer keeps all.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 from pgs_neo4j.model import Citation, Convergence, Finding, Stated, Sweep
-from pgs_neo4j.pgs.alike import grouped
-from pgs_neo4j.pgs.terms import Rarity, gist
+from pgs_neo4j.text.gist import Rarity, gist
+from pgs_neo4j.text.grouping import grouped
 
 MOST = 50  # convergences told; beyond, nobody reads them, the synthesis neither
 MOST_FINDINGS = 8  # of one convergence, from different partitions first

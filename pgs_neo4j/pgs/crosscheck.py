@@ -22,9 +22,9 @@ from pgs_neo4j.model import (
     Stated,
     Sweep,
 )
-from pgs_neo4j.pgs.alike import ROUNDING, grouped
-from pgs_neo4j.pgs.terms import SPEAKS, Rarity, gist, named, wanted
-from pgs_neo4j.search.wanted import Found, Hit, Wanted
+from pgs_neo4j.text.gist import SPEAKS, Rarity, gist, named, wanted
+from pgs_neo4j.text.grouping import ROUNDING, grouped
+from pgs_neo4j.text.wanted import Found, Hit, Wanted
 
 MOST_SIGHTINGS = 5
 MOST_ANSWERS = 3

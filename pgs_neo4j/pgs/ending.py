@@ -7,9 +7,9 @@ from pgs_neo4j.calls.calls import Calls, estimated_tokens
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.pgs.synthesis import CHECKS_SHARE, SYSTEM, UNREAD_SHARE
+from pgs_neo4j.text.tokens import estimate
 
 ROOM_SHARE = 8  # one part in so many of what the bounds are worth is for the text of a synthesis
 LEAST_ROOM = 256  # tokens of a synthesis that is worth asking for

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from pgs_neo4j import queries
 from pgs_neo4j.gds import centroids
-from pgs_neo4j.graph.keywords import KeywordCounter
 from pgs_neo4j.model import Partition
-from pgs_neo4j.node_text import joined_text, shortened
 from pgs_neo4j.pgs.attempt import Attempt
 from pgs_neo4j.pgs.membership import Membership
 from pgs_neo4j.pgs.portions import in_order, portions
 from pgs_neo4j.pgs.view import View
 from pgs_neo4j.search.embedding import Space
+from pgs_neo4j.text.keywords import KeywordCounter
+from pgs_neo4j.text.node_text import joined_text, shortened
 
 SUMMARY_KEYWORDS = 5
 SUMMARY_TEXT = 120  # characters of the heaviest node's text, as published

@@ -10,9 +10,9 @@ from pgs_neo4j.db import Database, Row
 from pgs_neo4j.graph.pool import similarity_order
 from pgs_neo4j.llm.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.node_text import joined_text
 from pgs_neo4j.pgs.portions import in_order, portions
 from pgs_neo4j.pgs.view import View
+from pgs_neo4j.text.node_text import joined_text
 
 # Random projections keep angles well enough for an order (Johnson and Lindenstrauss 1984), and
 # a million nodes then take 256 MB instead of gigabytes.

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN, estimate
 from pgs_neo4j.model import Node, PromptNode, Relationship
-from pgs_neo4j.pgs.citations import defused
-from pgs_neo4j.pgs.cut import chunks, cut
-from pgs_neo4j.pgs.markdown import THINKING
+from pgs_neo4j.text.citations import defused
+from pgs_neo4j.text.cut import chunks, cut
+from pgs_neo4j.text.markdown import THINKING
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 RELATIONSHIP_SHARE = 0.2  # of a pass, at most
 BALANCE_STEP = 1.02  # growth of the target while passes are evened out

@@ -11,7 +11,6 @@ from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.calls import estimated_tokens
 from pgs_neo4j.calls.queue import together
 from pgs_neo4j.calls.replies import Replies
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
 from pgs_neo4j.pgs import session
 from pgs_neo4j.pgs.partition import Partitioning
@@ -20,6 +19,7 @@ from pgs_neo4j.pgs.report import sweep_prompt
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
 from pgs_neo4j.pgs.synthesis import SYSTEM
+from pgs_neo4j.text.tokens import estimate
 
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known
 # Tokens of a prompt for each that was estimated. The lower end of the band takes replies for

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pgs_neo4j import node_text, queries
+from pgs_neo4j import queries
 from pgs_neo4j.db import Database
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
+from pgs_neo4j.text import node_text
 
 # Ranks per statement, a deadline and a retry each: all of a partition within the usual limits,
 # since every statement looks at all of its members.

@@ -12,11 +12,11 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import GraphMapping, Node, Partition, PromptNeighbor, Relationship, Sweep
 from pgs_neo4j.pgs import read
 from pgs_neo4j.pgs.pack import Pass, pack
 from pgs_neo4j.pgs.report import frame_size, sweep_prompt
+from pgs_neo4j.text.tokens import estimate
 
 READ_AHEAD = 4  # partitions read from the database at a time
 FRAME_SLACK = 200  # characters: the count of passes, relationships not listed

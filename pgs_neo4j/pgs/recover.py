@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pgs_neo4j import node_text, queries
+from pgs_neo4j import queries
 from pgs_neo4j.db import Database
 from pgs_neo4j.model import (
     Absence,
@@ -26,10 +26,11 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.pgs import runs
-from pgs_neo4j.pgs.citations import resolve
 from pgs_neo4j.pgs.judged import Name, citations_of, quotes_of
 from pgs_neo4j.pgs.report import finding
 from pgs_neo4j.pgs.session import uid
+from pgs_neo4j.text import node_text
+from pgs_neo4j.text.citations import resolve
 
 
 @dataclass(frozen=True, slots=True)

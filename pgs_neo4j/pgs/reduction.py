@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Absence, Citation, Finding, Prompt, PromptReport, Report
-from pgs_neo4j.pgs.citations import resolve_qualified
-from pgs_neo4j.pgs.markdown import bullets, paragraph, sections, spoken
 from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.sections import Section, citable_of
+from pgs_neo4j.text.citations import resolve_qualified
+from pgs_neo4j.text.markdown import bullets, paragraph, sections, spoken
 
 KEYWORDS = 12  # of all its partitions, that a condensed report is described by
 NAMED = 12  # partitions named above it

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.events import OnEvent, Progressed
-from pgs_neo4j.llm.tokens import estimate_bytes
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.node_text import joined_text
 from pgs_neo4j.pgs.hashes import encoded, hash64, mixed_with, text_hash
 from pgs_neo4j.pgs.portions import in_order, portions
+from pgs_neo4j.text.node_text import joined_text
+from pgs_neo4j.text.tokens import estimate_bytes
 
 PROBES = 4  # components of a vector that tell whether it changed
 FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the room of a longer one

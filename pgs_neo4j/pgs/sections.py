@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import Citation, Finding, Partition, Report, Sweep
-from pgs_neo4j.pgs.citations import qualified
-from pgs_neo4j.pgs.cut import cut
 from pgs_neo4j.pgs.pack import clean
+from pgs_neo4j.text.citations import qualified
+from pgs_neo4j.text.cut import cut
 
 KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords
 

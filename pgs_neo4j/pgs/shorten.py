@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import Report
-from pgs_neo4j.pgs.cut import cut
+from pgs_neo4j.text.cut import cut
 
 
 @dataclass(frozen=True, slots=True)

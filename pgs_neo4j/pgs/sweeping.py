@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from pgs_neo4j.calls.queue import together
 from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, StoppedError
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
 from pgs_neo4j.pgs import ending, session
 from pgs_neo4j.pgs.lookups import Lookups
@@ -15,6 +14,7 @@ from pgs_neo4j.pgs.reader import Reader, new_gate
 from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.run import Request, Run, Work
 from pgs_neo4j.pgs.sweep import sweep
+from pgs_neo4j.text.tokens import estimate
 
 
 def reader_of(

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.llm.tokens import BYTES_PER_TOKEN, estimate
 from pgs_neo4j.model import Citation, Partition, Prompt, PromptReport, Sweep, Synthesis
-from pgs_neo4j.pgs.citations import resolve_qualified
-from pgs_neo4j.pgs.cut import cut
-from pgs_neo4j.pgs.markdown import bullets, passage, sections, spoken
 from pgs_neo4j.pgs.pack import clean
 from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.sections import Section, citable_of, listed_keywords, sections_of
 from pgs_neo4j.pgs.shorten import Plan, bullet_count, largest_plan, shortened
+from pgs_neo4j.text.citations import resolve_qualified
+from pgs_neo4j.text.cut import cut
+from pgs_neo4j.text.markdown import bullets, passage, sections, spoken
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 KNOWN_SHARE = 0.25  # of what the instructions and the question leave, for an answer known before
 CHECKS_SHARE = 0.2  # of the same, for what was found by looking and counting

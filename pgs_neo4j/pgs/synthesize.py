@@ -13,10 +13,10 @@ from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Partition, Prompt, Sweep, Synthesis, Unit
 from pgs_neo4j.pgs import ending
-from pgs_neo4j.pgs.markdown import THINKING, spoken
 from pgs_neo4j.pgs.reduce import Reducer, paths_of
 from pgs_neo4j.pgs.sections import Section, sections_of
 from pgs_neo4j.pgs.synthesis import Shown, parse_synthesis, synthesis_prompt
+from pgs_neo4j.text.markdown import THINKING, spoken
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from pgs_neo4j.config import EmbedderName
 from pgs_neo4j.db import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.llm.protocol import Embedder
-from pgs_neo4j.llm.words import words
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.words import words
 
 FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's
 LONG_TEXT = 2000  # characters from which a text's length counts against a match

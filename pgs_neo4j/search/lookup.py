@@ -26,14 +26,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pgs_neo4j import node_text, queries
+from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.search import lucene, topk
 from pgs_neo4j.search.embedding import unit
-from pgs_neo4j.search.wanted import Found, Hit, Page, Wanted, filters, pattern, probe
+from pgs_neo4j.text import node_text
+from pgs_neo4j.text.wanted import Found, Hit, Page, Wanted, filters, pattern, probe
 
 CANDIDATES = 200  # of each thing wanted that are verified
 FETCHED = 5 * CANDIDATES  # of a full-text index, which may know nodes of other graphs, too

@@ -7,8 +7,8 @@ from itertools import combinations
 from math import comb
 
 from pgs_neo4j.db import Row
-from pgs_neo4j.llm.words import words
-from pgs_neo4j.search.wanted import UNSPACED, Wanted, filters
+from pgs_neo4j.text.wanted import UNSPACED, Wanted, filters
+from pgs_neo4j.text.words import words
 
 # Analyzers that part texts into words and lower them. Others know whole texts, capitals, or
 # letters only, and would call absent what is there.

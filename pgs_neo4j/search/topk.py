@@ -14,11 +14,12 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import node_text, queries
+from pgs_neo4j import queries
 from pgs_neo4j.db import Database, Row
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping, Node
 from pgs_neo4j.search.embedding import lexical_matches, unit
+from pgs_neo4j.text import node_text
 
 CANDIDATES = 4  # of an index for each node wanted: it compares rounded vectors
 INDEX_PREFIX = "pgs_vector_"

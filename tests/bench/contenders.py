@@ -17,11 +17,11 @@ from pgs_neo4j.db import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Answer, Completion, GraphMapping, Mode, Node, Prompt, PromptNode
-from pgs_neo4j.node_text import joined_text
 from pgs_neo4j.pgs.pack import rendered
 from pgs_neo4j.pgs.report import SYSTEM
 from pgs_neo4j.search.embedding import Space, embed_question
 from pgs_neo4j.search.topk import nearest
+from pgs_neo4j.text.node_text import joined_text
 from tests.bench import place
 from tests.bench.groups import GraphNode, Group, routed
 from tests.bench.loaded import FACT

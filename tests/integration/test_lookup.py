@@ -20,11 +20,11 @@ from pgs_neo4j.model import (
 from pgs_neo4j.pgs.crosscheck import checked, grouped_absences
 from pgs_neo4j.pgs.links import linked
 from pgs_neo4j.pgs.lookups import Lookups
-from pgs_neo4j.pgs.terms import wanted
 from pgs_neo4j.search import lookup as lookup_module
 from pgs_neo4j.search import topk
 from pgs_neo4j.search.lookup import Ground, look_up
-from pgs_neo4j.search.wanted import Page, Wanted
+from pgs_neo4j.text.gist import wanted
+from pgs_neo4j.text.wanted import Page, Wanted
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING
 

@@ -24,8 +24,8 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.llm.endpoint import Endpoint
 from pgs_neo4j.llm.openai import OpenAILLM
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Prompt, Usage
+from pgs_neo4j.text.tokens import estimate
 from tests.asking import Asked
 from tests.fakes.openai_server import (
     Answer,

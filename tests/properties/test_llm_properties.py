@@ -15,7 +15,6 @@ from pgs_neo4j.llm.extractive.synthesis import synthesis
 from pgs_neo4j.llm.hashing import HashingEmbedder
 from pgs_neo4j.llm.retry import retry_after_s
 from pgs_neo4j.llm.scripted import pieces
-from pgs_neo4j.llm.tokens import Calibration, estimate
 from pgs_neo4j.model import (
     Absence,
     Citation,
@@ -27,6 +26,7 @@ from pgs_neo4j.model import (
     PromptReport,
     Report,
 )
+from pgs_neo4j.text.tokens import Calibration, estimate
 
 # Text made of what reports, Markdown and attacks are made of, as well as any text at all.
 SPICE = st.sampled_from(

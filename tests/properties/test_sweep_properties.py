@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.errors import ConfigError, ModelOutputError
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import (
     Absence,
     Finding,
@@ -20,12 +19,13 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.pgs.citations import defused, found, qualified, resolve
-from pgs_neo4j.pgs.markdown import spoken
 from pgs_neo4j.pgs.pack import Pass, clean, pack, read_ranges, rendered
 from pgs_neo4j.pgs.report import frame_size, parse_report, render_report, sweep_prompt
 from pgs_neo4j.pgs.shorten import bullet_count
 from pgs_neo4j.pgs.synthesis import parse_synthesis, synthesis_prompt
+from pgs_neo4j.text.citations import defused, found, qualified, resolve
+from pgs_neo4j.text.markdown import spoken
+from pgs_neo4j.text.tokens import estimate
 
 SHOWN = {
     f"n{i + 1}": Node(rank=i, element_id="e", key=f"k{i}", title="T", text="t") for i in range(5)

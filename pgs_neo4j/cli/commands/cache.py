@@ -8,8 +8,8 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, YesOption
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.cli.text import size
-from pgs_neo4j.export.data import plain_data
-from pgs_neo4j.export.text import counted
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted
 
 cache_app = typer.Typer(no_args_is_help=True, help="Replies of models that are kept.")
 

@@ -9,7 +9,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.export.text import counted
+from pgs_neo4j.text.shown import counted
 
 config_app = typer.Typer(no_args_is_help=True, help="Settings in force.")
 

@@ -9,8 +9,8 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import DATABASE, DONE, MODEL, USAGE, run
 from pgs_neo4j.errors import ConfigError, LocalServerError
-from pgs_neo4j.export.data import plain_data
-from pgs_neo4j.export.text import one_line
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import one_line
 
 if TYPE_CHECKING:
     from pgs_neo4j.config import Loaded

@@ -14,7 +14,7 @@ from pgs_neo4j.cli.options import RunArgument
 from pgs_neo4j.cli.run import run as run_command
 from pgs_neo4j.cli.text import size
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.export.text import one_line
+from pgs_neo4j.text.shown import one_line
 
 if TYPE_CHECKING:
     from pgs_neo4j.export import Document

@@ -10,9 +10,9 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.mapping_words import add_command
 from pgs_neo4j.cli.options import JsonOption, YesOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.export.data import plain_data
-from pgs_neo4j.export.text import counted
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
     from pgs_neo4j.catalog import StoredGraph

@@ -7,7 +7,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import GraphOption, JsonOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.export.text import counted
+from pgs_neo4j.text.shown import counted
 
 index_app = typer.Typer(no_args_is_help=True, help="Vector indexes for 'pgs ask --top-k'.")
 

@@ -10,7 +10,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.mapping_words import add_command
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.export.data import plain_data
+from pgs_neo4j.text.json_data import plain_data
 
 
 def inspect(

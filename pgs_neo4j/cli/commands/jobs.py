@@ -9,7 +9,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import GraphOption, JsonOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.export.text import one_line, percent, plain, seconds
+from pgs_neo4j.text.shown import one_line, percent, plain, seconds
 
 if TYPE_CHECKING:
     from pgs_neo4j.jobs.record import Job

@@ -10,8 +10,8 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, QuietOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.export.data import plain_data
-from pgs_neo4j.export.text import counted, one_line
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, one_line
 
 
 def load(

@@ -11,8 +11,8 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, QuietOption, YesOption
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.cli.text import size
-from pgs_neo4j.export.data import plain_data
-from pgs_neo4j.export.text import counted, plain, seconds
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, plain, seconds
 
 if TYPE_CHECKING:
     from pgs_neo4j.local import LocalStatus

@@ -22,8 +22,8 @@ from pgs_neo4j.cli.options import (
 )
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.export.data import plain_data
-from pgs_neo4j.export.text import counted, percent, seconds
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, percent, seconds
 
 if TYPE_CHECKING:
     from pgs_neo4j.pgs.partition import Partitioning

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, YesOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.export.data import plain_data
-from pgs_neo4j.export.text import counted
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted
 
 
 def purge(yes: YesOption = False, as_json: JsonOption = False) -> None:

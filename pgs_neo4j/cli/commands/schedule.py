@@ -14,7 +14,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import DONE, code_of, run, worst
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.export.text import counted
+from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
     from pgs_neo4j.jobs.repartition import Ended

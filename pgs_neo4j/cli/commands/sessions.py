@@ -11,8 +11,8 @@ from pgs_neo4j.cli.options import GraphOption, JsonOption, YesOption
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.cli.run_words import RUNNING, WHOLE, resuming
 from pgs_neo4j.cli.text import moment
-from pgs_neo4j.export.data import plain_data
-from pgs_neo4j.export.text import counted, one_line, plain, seconds
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, one_line, plain, seconds
 
 RUNNING_HINT = ", if its process was killed"
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]

@@ -55,7 +55,7 @@ def without_answer(stored: StoredRun, width: int) -> list[str]:
     """A run that has no answer: what was asked, how it ended, and how it goes on."""
     from pgs_neo4j.cli.run_words import going_on
     from pgs_neo4j.cli.text import labelled, moment
-    from pgs_neo4j.export.text import one_line
+    from pgs_neo4j.text.shown import one_line
 
     kept: dict[str, Any] = stored.properties
     asked = f"{moment(str(kept.get('started_at') or ''))} UTC of graph {one_line(stored.graph)}"

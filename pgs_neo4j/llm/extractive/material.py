@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.llm.extractive.ranking import Corpus, Terms, terms_of
 from pgs_neo4j.llm.extractive.sentences import quote, without_citations
-from pgs_neo4j.llm.words import phrases, stem, stems, words
 from pgs_neo4j.model import Citation, Finding, Prompt, PromptReport
+from pgs_neo4j.text.ranking import Corpus, Terms, terms_of
+from pgs_neo4j.text.words import phrases, stem, stems, words
 
 _SUBJECT = re.compile(r"^[^\s:]{1,100}: ")
 

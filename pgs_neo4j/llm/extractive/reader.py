@@ -9,8 +9,8 @@ from pgs_neo4j.llm.extractive.search import search_answer
 from pgs_neo4j.llm.extractive.sweep import sweep_report
 from pgs_neo4j.llm.extractive.synthesis import reduction, synthesis
 from pgs_neo4j.llm.scripted import local_completion, pieces
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Completion, Effort, Prompt
+from pgs_neo4j.text.tokens import estimate
 
 WRITERS = {
     "sweep": sweep_report,

@@ -7,18 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.llm.extractive.ranking import (
-    Corpus,
-    Terms,
-    bm25,
-    coverage,
-    same,
-    substance,
-    terms_of,
-)
 from pgs_neo4j.llm.extractive.sentences import leans, plain, quote, sentences
-from pgs_neo4j.llm.words import stem, words
 from pgs_neo4j.model import Prompt, PromptNode
+from pgs_neo4j.text.ranking import Corpus, Terms, bm25, coverage, same, substance, terms_of
+from pgs_neo4j.text.words import stem, words
 
 # Weights found by reading the output on the standard library and on physics2: a title names
 # the subject, a first sentence sums up, a well connected node matters a little more.

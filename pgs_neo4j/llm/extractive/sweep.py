@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from pgs_neo4j.llm.extractive.reading import Quoted, Reading, best, name_of, read
 from pgs_neo4j.llm.extractive.sentences import quote
-from pgs_neo4j.llm.words import stem, words
 from pgs_neo4j.model import Prompt, PromptNeighbor
+from pgs_neo4j.text.words import stem, words
 
 MAX_FLAGS = 5
 MAX_ABSENCES = 6

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from pgs_neo4j.llm.extractive.material import Claim, Material, material_of, stemmed, written
-from pgs_neo4j.llm.extractive.ranking import bm25, coverage, same, substance
 from pgs_neo4j.llm.extractive.sentences import quote, without_citations
-from pgs_neo4j.llm.words import phrases, stem, stems, words
 from pgs_neo4j.model import Flag, Prompt, Report
+from pgs_neo4j.text.ranking import bm25, coverage, same, substance
+from pgs_neo4j.text.words import phrases, stem, stems, words
 
 LEAD = (
     "Extracted without a language model: the sentences are quoted from the graph and counted, "

@@ -10,7 +10,6 @@ import pytest
 
 from pgs_neo4j.cli import answer_json
 from pgs_neo4j.export import Area, AreaState, Document, to_json
-from pgs_neo4j.export.data import json_text
 from pgs_neo4j.model import (
     Absence,
     AbsenceStatus,
@@ -33,6 +32,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.layered import SearchAnswer
 from pgs_neo4j.pgs.runs import StoredRun
+from pgs_neo4j.text.json_data import json_text
 
 Make = Callable[..., Answer]
 KEYS = {

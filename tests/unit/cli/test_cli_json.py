@@ -11,7 +11,6 @@ import pytest
 
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli import as_json
-from pgs_neo4j.export.data import json_text, plain_data
 from pgs_neo4j.model import (
     Adjacent,
     Drift,
@@ -21,6 +20,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.partition import Partitioning
 from pgs_neo4j.pgs.session import SessionInfo
+from pgs_neo4j.text.json_data import json_text, plain_data
 
 
 def generation(**changed: object) -> Generation:

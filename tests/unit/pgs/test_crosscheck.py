@@ -22,8 +22,8 @@ from pgs_neo4j.model import (
 from pgs_neo4j.pgs import convergences as convergences_module
 from pgs_neo4j.pgs.convergences import cited_places, convergences
 from pgs_neo4j.pgs.crosscheck import chased, checked, grouped_absences
-from pgs_neo4j.pgs.terms import wanted
-from pgs_neo4j.search.wanted import Found, Hit
+from pgs_neo4j.text.gist import wanted
+from pgs_neo4j.text.wanted import Found, Hit
 
 
 def sweep(partition, findings=(), flags=(), absences=(), status=SweepStatus.ACCEPTED):

@@ -8,8 +8,8 @@ from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import Absence, Report
 from pgs_neo4j.pgs import lookups as lookups_module
 from pgs_neo4j.pgs.lookups import Lookups
-from pgs_neo4j.pgs.terms import wanted
-from pgs_neo4j.search.wanted import Found
+from pgs_neo4j.text.gist import wanted
+from pgs_neo4j.text.wanted import Found
 
 FOUND = Found(searched=9, method="scan")
 

@@ -11,7 +11,6 @@ from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import (
     Absence,
     Citation,
@@ -29,6 +28,7 @@ from pgs_neo4j.pgs.reduction import condensed, reduction_prompt
 from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.sections import sections_of
 from pgs_neo4j.pgs.synthesize import Writer, synthesize
+from pgs_neo4j.text.tokens import estimate
 
 
 def cited(partition, rank):

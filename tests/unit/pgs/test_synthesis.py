@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import (
     Absence,
     Citation,
@@ -17,6 +16,7 @@ from pgs_neo4j.model import (
     SweepStatus,
 )
 from pgs_neo4j.pgs.synthesis import parse_synthesis, synthesis_prompt
+from pgs_neo4j.text.tokens import estimate
 
 REPLY = """## Thesis
 Iron wins [P1:n1], gold does not [P2:n3].

@@ -7,7 +7,6 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import (
     Absence,
     Completion,
@@ -19,6 +18,7 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.pgs.synthesize import Aloud, Writer, synthesize
+from pgs_neo4j.text.tokens import estimate
 
 PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]
 

@@ -9,8 +9,8 @@ import pytest
 
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.llm.tokens import estimate
 from pgs_neo4j.model import Completion, Prompt, PromptNode
+from pgs_neo4j.text.tokens import estimate
 
 NODES = tuple(
     PromptNode(f"n{i}", f"module{i}", f"Module {i} handles sockets in way number {'x' * i}.")

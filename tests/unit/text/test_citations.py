@@ -3,7 +3,7 @@
 import pytest
 
 from pgs_neo4j.model import Citation, Node
-from pgs_neo4j.pgs.citations import (
+from pgs_neo4j.text.citations import (
     RANGE,
     Mention,
     defused,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.llm.words import phrases, stem, stems, words
+from pgs_neo4j.text.words import phrases, stem, stems, words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.pgs.citations import found
+from pgs_neo4j.text.citations import found
 
 THINKING = ("<think>", "</think>")
 LONGEST_HEADING = 100  # characters, its marks included

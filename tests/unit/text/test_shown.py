@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.export import text
 from pgs_neo4j.export.markup import Html, element, escaped, joined
-from pgs_neo4j.export.mentions import distinct, judged, name_of, pieces
 from pgs_neo4j.model import Citation
-from pgs_neo4j.pgs import citations
+from pgs_neo4j.text import citations
+from pgs_neo4j.text import shown as text
+from pgs_neo4j.text.mentions import distinct, judged, name_of, pieces
 
 
 def places(said: str, partition: int = 0) -> list[tuple[int, str]]:

@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from pgs_neo4j.graph.stopwords import STOP_WORDS
+from pgs_neo4j.text.stopwords import STOP_WORDS
 
 TOP = 20
 """Keywords per partition, as published."""

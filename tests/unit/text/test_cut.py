@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgs_neo4j.pgs.cut import MARGIN, chunks, cut
+from pgs_neo4j.text.cut import MARGIN, chunks, cut
 
 
 @pytest.mark.parametrize(

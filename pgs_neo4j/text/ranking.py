@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.llm.words import phrases, stem, words
+from pgs_neo4j.text.words import phrases, stem, words
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
 # their customary values; sentences vary less in length than documents, hence the lower b.

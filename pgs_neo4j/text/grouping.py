@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from pgs_neo4j.pgs.terms import SAME, Rarity
+from pgs_neo4j.text.gist import SAME, Rarity
 
 ROUNDING = 1e-9  # so that a sum's last digit decides nothing
 

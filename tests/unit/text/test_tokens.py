@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.llm.tokens import Calibration, estimate
+from pgs_neo4j.text.tokens import Calibration, estimate
 
 
 @pytest.mark.parametrize(

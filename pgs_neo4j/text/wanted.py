@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pgs_neo4j.llm.words import MIN_STEM, stem, words
+from pgs_neo4j.text.words import MIN_STEM, stem, words
 
 LONGEST_WORD = 80  # characters of a word that are looked at; beyond it is a dump of data
 LONGEST_ENDING = 8  # characters by which two forms of a word differ: "ations", a doubled letter

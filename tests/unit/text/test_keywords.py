@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.graph import keywords as module
-from pgs_neo4j.graph.keywords import KeywordCounter, words
-from pgs_neo4j.graph.stopwords import STOP_WORDS
+from pgs_neo4j.text import keywords as module
+from pgs_neo4j.text.keywords import KeywordCounter, words
+from pgs_neo4j.text.stopwords import STOP_WORDS
 
 
 @pytest.mark.parametrize(

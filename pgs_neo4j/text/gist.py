@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import fsum
 
-from pgs_neo4j.llm.extractive.ranking import Corpus
-from pgs_neo4j.llm.words import words
-from pgs_neo4j.pgs.citations import defused
-from pgs_neo4j.search.wanted import LONGEST_WORD, UNSPACED, Wanted, forms, root
+from pgs_neo4j.text.citations import defused
+from pgs_neo4j.text.ranking import Corpus
+from pgs_neo4j.text.wanted import LONGEST_WORD, UNSPACED, Wanted, forms, root
+from pgs_neo4j.text.words import words
 
 MOST_TERMS = 6  # that an absence is looked for by: more would hardly ever stand in one node
 PHRASE_WORDS = 4  # content words from which a quotation is a sentence and no term

@@ -6,7 +6,7 @@ import itertools
 import re
 from functools import lru_cache
 
-from pgs_neo4j.graph.stopwords import FUNCTION_WORDS
+from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 
 # Beside those of keywords: the shortest words, and what questions are made of.
 _MORE = """
