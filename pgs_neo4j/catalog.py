@@ -7,11 +7,11 @@ import re
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.names import LABELS, TYPES
 from pgs_neo4j.errors import MappingError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.names import LABELS, TYPES
 from pgs_neo4j.pgs import generation, session
 from pgs_neo4j.search.topk import drop_indexes
 

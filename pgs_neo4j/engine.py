@@ -15,13 +15,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pgs_neo4j import catalog, config, db, gds
+from pgs_neo4j import catalog, config, gds
 from pgs_neo4j.calls import replies
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.catalog import Purged, StoredGraph
 from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import connection
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.export import Document
@@ -518,5 +519,5 @@ async def _database(
 
         running = await ensure_running(options_from_environment(), on_event)
         uri, user, password, name = running.uri, running.user, running.password, None
-    async with db.connect(uri, user, password, name, knobs.query_timeout_s) as database:
+    async with connection.connect(uri, user, password, name, knobs.query_timeout_s) as database:
         yield database

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pgs_neo4j import db as db_module
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.gds import GDS, open_gds
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from tests.conftest import Endpoint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 
 MAPPING = GraphMapping(

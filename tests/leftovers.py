@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.gds import GDS, leftovers
 from tests.graphs import count
 

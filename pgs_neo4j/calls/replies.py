@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 

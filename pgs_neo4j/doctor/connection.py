@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
-from pgs_neo4j import db
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import connection
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.check import Check, skipped
 from pgs_neo4j.errors import (
     ConfigError,
@@ -47,7 +47,7 @@ async def reach(
 ) -> tuple[Database | None, tuple[Check, ...]]:
     """Connect, and close with ``stack``; None with the stage that failed."""
     password = target.password.get_secret_value() if target.password is not None else None
-    opening = db.connect(
+    opening = connection.connect(
         target.uri, target.user, password, target.database, timeout_s, CONNECT_TIMEOUT_S
     )
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgs_neo4j import catalog
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.check import Check
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.survey.sample import survey

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pgs_neo4j import gds, queries
-from pgs_neo4j.db import Database, parse_version
+from pgs_neo4j import gds
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, parse_version
 from pgs_neo4j.doctor.check import Check, guarded, skipped
 
 NAMES = ("read", "write", "schema", "GDS", "GDS procedures", "indexes")

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from pgs_neo4j import queries
-from pgs_neo4j.cancellation import retrieved, to_the_end
-from pgs_neo4j.db import Access, Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Access, Database, Row
+from pgs_neo4j.database.tasks import retrieved, to_the_end
 from pgs_neo4j.errors import (
     DatabaseError,
     DatabaseTimeoutError,

@@ -8,8 +8,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pgs_neo4j import queries
-from pgs_neo4j.cancellation import to_the_end
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds.calls import Owner
 from pgs_neo4j.gds.client import GDS

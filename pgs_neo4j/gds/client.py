@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, parse_version
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, parse_version
 from pgs_neo4j.errors import DatabaseVersionError, GDSMissingError, QueryError
 from pgs_neo4j.gds.calls import Owner, supervised
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
 from pgs_neo4j.config import Algorithm
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.gds.client import GDS
 from pgs_neo4j.gds.view import MEMBERSHIP, Projection
 

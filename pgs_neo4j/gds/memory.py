@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pgs_neo4j import queries
 from pgs_neo4j.config import Algorithm
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import GDSMemoryError, QueryError
 from pgs_neo4j.gds.client import GDS
 

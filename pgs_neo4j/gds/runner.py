@@ -15,7 +15,7 @@ from graphdatascience.query_runner.query_type import QueryType
 from graphdatascience.versions import ServerVersion
 from pandas import DataFrame
 
-from pgs_neo4j.db import Access, Database
+from pgs_neo4j.database.connection import Access, Database
 from pgs_neo4j.gds import calls
 
 

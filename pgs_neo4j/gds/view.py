@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
+from pgs_neo4j.database import queries
 from pgs_neo4j.errors import EmptyGraphError, GDSError, GDSMemoryError
 from pgs_neo4j.gds.catalog import digest, dropped, new_name, projection
 from pgs_neo4j.gds.client import GDS

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from uuid import uuid4
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.lease import happens
 from pgs_neo4j.errors import PGSError, UsageError
-from pgs_neo4j.pgs.lease import happens
 
 Outcome = Literal[
     "running",

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from pgs_neo4j.cancellation import to_the_end
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import BusyError, ConfigError, LeaseLostError, PGSError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.jobs import record

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import (
     Answer,

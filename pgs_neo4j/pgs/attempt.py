@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from uuid import uuid4
 
-from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.lease import Lease
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs import generation
 from pgs_neo4j.pgs.clock import Clock
-from pgs_neo4j.pgs.lease import Lease
 from pgs_neo4j.search.embedding import Space
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.database.portions import together
 from pgs_neo4j.gds import Communities, detect, project_view, refuse_if_too_large
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.csr import Edges, undirected
@@ -22,7 +23,6 @@ from pgs_neo4j.pgs.attempt import Attempt, building
 from pgs_neo4j.pgs.before import Before
 from pgs_neo4j.pgs.divide import Division, divide, placed
 from pgs_neo4j.pgs.membership import ranked
-from pgs_neo4j.pgs.portions import together
 from pgs_neo4j.pgs.stored import properties, uid
 from pgs_neo4j.pgs.view import View
 from pgs_neo4j.pgs.writing import Described, Source

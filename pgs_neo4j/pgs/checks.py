@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import (
     AbsenceStatus,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.export import Area, AreaState, Document, SourceNode
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
 from pgs_neo4j.pgs import answers, generation, session

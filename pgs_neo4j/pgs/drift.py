@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.sketch import difference
 from pgs_neo4j.model import Drift, Generation, GraphMapping
 from pgs_neo4j.pgs import membership

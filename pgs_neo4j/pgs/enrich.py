@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.gds import centroids
 from pgs_neo4j.model import Partition
 from pgs_neo4j.pgs.attempt import Attempt
 from pgs_neo4j.pgs.membership import Membership
-from pgs_neo4j.pgs.portions import in_order, portions
 from pgs_neo4j.pgs.view import View
 from pgs_neo4j.search.embedding import Space
 from pgs_neo4j.text.keywords import KeywordCounter

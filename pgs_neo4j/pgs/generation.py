@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.lease import Lease, given_up
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.pgs import membership
-from pgs_neo4j.pgs.lease import Lease, given_up
 from pgs_neo4j.pgs.stored import (
     generation_of,
     partition_of,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.graph.pool import similarity_order
 from pgs_neo4j.llm.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.portions import in_order, portions
 from pgs_neo4j.pgs.view import View
 from pgs_neo4j.text.node_text import joined_text
 

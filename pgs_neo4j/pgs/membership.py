@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.lease import given_up
+from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph import weights
 from pgs_neo4j.model import Generation
-from pgs_neo4j.pgs.lease import given_up
-from pgs_neo4j.pgs.portions import in_order, portions
 from pgs_neo4j.pgs.view import View
 
 MEMBER_BATCH = 10_000

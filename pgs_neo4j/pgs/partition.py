@@ -14,17 +14,18 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import lease
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.lease import Lease
 from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, LeaseLostError
 from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import GDS, Owner, drop_leftovers
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
-from pgs_neo4j.pgs import drift, generation, lease, membership, seeds, view
+from pgs_neo4j.pgs import drift, generation, membership, seeds, view
 from pgs_neo4j.pgs.attempt import Attempt
 from pgs_neo4j.pgs.before import Before
 from pgs_neo4j.pgs.build import build
 from pgs_neo4j.pgs.clock import Clock
-from pgs_neo4j.pgs.lease import Lease
 from pgs_neo4j.pgs.refresh import refresh
 from pgs_neo4j.pgs.view import View
 from pgs_neo4j.search.embedding import Space

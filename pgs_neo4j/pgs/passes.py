@@ -10,7 +10,7 @@ from itertools import product
 from time import perf_counter
 
 from pgs_neo4j.calls.queue import together
-from pgs_neo4j.db import Row
+from pgs_neo4j.database.connection import Row
 from pgs_neo4j.errors import (
     ModelError,
     ModelOutputError,

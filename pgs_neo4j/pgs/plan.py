@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j import queries
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.calls import estimated_tokens
 from pgs_neo4j.calls.queue import together
 from pgs_neo4j.calls.replies import Replies
+from pgs_neo4j.database import queries
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
 from pgs_neo4j.pgs import session
 from pgs_neo4j.pgs.partition import Partitioning

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
 from pgs_neo4j.text import node_text
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Node, Partition, PromptNeighbor, Relationship, Sweep

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import (
     Absence,
     Citation,

@@ -14,10 +14,10 @@ from uuid import uuid4
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.queue import deadline_passed
 from pgs_neo4j.calls.replies import Replies
-from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import (
     BusyError,
     DatabaseError,

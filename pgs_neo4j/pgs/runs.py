@@ -16,10 +16,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.lease import happens
 from pgs_neo4j.errors import BusyError, PGSError, RunLostError, UnknownRunError
-from pgs_neo4j.pgs.lease import happens
 
 SIGN_S = 10.0  # between two signs of life
 SILENT_S = 35  # without one: its process is gone

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from pgs_neo4j import queries
-from pgs_neo4j.cancellation import to_the_end
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import Seeds, seed_label
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
 from pgs_neo4j.model import Citation, Coverage, Mode, Partition, Report, Sweep
 from pgs_neo4j.pgs.judged import citations_json, quotes_json

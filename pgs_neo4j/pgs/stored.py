@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.db import Row
+from pgs_neo4j.database.connection import Row
 from pgs_neo4j.model import Adjacent, Generation, Partition, Unit
 
 

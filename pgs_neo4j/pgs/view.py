@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.portions import together
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.graph.sketch import sketch
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.hashes import digest, total
-from pgs_neo4j.pgs.portions import together
 from pgs_neo4j.pgs.scan_nodes import Nodes, node_hashes, read_ids, scan_nodes
 from pgs_neo4j.pgs.scan_relationships import Relationships, among, scan_relationships
 

@@ -16,9 +16,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
 from pgs_neo4j.config import EmbedderName
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping

@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping, Partition

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from itertools import combinations
 from math import comb
 
-from pgs_neo4j.db import Row
+from pgs_neo4j.database.connection import Row
 from pgs_neo4j.text.wanted import UNSPACED, Wanted, filters
 from pgs_neo4j.text.words import words
 

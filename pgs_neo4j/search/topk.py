@@ -14,8 +14,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping, Node
 from pgs_neo4j.search.embedding import lexical_matches, unit

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
 from pgs_neo4j.survey.values import (
     OUR_LABELS,

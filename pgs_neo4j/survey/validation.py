@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Iterator
 
 from pgs_neo4j.catalog import check_mapping
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates

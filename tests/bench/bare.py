@@ -8,9 +8,9 @@ from time import perf_counter
 from typing import TypeVar
 from uuid import uuid4
 
-from pgs_neo4j.cancellation import to_the_end
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.gds import open_gds
 from pgs_neo4j.gds.calls import supervised
 from tests.bench.store import LABEL, TYPE

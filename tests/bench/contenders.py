@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Answer, Completion, GraphMapping, Mode, Node, Prompt, PromptNode

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.cancellation import to_the_end
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseError
 from tests.bench.graphs import IntArray
 from tests.bench.store import Server

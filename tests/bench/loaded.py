@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.brain import read_brain
 from pgs_neo4j.ingest.graph_file import GraphFile

@@ -27,8 +27,8 @@ from typing import Any
 
 from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase
 
-from pgs_neo4j import queries
 from pgs_neo4j.cli.run import COLLECTED_AFTER
+from pgs_neo4j.database import queries
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import Event, Routed, TextStreamed
 from pgs_neo4j.ingest.load import load

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pgs_neo4j import db as db_module
 from pgs_neo4j import local
-from pgs_neo4j.cancellation import to_the_end
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import UsageError
 from tests.bench.store import PAGE_CACHE_MIB, SMALL_HEAP_MIB, STATEMENT_S, Server
 

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.gds import installed_version
 from pgs_neo4j.graph.csr import Edges
 from pgs_neo4j.graph.limits import Limits

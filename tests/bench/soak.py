@@ -27,8 +27,8 @@ from typing import Any
 
 import psutil
 
-from pgs_neo4j.cancellation import to_the_end
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import PGSError
 from tests.bench import place, program

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from pgs_neo4j import catalog, local
-from pgs_neo4j import db as db_module
-from pgs_neo4j.cancellation import to_the_end
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import UsageError
 from tests.bench.graphs import BenchGraph
 

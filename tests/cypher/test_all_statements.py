@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j import queries
+from pgs_neo4j.database import queries
 
-PACKAGE = Path(queries.__file__).parent
+PACKAGE = Path(queries.__file__).parents[1]
 PLANNED_AS = {
     "read": {"r", "s"},
     "write": {"rw", "w"},

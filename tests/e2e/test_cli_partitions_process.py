@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j import catalog
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.graphs import checksum, papers
 

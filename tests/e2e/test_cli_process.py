@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.fakes.openai_server import Answer, FakeOpenAI, Hang, Status, contract_answer
 from tests.graphs import checksum, count, papers

@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from pgs_neo4j import local
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import open_gds
@@ -19,7 +20,6 @@ from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.local import LocalOptions
 from pgs_neo4j.pgs import build, generation, partition, view
-from pgs_neo4j.queries import Query
 from tests.graphs import checksum
 from tests.leftovers import expire, nothing_left, only, whole
 

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from pgs_neo4j import catalog
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import lease
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.jobs.record import list_jobs
-from pgs_neo4j.pgs import lease
 from tests.conftest import Endpoint
 from tests.graphs import checksum, count, papers
 

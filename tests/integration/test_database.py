@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
-from pgs_neo4j import db as db_module
-from pgs_neo4j import names, queries
+from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database import names, queries
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,

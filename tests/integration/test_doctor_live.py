@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pgs_neo4j import catalog, gds, queries
+from pgs_neo4j import catalog, gds
 from pgs_neo4j.config import PGSConfig, Settings
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor import Check, Target, examine, models, unreadable
 from pgs_neo4j.errors import ConfigError, DatabaseAuthError, GDSMissingError, QueryError
 from pgs_neo4j.model import GraphMapping
@@ -247,7 +248,7 @@ async def test_a_refused_password(target: Target) -> None:
 
 
 async def test_an_old_server_is_told_so(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgs_neo4j.db.MINIMUM_VERSION", (99, 0))
+    monkeypatch.setattr("pgs_neo4j.database.connection.MINIMUM_VERSION", (99, 0))
     checks = await examined(target)
     assert checks["Neo4j version"].status == "failed"
     assert checks["credentials"].status == "ok"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgs_neo4j import queries
+from pgs_neo4j.database import queries
 from tests.engines import KNOBS, engine_on
 from tests.graphs import checksum, count, papers
 

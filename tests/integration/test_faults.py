@@ -5,7 +5,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-from pgs_neo4j import db as db_module
+from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseTimeoutError, DatabaseUnavailableError
 from pgs_neo4j.gds import leftovers

@@ -9,8 +9,8 @@ from urllib.parse import urlparse
 
 import pytest
 
-from pgs_neo4j import db as db_module
-from pgs_neo4j.cancellation import to_the_end
+from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.gds import calls, detect, leftovers, open_gds, project_view
 from pgs_neo4j.model import GraphMapping

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import lease
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, EmptyGraphError, UsageError
 from pgs_neo4j.events import StepStarted
@@ -17,7 +18,6 @@ from pgs_neo4j.jobs import record
 from pgs_neo4j.jobs.record import begin, close, get, list_jobs
 from pgs_neo4j.jobs.repartition import Order, repartition, repartition_all
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs import lease
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database import lease, queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.lease import Lease, held, holder
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
-from pgs_neo4j.pgs import lease
-from pgs_neo4j.pgs.lease import Lease, held, holder
 
 PATIENCE_S = 60.0
 
@@ -446,12 +445,12 @@ async def test_an_acquirer_that_waited_for_the_lock_judges_by_the_time_it_got_it
 
 STOPPED = """
 import asyncio, sys
-from pgs_neo4j import db
+from pgs_neo4j.database import connection
 from pgs_neo4j.errors import LeaseLostError
-from pgs_neo4j.pgs.lease import held
+from pgs_neo4j.database.lease import held
 
 async def main():
-    async with db.connect(sys.argv[1], sys.argv[2], sys.argv[3] or None) as opened:
+    async with connection.connect(sys.argv[1], sys.argv[2], sys.argv[3] or None) as opened:
         try:
             async with held(opened, "papers", seconds=1.0):
                 print("held", flush=True)

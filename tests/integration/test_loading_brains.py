@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from pgs_neo4j import queries
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import DatabaseUnavailableError, UsageError
 from pgs_neo4j.events import Event, Progressed
 from pgs_neo4j.ingest.brain import parse_brain, read_brain
@@ -18,7 +19,6 @@ from pgs_neo4j.ingest.demo import demo_file
 from pgs_neo4j.ingest.graph_file import GraphFile
 from pgs_neo4j.ingest.load import LOADED, load
 from pgs_neo4j.local.demo import build_demo
-from pgs_neo4j.queries import Query
 
 Row = dict[str, Any]
 

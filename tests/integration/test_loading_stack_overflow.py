@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.ingest.brain import parse_brain
 from pgs_neo4j.ingest.load import load
 from tests.stackoverflow import ARCHIVE, load_stack_overflow

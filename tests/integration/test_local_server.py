@@ -9,7 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pgs_neo4j import db, local
+from pgs_neo4j import local
+from pgs_neo4j.database import connection
 from pgs_neo4j.errors import InputFileError, LocalServerError, ServerStartError, UsageError
 from pgs_neo4j.local import process
 from pgs_neo4j.local.options import paths_of
@@ -35,7 +36,7 @@ async def options(tmp_path):
 
 
 async def rows(server, text, access="read"):
-    async with db.connect(server.uri, server.user, server.password) as database:
+    async with connection.connect(server.uri, server.user, server.password) as database:
         return (await database.call(text, {}, access))[1]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from pgs_neo4j import catalog
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import ignore
 from pgs_neo4j.gds import GDS, leftovers
 from pgs_neo4j.model import GraphMapping

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseError, EmptyGraphError
 from pgs_neo4j.gds import GDS

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.db import Database, Row
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseUnavailableError
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.pgs import partition
 from pgs_neo4j.pgs.partition import Partitioning
-from pgs_neo4j.queries import Query
 from tests.conftest import Endpoint
 from tests.engines import engine_on
 from tests.graphs import checksum, papers

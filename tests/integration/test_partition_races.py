@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j import db as db_module
 from pgs_neo4j.cli.run import DATABASE, code_of
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, GDSMemoryError
 from pgs_neo4j.events import Event, OnEvent, Warned, ignore

@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from pgs_neo4j import catalog, queries
+from pgs_neo4j import catalog
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database import queries
 from pgs_neo4j.errors import DatabaseError, EmptyGraphError, GDSError, LeaseLostError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.gds import leftovers

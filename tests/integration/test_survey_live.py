@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pgs_neo4j import catalog
-from pgs_neo4j.db import Database
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseAuthError, MappingError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.brain import read_brain

@@ -5,7 +5,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from pgs_neo4j import queries
+from pgs_neo4j.database import queries
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,6 +25,6 @@ def test_an_installed_package_finds_its_statements(tmp_path, monkeypatch):
     package = tmp_path / "pgs_neo4j"
     (package / "_cypher" / "one").mkdir(parents=True)
     (package / "_cypher" / "one" / "two.cypher").write_text("")
-    monkeypatch.setattr(queries, "__file__", str(package / "queries.py"))
+    monkeypatch.setattr(queries, "__file__", str(package / "database" / "queries.py"))
     assert queries.folder() == package / "_cypher"
     assert queries.names() == ("one/two",)

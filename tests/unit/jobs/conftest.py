@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import PGSError, UnknownGraphError
 from pgs_neo4j.model import Drift, Generation
-from pgs_neo4j.queries import Query
 
 AT = "2026-07-01T12:00:00Z"
 

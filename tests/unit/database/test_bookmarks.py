@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from pgs_neo4j.bookmarks import Position, position
+from pgs_neo4j.database.bookmarks import Position, position
 
 STORE = bytes(range(16))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgs_neo4j import queries
+from pgs_neo4j.database import queries
 
 GOOD = """// Count nodes of a label.
 // params: label

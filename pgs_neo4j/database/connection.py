@@ -19,10 +19,10 @@ import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import IncompleteCommit
 
-from pgs_neo4j import bookmarks, names, queries
-from pgs_neo4j.db_errors import translated
+from pgs_neo4j.database import bookmarks, names, queries
+from pgs_neo4j.database.driver_errors import translated
+from pgs_neo4j.database.queries import Query, QueryMode
 from pgs_neo4j.errors import ConfigError, DatabaseVersionError
-from pgs_neo4j.queries import Query, QueryMode
 
 Row = dict[str, Any]
 Access = Literal["read", "write"]

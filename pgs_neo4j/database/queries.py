@@ -43,7 +43,7 @@ class Query:
 
 def folder() -> Path:
     """Where the statements are: inside an installed package, or beside it in a checkout."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     installed = package / "_cypher"
     return installed if installed.is_dir() else package.parent / "cypher"
 

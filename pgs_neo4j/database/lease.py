@@ -17,9 +17,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
 
-from pgs_neo4j import queries
-from pgs_neo4j.cancellation import to_the_end
-from pgs_neo4j.db import Database
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import (
     BusyError,
     DatabaseError,
