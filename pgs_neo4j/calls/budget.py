@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import BudgetError, ConfigError
 from pgs_neo4j.model import Usage
-from pgs_neo4j.model_entry import ModelEntry
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 # No vocabulary of byte pairs makes more tokens of a text than it has bytes.

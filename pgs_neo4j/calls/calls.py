@@ -12,6 +12,7 @@ from pgs_neo4j.calls.budget import Amount, Bounds, Budget, Purpose
 from pgs_neo4j.calls.concurrency import Limit
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import (
     BudgetError,
     ModelAuthError,
@@ -24,7 +25,6 @@ from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
-from pgs_neo4j.model_entry import ModelEntry
 from pgs_neo4j.text.tokens import estimate
 
 ENDING_SHARE = 0.2  # of the time of a whole run, kept for what comes after the sweeps

@@ -76,7 +76,7 @@ async def test_a_plan_of_a_model_with_a_small_context_has_more_passes(engine):
 
 
 def _entries(values):
-    from pgs_neo4j.model_entry import entries
+    from pgs_neo4j.config.models_table import entries
 
     return entries(values)
 

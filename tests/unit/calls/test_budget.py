@@ -3,9 +3,9 @@
 import pytest
 
 from pgs_neo4j.calls.budget import Amount, Bounds, Budget
+from pgs_neo4j.config.models_table import ModelEntry, entries
 from pgs_neo4j.errors import BudgetError, ConfigError
 from pgs_neo4j.model import Usage
-from pgs_neo4j.model_entry import ModelEntry, entries
 
 PRICES = {"m": ModelEntry(input_price=1.0, output_price=10.0)}
 

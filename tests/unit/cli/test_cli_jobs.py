@@ -17,13 +17,13 @@ from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands import config
 from pgs_neo4j.cli.commands.jobs import described
 from pgs_neo4j.cli.job_words import WORDS, line
+from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
 from pgs_neo4j.jobs import record
 from pgs_neo4j.jobs import repartition as work
 from pgs_neo4j.jobs import schedule as clock
 from pgs_neo4j.jobs.record import Job
 from pgs_neo4j.jobs.repartition import Failed, Order
-from pgs_neo4j.schedule_entry import ScheduleEntry
 
 JOB = Job(
     id="j1",

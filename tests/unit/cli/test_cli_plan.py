@@ -17,9 +17,9 @@ from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands import ask
 from pgs_neo4j.cli.commands import plan as plan_command
 from pgs_neo4j.cli.commands.plan import unpriced
+from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, Route, Routing
-from pgs_neo4j.model_entry import entries
 
 
 def planned(partition: int, **changed: Any) -> PlannedSweep:

@@ -15,8 +15,8 @@ import yaml
 
 from pgs_neo4j.cli.run import BUSY
 from pgs_neo4j.config import PGSConfig, Settings
+from pgs_neo4j.config.schedule_table import entries
 from pgs_neo4j.jobs.schedule import plan
-from pgs_neo4j.schedule_entry import entries
 
 ROOT = Path(__file__).parents[3]
 DOCKER = ROOT / "docker"

@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
+from pgs_neo4j.config.schedule_table import ScheduleEntry, entries
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.schedule_entry import ScheduleEntry, entries
 
 WHOLE = """
 [[schedule]]

@@ -29,10 +29,10 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from pgs_neo4j.config.models_table import Models
+from pgs_neo4j.config.schedule_table import Schedule
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Effort
-from pgs_neo4j.model_entry import Models
-from pgs_neo4j.schedule_entry import Schedule
 
 Algorithm = Literal["leiden-louvain", "leiden", "louvain"]
 Provider = Literal["openai", "extractive"]
