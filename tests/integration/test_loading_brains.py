@@ -12,13 +12,13 @@ import pytest
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query
+from pgs_neo4j.demo.graph import build_demo
+from pgs_neo4j.demo.load import demo_file
 from pgs_neo4j.errors import DatabaseUnavailableError, UsageError
 from pgs_neo4j.events import Event, Progressed
 from pgs_neo4j.ingest.brain import parse_brain, read_brain
-from pgs_neo4j.ingest.demo import demo_file
 from pgs_neo4j.ingest.graph_file import GraphFile
 from pgs_neo4j.ingest.load import LOADED, load
-from pgs_neo4j.local.demo import build_demo
 
 Row = dict[str, Any]
 

@@ -53,7 +53,7 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
     from pgs_neo4j.cli.commands.ask import asking
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.listen import answer_stream, progress
-    from pgs_neo4j.local.demo import DEMO_QUESTIONS
+    from pgs_neo4j.demo.graph import DEMO_QUESTIONS
     from pgs_neo4j.pgs.run import check_question
 
     asked = DEMO_QUESTIONS[0] if question is None else question
@@ -89,10 +89,10 @@ async def _provide(pgs: PGS, marker: Path, on_event: OnEvent, *, anew: bool) -> 
 
     The graph's entry in the database and the marker must agree: either may be gone.
     """
+    from pgs_neo4j.demo.graph import build_demo
+    from pgs_neo4j.demo.load import demo_file
     from pgs_neo4j.events import PhaseStarted, StepStarted
-    from pgs_neo4j.ingest.demo import demo_file
     from pgs_neo4j.ingest.load import load
-    from pgs_neo4j.local.demo import build_demo
 
     wanted = _edition()
     stored = any(graph.name == GRAPH for graph in await pgs.graphs())

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pgs_neo4j.demo.stdlib import Definition, Kind, Library, read_library
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.local.stdlib import Definition, Kind, Library, read_library
 
 RelationshipType = Literal["CONTAINS", "IMPORTS", "INHERITS", "MENTIONS"]
 Edge = tuple[str, str, RelationshipType]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pgs_neo4j.demo.graph import DEMO_QUESTIONS, WEIGHTS, DemoGraph, build_demo
+from pgs_neo4j.demo.load import demo_file
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.demo import demo_file
-from pgs_neo4j.local.demo import DEMO_QUESTIONS, WEIGHTS, DemoGraph, build_demo
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pgs_neo4j.demo.graph import DemoGraph
 from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
-from pgs_neo4j.local.demo import DemoGraph
 from pgs_neo4j.model import GraphMapping
 
 

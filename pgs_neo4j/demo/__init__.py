@@ -1,0 +1,1 @@
+"""The demo graph: the standard library of this Python, read and never imported."""
