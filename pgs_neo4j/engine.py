@@ -44,20 +44,10 @@ from pgs_neo4j.model import (
     Synthesis,
     Unit,
 )
-from pgs_neo4j.pgs import (
-    answers,
-    documents,
-    generation,
-    layered,
-    partition,
-    pipeline,
-    plan,
-    requests,
-    runs,
-    session,
-)
+from pgs_neo4j.partitioning import ensure, generation
+from pgs_neo4j.partitioning.ensure import Partitioning, Target
+from pgs_neo4j.pgs import answers, documents, layered, pipeline, plan, requests, runs, session
 from pgs_neo4j.pgs.layered import LayeredAnswer
-from pgs_neo4j.pgs.partition import Partitioning, Target
 from pgs_neo4j.pgs.reader import Reader, new_gate, unrecorded
 from pgs_neo4j.pgs.routing import route_question
 from pgs_neo4j.pgs.run import Request, Work, check, check_question
@@ -246,7 +236,7 @@ class PGS:
         """
         stored = await self._graph(graph)
         await self.db.ensure_schema()
-        return await partition.ensure(
+        return await ensure.ensure(
             self._target(stored, knobs), self._open_gds, on_event or self.on_event, force=force
         )
 
@@ -266,15 +256,15 @@ class PGS:
         stored = await self._graph(graph)
         await self.db.ensure_schema()
         target = self._target(stored, knobs)
-        return await partition.check(target, on_event or self.on_event, scan=scan)
+        return await ensure.check(target, on_event or self.on_event, scan=scan)
 
     def outlook(self, drift: Drift, **knobs: Any) -> Origin | None:
         """How the next partitioning after such a drift would come about; None: not at all."""
-        return partition.outlook(drift, config.with_overrides(self.config, knobs))
+        return ensure.outlook(drift, config.with_overrides(self.config, knobs))
 
     async def clean_up(self, graph: str | None = None) -> None:
         """Remove what a job on this graph that died left behind. Raises BusyError."""
-        await partition.clean_up(self._target(await self._graph(graph), {}), self._open_gds)
+        await ensure.clean_up(self._target(await self._graph(graph), {}), self._open_gds)
 
     async def generation(self, graph: str | None = None) -> Generation:
         """The current generation with all its figures. Raises UsageError before the first."""
@@ -393,7 +383,7 @@ class PGS:
         """Sessions of a graph, or of all graphs, with their coverage, the latest first."""
         found = await session.list_sessions(self.db, graph)
         current = {
-            name: await partition.read_current(self.db, name)
+            name: await ensure.read_current(self.db, name)
             for name in {info.graph for info in found}
         }
         return [
@@ -403,7 +393,7 @@ class PGS:
 
     async def coverage(self, graph: str, session_id: str) -> Coverage | None:
         """What a session has read of a graph's current generation; None without one."""
-        current = await partition.read_current(self.db, graph)
+        current = await ensure.read_current(self.db, graph)
         return await self._coverage(graph, session_id, current)
 
     async def _coverage(
@@ -448,7 +438,7 @@ class PGS:
 
     async def _current(self, stored: StoredGraph) -> Partitioning:
         await self.db.ensure_schema()
-        current = await partition.read_current(self.db, stored.name)
+        current = await ensure.read_current(self.db, stored.name)
         if current is None:
             raise UsageError(
                 f"graph {stored.name} is not partitioned yet; "

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Partition,
         Plan,
     )
-    from pgs_neo4j.pgs.partition import Partitioning
+    from pgs_neo4j.partitioning.ensure import Partitioning
     from pgs_neo4j.pgs.session import SessionInfo
 
 

@@ -17,7 +17,7 @@ from pgs_neo4j.jobs.record import Job, Outcome
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
     from pgs_neo4j.model import Drift, Generation
-    from pgs_neo4j.pgs.partition import Partitioning
+    from pgs_neo4j.partitioning.ensure import Partitioning
 
 MADE: dict[str, Outcome] = {
     "cold": "repartitioned",

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.export import Area, AreaState, Document, SourceNode
+from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
-from pgs_neo4j.pgs import answers, generation, session
-from pgs_neo4j.pgs.hashes import text_hash
+from pgs_neo4j.partitioning import generation
+from pgs_neo4j.pgs import answers, session
 from pgs_neo4j.pgs.recover import cited_node
 from pgs_neo4j.pgs.runs import StoredRun
 

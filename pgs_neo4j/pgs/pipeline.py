@@ -20,7 +20,8 @@ from pgs_neo4j.model import (
     SweepStatus,
     Synthesis,
 )
-from pgs_neo4j.pgs import answers, generation, runs, session
+from pgs_neo4j.partitioning import generation
+from pgs_neo4j.pgs import answers, runs, session
 from pgs_neo4j.pgs.checks import crosscheck, lookups_on, told
 from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.recover import Recovered, unsynthesized

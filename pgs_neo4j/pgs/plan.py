@@ -12,8 +12,8 @@ from pgs_neo4j.calls.queue import together
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
+from pgs_neo4j.partitioning.ensure import Partitioning
 from pgs_neo4j.pgs import session
-from pgs_neo4j.pgs.partition import Partitioning
 from pgs_neo4j.pgs.reader import Reader, neighbors, new_gate, read_material, unrecorded
 from pgs_neo4j.pgs.report import sweep_prompt
 from pgs_neo4j.pgs.routing import route_question, select

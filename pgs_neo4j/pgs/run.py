@@ -30,8 +30,9 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, RunStarted, Warned
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
-from pgs_neo4j.pgs import partition, runs, session
-from pgs_neo4j.pgs.partition import OpenGDS, Partitioning, Target
+from pgs_neo4j.partitioning import ensure
+from pgs_neo4j.partitioning.ensure import OpenGDS, Partitioning, Target
+from pgs_neo4j.pgs import runs, session
 from pgs_neo4j.pgs.runs import Handle, StoredRun
 from pgs_neo4j.search.embedding import QuestionVector, Space
 
@@ -177,9 +178,7 @@ async def prepare(work: Work, request: Request) -> Partitioning:
         config=work.config,
         space=work.space,
     )
-    work.partitioning = await partition.ensure(
-        target, work.open_gds, work.on_event, when_busy="reuse"
-    )
+    work.partitioning = await ensure.ensure(target, work.open_gds, work.on_event, when_busy="reuse")
     work.seconds["partition"] = perf_counter() - began
     return work.partitioning
 
@@ -257,7 +256,7 @@ async def _resumed(work: Work, request: Request, stored: StoredRun) -> Run:
         )
     await work.db.ensure_schema()
     handle = await runs.take_over(work.db, stored)
-    work.partitioning = await partition.read_generation(work.db, stored.generation)
+    work.partitioning = await ensure.read_generation(work.db, stored.generation)
     before = stored.properties
     work.before = Usage(
         calls=before.get("calls") or 0,

@@ -19,7 +19,8 @@ from pgs_neo4j.gds import open_gds
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.local import LocalOptions
-from pgs_neo4j.pgs import build, generation, partition, view
+from pgs_neo4j.partitioning import build, ensure, generation
+from pgs_neo4j.partitioning.scan import view
 from tests.graphs import checksum
 from tests.leftovers import expire, nothing_left, only, whole
 
@@ -104,7 +105,7 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
         assert restarts == number, moment.__name__
         after = await whole(db)
         assert after.id == (ended or before.id), moment.__name__
-        read = await partition.read_current(db, "papers")
+        read = await ensure.read_current(db, "papers")
         assert read is not None
         assert read.generation.id == after.id
         (job,) = await list_jobs(db, "papers", limit=1)

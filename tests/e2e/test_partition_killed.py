@@ -23,7 +23,7 @@ from pgs_neo4j.errors import BusyError
 from pgs_neo4j.gds import GDS, leftovers
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
-from pgs_neo4j.pgs import partition
+from pgs_neo4j.partitioning import ensure
 from tests.conftest import Endpoint
 from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
@@ -196,7 +196,7 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
         await jobs.kill(step)
         after = await whole(db)
         assert (after.id != before.id) == (step == "prune"), step
-        read = await partition.read_current(db, "papers")
+        read = await ensure.read_current(db, "papers")
         assert read is not None
         assert read.generation.id == after.id
         assert await lease.unreleased(db, "papers") == (step != "check")

@@ -27,7 +27,7 @@ from pgs_neo4j.gds import (
 )
 from pgs_neo4j.gds.catalog import new_name
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.scan_nodes import read_ids
+from pgs_neo4j.partitioning.scan.nodes import read_ids
 
 TRIANGLES = """
 UNWIND range(0, 5) AS i CREATE (:Thing {i: i})

@@ -14,7 +14,7 @@ from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.gds import calls, detect, leftovers, open_gds, project_view
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.scan_nodes import read_ids
+from pgs_neo4j.partitioning.scan.nodes import read_ids
 
 RING = """
 MATCH (n:Thing) WITH collect(n) AS all UNWIND range(0, 59999) AS i UNWIND [1, 3, 7, 11, 13] AS step

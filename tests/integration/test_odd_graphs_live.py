@@ -15,8 +15,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import ignore
 from pgs_neo4j.gds import GDS, leftovers
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs import partition
-from pgs_neo4j.pgs.partition import Partitioning, Target
+from pgs_neo4j.partitioning import ensure as partition
+from pgs_neo4j.partitioning.ensure import Partitioning, Target
 from pgs_neo4j.search.embedding import Space
 from tests.graphs import count
 

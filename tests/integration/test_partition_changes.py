@@ -15,7 +15,8 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseError, EmptyGraphError
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.model import Drift
-from pgs_neo4j.pgs import build, generation, membership, partition, view
+from pgs_neo4j.partitioning import build, ensure, generation, membership
+from pgs_neo4j.partitioning.scan import view
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import count
@@ -264,7 +265,7 @@ async def test_a_graph_that_never_holds_still_is_given_up_in_one_sentence(
     with pytest.raises(DatabaseError, match=r"kept changing .* 3 times in a row"):
         await pgs.partition("papers", force=True)
     monkeypatch.undo()
-    assert len(gone) == partition.ATTEMPTS
+    assert len(gone) == ensure.ATTEMPTS
     current = await generation.read_current(db, "papers")
     assert current is not None
     assert current.id == first.generation.id

@@ -18,7 +18,7 @@ from pgs_neo4j.events import Event, OnEvent, Warned, ignore
 from pgs_neo4j.gds import GDS, refuse_if_too_large
 from pgs_neo4j.jobs.record import list_jobs
 from pgs_neo4j.jobs.repartition import repartition
-from pgs_neo4j.pgs import build, partition, writing
+from pgs_neo4j.partitioning import build, ensure, writing
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on, engine_on_papers
 from tests.graphs import checksum
@@ -100,7 +100,7 @@ async def test_ten_thousand_reads_during_flips_see_all_old_or_all_new(
                 found = await whole(own)
                 seen.setdefault(found.id, set()).add(found.sizes)
             else:
-                made = await partition.read_current(own, "papers")
+                made = await ensure.read_current(own, "papers")
                 assert made is not None
                 sizes = tuple(part.size for part in made.partitions)
                 assert sizes == made.generation.sizes
@@ -163,7 +163,7 @@ async def test_while_another_engine_builds_a_question_uses_what_there_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reached, go = held_up
-    monkeypatch.setattr(partition, "WAIT_S", 0.3)
+    monkeypatch.setattr(ensure, "WAIT_S", 0.3)
     go.set()
     first = await pgs.partition("papers")
     go.clear()

@@ -15,8 +15,9 @@ from pgs_neo4j.events import ignore
 from pgs_neo4j.gds import leftovers
 from pgs_neo4j.llm.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs import build, generation, membership, partition, writing
-from pgs_neo4j.pgs.partition import Target
+from pgs_neo4j.partitioning import build, generation, membership, writing
+from pgs_neo4j.partitioning import ensure as partition
+from pgs_neo4j.partitioning.ensure import Target
 from pgs_neo4j.search.embedding import Space, choose
 from tests.graphs import checksum, count, papers
 

@@ -8,7 +8,7 @@ import pytest
 from pgs_neo4j.errors import LeaseLostError
 from pgs_neo4j.ingest.brain import parse_brain
 from pgs_neo4j.ingest.load import load
-from pgs_neo4j.pgs import attempt, generation, writing
+from pgs_neo4j.partitioning import attempt, generation, writing
 from tests.engines import KNOBS, engine_on
 from tests.graphs import checksum, count, papers
 from tests.leftovers import expire, whole

@@ -26,7 +26,7 @@ from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, percent, seconds
 
 if TYPE_CHECKING:
-    from pgs_neo4j.pgs.partition import Partitioning
+    from pgs_neo4j.partitioning.ensure import Partitioning
 
 
 def partition(

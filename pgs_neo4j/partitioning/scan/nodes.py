@@ -12,8 +12,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.events import OnEvent, Progressed
+from pgs_neo4j.graph.hashes import encoded, hash64, mixed_with, text_hash
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.hashes import encoded, hash64, mixed_with, text_hash
 from pgs_neo4j.text.node_text import joined_text
 from pgs_neo4j.text.tokens import estimate_bytes
 

@@ -21,13 +21,14 @@ from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, LeaseLos
 from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import GDS, Owner, drop_leftovers
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
-from pgs_neo4j.pgs import drift, generation, membership, seeds, view
-from pgs_neo4j.pgs.attempt import Attempt
-from pgs_neo4j.pgs.before import Before
-from pgs_neo4j.pgs.build import build
-from pgs_neo4j.pgs.clock import Clock
-from pgs_neo4j.pgs.refresh import refresh
-from pgs_neo4j.pgs.view import View
+from pgs_neo4j.partitioning import drift, generation, membership, seeds
+from pgs_neo4j.partitioning.attempt import Attempt
+from pgs_neo4j.partitioning.build import build
+from pgs_neo4j.partitioning.predecessor import Before
+from pgs_neo4j.partitioning.refresh import refresh
+from pgs_neo4j.partitioning.scan import view
+from pgs_neo4j.partitioning.scan.view import View
+from pgs_neo4j.partitioning.step_times import Clock
 from pgs_neo4j.search.embedding import Space
 
 ATTEMPTS = 3  # scans of a graph whose nodes vanish meanwhile

@@ -14,8 +14,8 @@ from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs import generation
-from pgs_neo4j.pgs.clock import Clock
+from pgs_neo4j.partitioning import generation
+from pgs_neo4j.partitioning.step_times import Clock
 from pgs_neo4j.search.embedding import Space
 
 

@@ -11,7 +11,7 @@ from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.graph.pool import similarity_order
 from pgs_neo4j.llm.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.view import View
+from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.text.node_text import joined_text
 
 # Random projections keep angles well enough for an order (Johnson and Lindenstrauss 1984), and

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.portions import together
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.graph.hashes import digest, total
 from pgs_neo4j.graph.sketch import sketch
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.hashes import digest, total
-from pgs_neo4j.pgs.scan_nodes import Nodes, node_hashes, read_ids, scan_nodes
-from pgs_neo4j.pgs.scan_relationships import Relationships, among, scan_relationships
+from pgs_neo4j.partitioning.scan.nodes import Nodes, node_hashes, read_ids, scan_nodes
+from pgs_neo4j.partitioning.scan.relationships import Relationships, among, scan_relationships
 
 # Of a relationship that binds; the projection's limits, too. GDS fails far above and below.
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e12

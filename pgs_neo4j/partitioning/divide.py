@@ -12,10 +12,10 @@ from pgs_neo4j.gds import Communities
 from pgs_neo4j.graph.csr import Edges
 from pgs_neo4j.graph.limits import Limited, Limits, apply_limits, renumbered, repool
 from pgs_neo4j.graph.steady import numbered, steady, unchanged
-from pgs_neo4j.pgs.attempt import Attempt
-from pgs_neo4j.pgs.before import Before
-from pgs_neo4j.pgs.likeness import pool_order
-from pgs_neo4j.pgs.view import View
+from pgs_neo4j.partitioning.attempt import Attempt
+from pgs_neo4j.partitioning.pool_order import pool_order
+from pgs_neo4j.partitioning.predecessor import Before
+from pgs_neo4j.partitioning.scan.view import View
 
 
 @dataclass(frozen=True, slots=True)

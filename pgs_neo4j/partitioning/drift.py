@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.graph.sketch import difference
 from pgs_neo4j.model import Drift, Generation, GraphMapping
-from pgs_neo4j.pgs import membership
-from pgs_neo4j.pgs.hashes import digest
-from pgs_neo4j.pgs.view import View
+from pgs_neo4j.partitioning import membership
+from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.search.embedding import Space
 
 

@@ -12,8 +12,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.lease import Lease, given_up
 from pgs_neo4j.model import Generation, Partition, Unit
-from pgs_neo4j.pgs import membership
-from pgs_neo4j.pgs.stored import (
+from pgs_neo4j.partitioning import membership
+from pgs_neo4j.partitioning.rows import (
     generation_of,
     partition_of,
     partition_row,

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgs_neo4j.pgs import generation, writing
-from pgs_neo4j.pgs.attempt import Attempt, building
-from pgs_neo4j.pgs.before import Before
-from pgs_neo4j.pgs.build import flip
-from pgs_neo4j.pgs.membership import ranked
-from pgs_neo4j.pgs.stored import uid
-from pgs_neo4j.pgs.view import View
-from pgs_neo4j.pgs.writing import Source
+from pgs_neo4j.partitioning import generation, writing
+from pgs_neo4j.partitioning.attempt import Attempt, building
+from pgs_neo4j.partitioning.build import flip
+from pgs_neo4j.partitioning.membership import ranked
+from pgs_neo4j.partitioning.predecessor import Before
+from pgs_neo4j.partitioning.rows import uid
+from pgs_neo4j.partitioning.scan.view import View
+from pgs_neo4j.partitioning.writing import Source
 
 
 async def refresh(attempt: Attempt, found: View, fingerprint: str, before: Before) -> bool:

@@ -15,7 +15,7 @@ from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph import weights
 from pgs_neo4j.model import Generation
-from pgs_neo4j.pgs.view import View
+from pgs_neo4j.partitioning.scan.view import View
 
 MEMBER_BATCH = 10_000
 READ_BATCH = 50_000

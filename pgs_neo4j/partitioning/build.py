@@ -18,14 +18,15 @@ from pgs_neo4j.graph.limits import Limited
 from pgs_neo4j.graph.lineage import inherited
 from pgs_neo4j.graph.quality import Quality, quality
 from pgs_neo4j.model import Adjacent, Generation, Partition
-from pgs_neo4j.pgs import generation, seeds, view, writing
-from pgs_neo4j.pgs.attempt import Attempt, building
-from pgs_neo4j.pgs.before import Before
-from pgs_neo4j.pgs.divide import Division, divide, placed
-from pgs_neo4j.pgs.membership import ranked
-from pgs_neo4j.pgs.stored import properties, uid
-from pgs_neo4j.pgs.view import View
-from pgs_neo4j.pgs.writing import Described, Source
+from pgs_neo4j.partitioning import generation, seeds, writing
+from pgs_neo4j.partitioning.attempt import Attempt, building
+from pgs_neo4j.partitioning.divide import Division, divide, placed
+from pgs_neo4j.partitioning.membership import ranked
+from pgs_neo4j.partitioning.predecessor import Before
+from pgs_neo4j.partitioning.rows import properties, uid
+from pgs_neo4j.partitioning.scan import view
+from pgs_neo4j.partitioning.scan.view import View
+from pgs_neo4j.partitioning.writing import Described, Source
 
 ADJACENT = 5  # the published number of neighbours a sweep sees
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs import units
+from pgs_neo4j.partitioning import units
 
 
 def partition(number, size, words, centroid=None):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.model import Generation, Partition
-from pgs_neo4j.pgs.drift import Compared
+from pgs_neo4j.partitioning.drift import Compared
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.gds import centroids
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs.attempt import Attempt
-from pgs_neo4j.pgs.membership import Membership
-from pgs_neo4j.pgs.view import View
+from pgs_neo4j.partitioning.attempt import Attempt
+from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.search.embedding import Space
 from pgs_neo4j.text.keywords import KeywordCounter
 from pgs_neo4j.text.node_text import joined_text, shortened

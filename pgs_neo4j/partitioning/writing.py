@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.model import Generation, Partition, Unit
-from pgs_neo4j.pgs import enrich, generation, membership, units
-from pgs_neo4j.pgs.attempt import Attempt
-from pgs_neo4j.pgs.membership import Membership
-from pgs_neo4j.pgs.view import View
+from pgs_neo4j.partitioning import enrich, generation, membership, units
+from pgs_neo4j.partitioning.attempt import Attempt
+from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.partitioning.scan.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Scans the mapped view of a graph."""
