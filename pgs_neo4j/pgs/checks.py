@@ -23,8 +23,8 @@ from pgs_neo4j.pgs.convergences import cited_places, convergences
 from pgs_neo4j.pgs.crosscheck import chased, checked, grouped_absences
 from pgs_neo4j.pgs.links import linked
 from pgs_neo4j.pgs.lookups import Lookups
-from pgs_neo4j.pgs.pack import clean
 from pgs_neo4j.search.lookup import Ground, look_up
+from pgs_neo4j.sweeping.pack import clean
 from pgs_neo4j.text.citations import qualified
 
 WAIT_S = 20.0  # for absences that are still looked for when all reports are there

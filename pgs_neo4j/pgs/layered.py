@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import SearchAnswered
 from pgs_neo4j.model import Answer, Citation, Node, Prompt, PromptNode, Usage
-from pgs_neo4j.pgs.pack import clean, rendered
 from pgs_neo4j.pgs.pipeline import execute
 from pgs_neo4j.pgs.routing import asked_vector
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
 from pgs_neo4j.search.topk import nearest
+from pgs_neo4j.sweeping.pack import clean, rendered
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.markdown import spoken
 

@@ -27,8 +27,8 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs import runs
 from pgs_neo4j.pgs.judged import Name, citations_of, quotes_of
-from pgs_neo4j.pgs.report import finding
 from pgs_neo4j.pgs.session import uid
+from pgs_neo4j.sweeping.report import finding
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.citations import resolve
 

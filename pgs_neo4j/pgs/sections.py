@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import Citation, Finding, Partition, Report, Sweep
-from pgs_neo4j.pgs.pack import clean
+from pgs_neo4j.sweeping.pack import clean
 from pgs_neo4j.text.citations import qualified
 from pgs_neo4j.text.cut import cut
 

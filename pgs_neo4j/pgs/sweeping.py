@@ -10,10 +10,10 @@ from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, S
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
 from pgs_neo4j.pgs import ending, session
 from pgs_neo4j.pgs.lookups import Lookups
-from pgs_neo4j.pgs.reader import Reader, new_gate
-from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.run import Request, Run, Work
-from pgs_neo4j.pgs.sweep import sweep
+from pgs_neo4j.sweeping.context import Reader, new_gate
+from pgs_neo4j.sweeping.report import render_report
+from pgs_neo4j.sweeping.sweep import sweep
 from pgs_neo4j.text.tokens import estimate
 
 

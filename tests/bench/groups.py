@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import PromptNode
-from pgs_neo4j.pgs.pack import clean, rendered
 from pgs_neo4j.search.embedding import unit
+from pgs_neo4j.sweeping.pack import clean, rendered
 
 MAX_CHARACTERS = 500_000
 CAP = int(PGSConfig.model_fields["max_sweep_partitions"].default)

@@ -416,7 +416,7 @@ async def test_an_error_in_a_callback_ends_the_run_and_is_recorded(engine, db):
 
 async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, monkeypatch):
     from pgs_neo4j.errors import DatabaseTimeoutError
-    from pgs_neo4j.pgs import read
+    from pgs_neo4j.sweeping import members as read
 
     members = read.members
 

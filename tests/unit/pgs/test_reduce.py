@@ -25,9 +25,9 @@ from pgs_neo4j.model import (
 from pgs_neo4j.pgs.ending import held
 from pgs_neo4j.pgs.reduce import Reducer, grouped, paths_of
 from pgs_neo4j.pgs.reduction import condensed, reduction_prompt
-from pgs_neo4j.pgs.report import render_report
 from pgs_neo4j.pgs.sections import sections_of
 from pgs_neo4j.pgs.synthesize import Writer, synthesize
+from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.text.tokens import estimate
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Node, Partition, PromptNeighbor, Relationship
-from pgs_neo4j.pgs.pack import pack
-from pgs_neo4j.pgs.report import merge_reports, parse_report, render_report, sweep_prompt
+from pgs_neo4j.sweeping.pack import pack
+from pgs_neo4j.sweeping.report import merge_reports, parse_report, render_report, sweep_prompt
 
 SHOWN = {
     f"n{i + 1}": Node(rank=i, element_id=f"e{i}", key=f"k{i}", title=f"T{i}", text="text")

@@ -19,9 +19,9 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import PassFinished
 from pgs_neo4j.model import Completion, Partition, Prompt, Report, Sweep, SweepStatus, Usage
-from pgs_neo4j.pgs.pack import Pass, halves, read_ranges
-from pgs_neo4j.pgs.reader import Material, Reader, neighbors
-from pgs_neo4j.pgs.report import merge_reports, parse_report, sweep_prompt
+from pgs_neo4j.sweeping.context import Material, Reader, neighbors
+from pgs_neo4j.sweeping.pack import Pass, halves, read_ranges
+from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
 
 REASKS = 3  # of one pass whose reply is cut off or is no report
 HALVES = tuple("".join(half) for n in range(REASKS + 1) for half in product("ab", repeat=n))

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 
 from pgs_neo4j.model import Citation, Node, Quote
-from pgs_neo4j.pgs.pack import clean
+from pgs_neo4j.sweeping.pack import clean
 
 # Shorter ones are names and words used with a distance, and no quotations.
 LEAST_CHARACTERS = 12

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Absence, Finding, Flag, Node, Partition, Prompt, PromptNeighbor, Report
-from pgs_neo4j.pgs.pack import Pass, clean
-from pgs_neo4j.pgs.quotes import checked
+from pgs_neo4j.sweeping.pack import Pass, clean
+from pgs_neo4j.sweeping.quotes import checked
 from pgs_neo4j.text.citations import qualified, resolve
 from pgs_neo4j.text.markdown import bullets, paragraph, sections, spoken
 

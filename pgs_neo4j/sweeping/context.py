@@ -13,9 +13,9 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Node, Partition, PromptNeighbor, Relationship, Sweep
-from pgs_neo4j.pgs import read
-from pgs_neo4j.pgs.pack import Pass, pack
-from pgs_neo4j.pgs.report import frame_size, sweep_prompt
+from pgs_neo4j.sweeping import members
+from pgs_neo4j.sweeping.pack import Pass, pack
+from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 from pgs_neo4j.text.tokens import estimate
 
 READ_AHEAD = 4  # partitions read from the database at a time
@@ -72,9 +72,9 @@ async def read_material(
     reader: Reader, partition: Partition, skip: frozenset[int] = frozenset()
 ) -> Material:
     """Read a partition from the database and pack it into passes. Raises DatabaseError."""
-    reading = asyncio.create_task(read.relationships(reader.db, partition, reader.mapping))
+    reading = asyncio.create_task(members.relationships(reader.db, partition, reader.mapping))
     try:
-        nodes = await read.members(reader.db, partition, reader.mapping, skip)
+        nodes = await members.members(reader.db, partition, reader.mapping, skip)
         links = await reading
     finally:
         reading.cancel()

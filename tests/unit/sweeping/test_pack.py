@@ -7,8 +7,9 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
-from pgs_neo4j.pgs import report, synthesis
-from pgs_neo4j.pgs.pack import clean, halves, pack, read_ranges, rendered
+from pgs_neo4j.pgs import synthesis
+from pgs_neo4j.sweeping import report
+from pgs_neo4j.sweeping.pack import clean, halves, pack, read_ranges, rendered
 from pgs_neo4j.text.citations import found
 from pgs_neo4j.text.tokens import estimate
 

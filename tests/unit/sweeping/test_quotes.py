@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.model import Node, Quote
-from pgs_neo4j.pgs.quotes import quoted
-from pgs_neo4j.pgs.report import parse_report
+from pgs_neo4j.sweeping.quotes import quoted
+from pgs_neo4j.sweeping.report import parse_report
 
 SAID = "Iron works at 400 °C, they say — and ruthenium is\nbetter [n9] by far."
 SHOWN = {

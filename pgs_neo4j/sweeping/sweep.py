@@ -8,8 +8,8 @@ from pgs_neo4j.calls.queue import together
 from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, QueryError
 from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
-from pgs_neo4j.pgs.passes import Reading
-from pgs_neo4j.pgs.reader import Reader, read_material
+from pgs_neo4j.sweeping.context import Reader, read_material
+from pgs_neo4j.sweeping.passes import Reading
 
 
 async def sweep(
