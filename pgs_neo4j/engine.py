@@ -51,10 +51,10 @@ from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.routing import route_question
 from pgs_neo4j.pgs.run import Request, Work, check, check_question
 from pgs_neo4j.pgs.session import SessionInfo
-from pgs_neo4j.pgs.synthesize import Writer, synthesize
 from pgs_neo4j.search.embedding import Space, choose
 from pgs_neo4j.sweeping.context import Reader, new_gate, unrecorded
 from pgs_neo4j.sweeping.sweep import sweep
+from pgs_neo4j.synthesis.write import Writer, synthesize
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ from pgs_neo4j.pgs.judged import Name, located
 from pgs_neo4j.pgs.recover import cited_node, recorded_sweeps
 from pgs_neo4j.pgs.runs import Handle, StoredRun, taken_away
 from pgs_neo4j.pgs.session import Read, sweep_key
-from pgs_neo4j.pgs.synthesis import parse_synthesis
+from pgs_neo4j.synthesis.prompt import parse_synthesis
 from pgs_neo4j.text.citations import resolve_qualified
 
 

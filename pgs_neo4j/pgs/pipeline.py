@@ -25,12 +25,12 @@ from pgs_neo4j.pgs import answers, runs, session
 from pgs_neo4j.pgs.checks import crosscheck, lookups_on, told
 from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.recover import Recovered, unsynthesized
-from pgs_neo4j.pgs.reduce import Reducer
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
 from pgs_neo4j.pgs.runs import StoredRun
 from pgs_neo4j.pgs.sweeping import flagged, judge, reader_of, swept
-from pgs_neo4j.pgs.synthesize import Writer, synthesize
+from pgs_neo4j.synthesis.reduce import Reducer
+from pgs_neo4j.synthesis.write import Writer, synthesize
 
 ROUTING = TypeAdapter(Routing)
 

@@ -16,9 +16,9 @@ from pgs_neo4j.partitioning.ensure import Partitioning
 from pgs_neo4j.pgs import session
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
-from pgs_neo4j.pgs.synthesis import SYSTEM
 from pgs_neo4j.sweeping.context import Reader, neighbors, new_gate, read_material, unrecorded
 from pgs_neo4j.sweeping.report import sweep_prompt
+from pgs_neo4j.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import estimate
 
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known

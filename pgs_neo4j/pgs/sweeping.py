@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pgs_neo4j.calls.queue import together
 from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, StoppedError
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
-from pgs_neo4j.pgs import ending, session
+from pgs_neo4j.pgs import session
 from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.run import Request, Run, Work
 from pgs_neo4j.sweeping.context import Reader, new_gate
 from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.sweeping.sweep import sweep
+from pgs_neo4j.synthesis import reserve
 from pgs_neo4j.text.tokens import estimate
 
 
@@ -56,7 +57,7 @@ def _size(result: Sweep) -> int:
 def _hold_back(work: Work, shown: int) -> None:
     """Keep what a synthesis that is shown so many tokens will take."""
     if work.calls.bounded:
-        work.calls.budget.ending = ending.held(work.calls, work.synthesis_llm, work.config, shown)
+        work.calls.budget.ending = reserve.held(work.calls, work.synthesis_llm, work.config, shown)
 
 
 async def swept(reader: Reader, partitions: Sequence[Partition], read: session.Read) -> list[Sweep]:

@@ -6,8 +6,8 @@ import pytest
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Citation, Node
-from pgs_neo4j.pgs.synthesis import parse_synthesis
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, render_report
+from pgs_neo4j.synthesis.prompt import parse_synthesis
 from pgs_neo4j.text.citations import found
 
 MUTATIONS = 1000

@@ -19,10 +19,10 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.pgs.shorten import bullet_count
-from pgs_neo4j.pgs.synthesis import parse_synthesis, synthesis_prompt
 from pgs_neo4j.sweeping.pack import Pass, clean, pack, read_ranges, rendered
 from pgs_neo4j.sweeping.report import frame_size, parse_report, render_report, sweep_prompt
+from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
+from pgs_neo4j.synthesis.shorten import bullet_count
 from pgs_neo4j.text.citations import defused, found, qualified, resolve
 from pgs_neo4j.text.markdown import spoken
 from pgs_neo4j.text.tokens import estimate

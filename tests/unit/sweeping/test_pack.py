@@ -7,9 +7,9 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
-from pgs_neo4j.pgs import synthesis
 from pgs_neo4j.sweeping import report
 from pgs_neo4j.sweeping.pack import clean, halves, pack, read_ranges, rendered
+from pgs_neo4j.synthesis import prompt
 from pgs_neo4j.text.citations import found
 from pgs_neo4j.text.tokens import estimate
 
@@ -361,7 +361,7 @@ def test_the_smallest_prompts_that_can_be_configured_hold_the_instructions(name,
     assert getattr(PGSConfig(**{name: least}), name) == least
     with pytest.raises(ValueError, match=name):
         PGSConfig(**{name: least - 1})
-    for system in (report.SYSTEM, synthesis.SYSTEM):
+    for system in (report.SYSTEM, prompt.SYSTEM):
         assert len(system) + 3000 <= 6000
         assert estimate(system) + 1000 <= 2000
 

@@ -15,7 +15,7 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.pgs.synthesis import parse_synthesis, synthesis_prompt
+from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.text.tokens import estimate
 
 REPLY = """## Thesis

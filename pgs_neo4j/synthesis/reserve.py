@@ -8,7 +8,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.pgs.synthesis import CHECKS_SHARE, SYSTEM, UNREAD_SHARE
+from pgs_neo4j.synthesis.prompt import CHECKS_SHARE, SYSTEM, UNREAD_SHARE
 from pgs_neo4j.text.tokens import estimate
 
 ROOM_SHARE = 8  # one part in so many of what the bounds are worth is for the text of a synthesis

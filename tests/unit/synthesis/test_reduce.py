@@ -22,12 +22,12 @@ from pgs_neo4j.model import (
     SweepStatus,
     Unit,
 )
-from pgs_neo4j.pgs.ending import held
-from pgs_neo4j.pgs.reduce import Reducer, grouped, paths_of
-from pgs_neo4j.pgs.reduction import condensed, reduction_prompt
-from pgs_neo4j.pgs.sections import sections_of
-from pgs_neo4j.pgs.synthesize import Writer, synthesize
 from pgs_neo4j.sweeping.report import render_report
+from pgs_neo4j.synthesis.condense import condensed, reduction_prompt
+from pgs_neo4j.synthesis.reduce import Reducer, grouped, paths_of
+from pgs_neo4j.synthesis.reserve import held
+from pgs_neo4j.synthesis.sections import sections_of
+from pgs_neo4j.synthesis.write import Writer, synthesize
 from pgs_neo4j.text.tokens import estimate
 
 

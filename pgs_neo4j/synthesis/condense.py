@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Absence, Citation, Finding, Prompt, PromptReport, Report
-from pgs_neo4j.pgs.sections import Section, citable_of
 from pgs_neo4j.sweeping.report import render_report
+from pgs_neo4j.synthesis.sections import Section, citable_of
 from pgs_neo4j.text.citations import resolve_qualified
 from pgs_neo4j.text.markdown import bullets, paragraph, sections, spoken
 

@@ -12,9 +12,9 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError, ModelError
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Finding, Partition, Unit
-from pgs_neo4j.pgs.reduction import SYSTEM, condensed, joined, reduction_prompt
-from pgs_neo4j.pgs.sections import Section
 from pgs_neo4j.sweeping.report import render_report
+from pgs_neo4j.synthesis.condense import SYSTEM, condensed, joined, reduction_prompt
+from pgs_neo4j.synthesis.sections import Section
 
 MOST_LEVELS = 8
 LEAST_GAIN = 0.95  # of the size before; what shrinks less is not condensed once more

@@ -12,10 +12,10 @@ from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Partition, Prompt, Sweep, Synthesis, Unit
-from pgs_neo4j.pgs import ending
-from pgs_neo4j.pgs.reduce import Reducer, paths_of
-from pgs_neo4j.pgs.sections import Section, sections_of
-from pgs_neo4j.pgs.synthesis import Shown, parse_synthesis, synthesis_prompt
+from pgs_neo4j.synthesis import reserve
+from pgs_neo4j.synthesis.prompt import Shown, parse_synthesis, synthesis_prompt
+from pgs_neo4j.synthesis.reduce import Reducer, paths_of
+from pgs_neo4j.synthesis.sections import Section, sections_of
 from pgs_neo4j.text.markdown import THINKING, spoken
 
 
@@ -58,7 +58,7 @@ async def synthesize(
             sweeps,
             partitions,
             max_characters=config.max_pass_characters,
-            max_tokens=ending.prompt_tokens(calls, llm, config),  # reductions have taken some
+            max_tokens=reserve.prompt_tokens(calls, llm, config),  # reductions have taken some
             known=writer.known,
             sections=sections,
             checks=writer.checks,
@@ -72,7 +72,7 @@ async def synthesize(
         writer.warn(_condensed(len(made), len(fewer), reducer))
     if left_out := _left_out(shown):
         writer.warn(left_out)
-    room = ending.reply_tokens(calls, llm, config, shown.prompt)
+    room = reserve.reply_tokens(calls, llm, config, shown.prompt)
     reply = await _written(writer, shown.prompt, room)
     parsed = parse_synthesis(reply.text, shown.citable)
     if reply.truncated:

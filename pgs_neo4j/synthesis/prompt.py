@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Citation, Partition, Prompt, PromptReport, Sweep, Synthesis
-from pgs_neo4j.pgs.sections import Section, citable_of, listed_keywords, sections_of
-from pgs_neo4j.pgs.shorten import Plan, bullet_count, largest_plan, shortened
 from pgs_neo4j.sweeping.pack import clean
 from pgs_neo4j.sweeping.report import render_report
+from pgs_neo4j.synthesis.sections import Section, citable_of, listed_keywords, sections_of
+from pgs_neo4j.synthesis.shorten import Plan, bullet_count, largest_plan, shortened
 from pgs_neo4j.text.citations import resolve_qualified
 from pgs_neo4j.text.cut import cut
 from pgs_neo4j.text.markdown import bullets, passage, sections, spoken

@@ -17,7 +17,7 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.pgs.synthesize import Aloud, Writer, synthesize
+from pgs_neo4j.synthesis.write import Aloud, Writer, synthesize
 from pgs_neo4j.text.tokens import estimate
 
 PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]
