@@ -9,6 +9,8 @@ from time import perf_counter
 
 from pydantic import TypeAdapter
 
+from pgs_neo4j.checking.check import crosscheck, lookups_on, told
+from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError, StoppedError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import (
@@ -22,8 +24,6 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.pgs import answers, runs, session
-from pgs_neo4j.pgs.checks import crosscheck, lookups_on, told
-from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.recover import Recovered, unsynthesized
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pgs_neo4j.calls.queue import together
+from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, StoppedError
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
 from pgs_neo4j.pgs import session
-from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.pgs.run import Request, Run, Work
 from pgs_neo4j.sweeping.context import Reader, new_gate
 from pgs_neo4j.sweeping.report import render_report

@@ -7,6 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from pgs_neo4j.checking.absences import checked, grouped_absences
+from pgs_neo4j.checking.links import linked
+from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError, ModelUnavailableError
 from pgs_neo4j.model import (
     Absence,
@@ -17,9 +20,6 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.pgs.crosscheck import checked, grouped_absences
-from pgs_neo4j.pgs.links import linked
-from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.search import lookup as lookup_module
 from pgs_neo4j.search import topk
 from pgs_neo4j.search.lookup import Ground, look_up

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from pgs_neo4j.checking.convergences import Place
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.convergences import Place
 
 MOST_LINKS = 5_000  # more than any answer can tell
 MOST_DEGREE = 10_000  # relationships of a node up to which they are followed from it

@@ -6,6 +6,10 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
+from pgs_neo4j.checking.absences import chased, checked, grouped_absences
+from pgs_neo4j.checking.convergences import cited_places, convergences
+from pgs_neo4j.checking.links import linked
+from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import (
@@ -19,10 +23,6 @@ from pgs_neo4j.model import (
     Sweep,
 )
 from pgs_neo4j.partitioning.ensure import Partitioning
-from pgs_neo4j.pgs.convergences import cited_places, convergences
-from pgs_neo4j.pgs.crosscheck import chased, checked, grouped_absences
-from pgs_neo4j.pgs.links import linked
-from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.search.lookup import Ground, look_up
 from pgs_neo4j.sweeping.pack import clean
 from pgs_neo4j.text.citations import qualified

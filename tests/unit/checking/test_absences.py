@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgs_neo4j.checking import convergences as convergences_module
+from pgs_neo4j.checking.absences import chased, checked, grouped_absences
+from pgs_neo4j.checking.convergences import cited_places, convergences
 from pgs_neo4j.model import (
     Absence,
     AbsenceStatus,
@@ -19,9 +22,6 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.pgs import convergences as convergences_module
-from pgs_neo4j.pgs.convergences import cited_places, convergences
-from pgs_neo4j.pgs.crosscheck import chased, checked, grouped_absences
 from pgs_neo4j.text.gist import wanted
 from pgs_neo4j.text.wanted import Found, Hit
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from pgs_neo4j.checking import lookups as lookups_module
+from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import Absence, Report
-from pgs_neo4j.pgs import lookups as lookups_module
-from pgs_neo4j.pgs.lookups import Lookups
 from pgs_neo4j.text.gist import wanted
 from pgs_neo4j.text.wanted import Found
 

@@ -1,0 +1,1 @@
+"""Checks reports without a model: absences, flags, convergences, and links."""
