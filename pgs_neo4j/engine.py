@@ -46,11 +46,12 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.partitioning import ensure, generation
 from pgs_neo4j.partitioning.ensure import Partitioning, Target
-from pgs_neo4j.pgs import answers, documents, layered, pipeline, plan, requests, runs, session
+from pgs_neo4j.pgs import layered, pipeline, plan, requests
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.routing import route_question
 from pgs_neo4j.pgs.run import Request, Work, check, check_question
-from pgs_neo4j.pgs.session import SessionInfo
+from pgs_neo4j.runs import answers, documents, runs, session
+from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.search.embedding import Space, choose
 from pgs_neo4j.sweeping.context import Reader, new_gate, unrecorded
 from pgs_neo4j.sweeping.sweep import sweep

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.export import Area, Document
     from pgs_neo4j.model import Answer
     from pgs_neo4j.pgs.layered import SearchAnswer
-    from pgs_neo4j.pgs.runs import StoredRun
+    from pgs_neo4j.runs.runs import StoredRun
 
 
 def answer(found: Answer, areas: Sequence[Area] = (), searched: SearchAnswer | None = None) -> Json:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         Plan,
     )
     from pgs_neo4j.partitioning.ensure import Partitioning
-    from pgs_neo4j.pgs.session import SessionInfo
+    from pgs_neo4j.runs.session import SessionInfo
 
 
 def plan(found: Plan, unpriced: Sequence[str]) -> Json:

@@ -12,7 +12,7 @@ from pgs_neo4j.cli.text import moment
 from pgs_neo4j.export.facts import headline
 from pgs_neo4j.jobs.record import Job
 from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
-from pgs_neo4j.pgs.session import SessionInfo
+from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.text.shown import one_line, percent, seconds
 
 KEYWORDS = 8

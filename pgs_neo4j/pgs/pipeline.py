@@ -23,12 +23,12 @@ from pgs_neo4j.model import (
     Synthesis,
 )
 from pgs_neo4j.partitioning import generation
-from pgs_neo4j.pgs import answers, runs, session
-from pgs_neo4j.pgs.recover import Recovered, unsynthesized
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
-from pgs_neo4j.pgs.runs import StoredRun
 from pgs_neo4j.pgs.sweeping import flagged, judge, reader_of, swept
+from pgs_neo4j.runs import answers, runs, session
+from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.runs.sweeps import Recovered, unsynthesized
 from pgs_neo4j.synthesis.reduce import Reducer
 from pgs_neo4j.synthesis.write import Writer, synthesize
 

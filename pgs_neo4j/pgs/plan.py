@@ -13,9 +13,9 @@ from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
 from pgs_neo4j.partitioning.ensure import Partitioning
-from pgs_neo4j.pgs import session
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
+from pgs_neo4j.runs import session
 from pgs_neo4j.sweeping.context import Reader, neighbors, new_gate, read_material, unrecorded
 from pgs_neo4j.sweeping.report import sweep_prompt
 from pgs_neo4j.synthesis.prompt import SYSTEM

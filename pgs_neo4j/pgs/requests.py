@@ -7,9 +7,10 @@ from typing import Any
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import IdempotencyError, UsageError
 from pgs_neo4j.model import Answer, GraphMapping
-from pgs_neo4j.pgs import answers, pipeline, runs
+from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.run import Request, Work, idempotency
-from pgs_neo4j.pgs.runs import StoredRun
+from pgs_neo4j.runs import answers, runs
+from pgs_neo4j.runs.runs import StoredRun
 
 SHAPING = (
     "max_sweep_partitions",

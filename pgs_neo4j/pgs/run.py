@@ -32,8 +32,8 @@ from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.partitioning import ensure
 from pgs_neo4j.partitioning.ensure import OpenGDS, Partitioning, Target
-from pgs_neo4j.pgs import runs, session
-from pgs_neo4j.pgs.runs import Handle, StoredRun
+from pgs_neo4j.runs import runs, session
+from pgs_neo4j.runs.runs import Handle, StoredRun
 from pgs_neo4j.search.embedding import QuestionVector, Space
 
 MAX_QUESTION = 20_000

@@ -9,8 +9,8 @@ from pgs_neo4j.calls.queue import together
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, StoppedError
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
-from pgs_neo4j.pgs import session
 from pgs_neo4j.pgs.run import Request, Run, Work
+from pgs_neo4j.runs import session
 from pgs_neo4j.sweeping.context import Reader, new_gate
 from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.sweeping.sweep import sweep

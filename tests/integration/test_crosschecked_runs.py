@@ -184,7 +184,7 @@ async def test_an_answer_is_a_graph_one_can_query(engine, db):
 
 
 async def test_deleting_a_session_takes_its_answers_along(engine, db):
-    from pgs_neo4j.pgs.session import delete_session
+    from pgs_neo4j.runs.session import delete_session
 
     await engine.execute("Why?", session_id="s")
     await engine.execute("How?", session_id="s", cache=False)

@@ -19,7 +19,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Completion, SweepStatus, Usage
-from pgs_neo4j.pgs import runs
+from pgs_neo4j.runs import runs
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count
 

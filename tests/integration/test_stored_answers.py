@@ -12,9 +12,10 @@ from pgs_neo4j.events import Warned
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import SweepStatus
-from pgs_neo4j.pgs import pipeline, runs
-from pgs_neo4j.pgs.judged import located
-from pgs_neo4j.pgs.recover import unsynthesized
+from pgs_neo4j.pgs import pipeline
+from pgs_neo4j.runs import runs
+from pgs_neo4j.runs.sweeps import unsynthesized
+from pgs_neo4j.runs.verdicts import located
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING, count
 

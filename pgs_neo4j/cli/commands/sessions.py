@@ -55,7 +55,7 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.export.facts import headline
     from pgs_neo4j.export.json_text import coverage_data
-    from pgs_neo4j.pgs.session import show_runs
+    from pgs_neo4j.runs.session import show_runs
 
     async with database() as pgs:
         stored = await pgs.graph(graph)
@@ -101,7 +101,7 @@ def delete(
 
 async def _delete(session: str, graph: str | None, *, yes: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import confirm, database
-    from pgs_neo4j.pgs.session import delete_session, show_runs
+    from pgs_neo4j.runs.session import delete_session, show_runs
 
     async with database() as pgs:
         stored = await pgs.graph(graph)

@@ -11,7 +11,7 @@ from pgs_neo4j.cli.run import run as run_command
 
 if TYPE_CHECKING:
     from pgs_neo4j.export import Document
-    from pgs_neo4j.pgs.runs import StoredRun
+    from pgs_neo4j.runs.runs import StoredRun
 
 
 def show(run: RunArgument, as_json: JsonOption = False) -> None:
@@ -29,7 +29,7 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
 async def _show(run: str, *, as_json: bool) -> None:
     from pgs_neo4j.cli import answer_json
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.pgs import runs
+    from pgs_neo4j.runs import runs
 
     async with database() as pgs:
         stored = await runs.read(pgs.db, run)

@@ -31,7 +31,7 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.pgs.layered import SearchAnswer
-from pgs_neo4j.pgs.runs import StoredRun
+from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.text.json_data import json_text
 
 Make = Callable[..., Answer]

@@ -23,8 +23,8 @@ from pgs_neo4j.errors import BudgetError, DatabaseUnavailableError, UnknownRunEr
 from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
 from pgs_neo4j.model import Answer
-from pgs_neo4j.pgs import runs
-from pgs_neo4j.pgs.runs import StoredRun
+from pgs_neo4j.runs import runs
+from pgs_neo4j.runs.runs import StoredRun
 
 Make = Callable[..., Answer]
 AREAS = (Area(partition=1, nodes=40, nodes_read=40, state=AreaState.READ, keywords=("a",)),)

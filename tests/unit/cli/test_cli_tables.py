@@ -7,7 +7,7 @@ import pytest
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli import output, surveyed, tables
 from pgs_neo4j.model import Coverage, GraphMapping, Partition, Route, Routing
-from pgs_neo4j.pgs.session import SessionInfo
+from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.survey import LabelSample, NodeProperty, Survey, TypeSample, propose
 
 

@@ -25,10 +25,10 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
-from pgs_neo4j.pgs.judged import Name, located
-from pgs_neo4j.pgs.recover import cited_node, recorded_sweeps
-from pgs_neo4j.pgs.runs import Handle, StoredRun, taken_away
-from pgs_neo4j.pgs.session import Read, sweep_key
+from pgs_neo4j.runs.runs import Handle, StoredRun, taken_away
+from pgs_neo4j.runs.session import Read, sweep_key
+from pgs_neo4j.runs.sweeps import cited_node, recorded_sweeps
+from pgs_neo4j.runs.verdicts import Name, located
 from pgs_neo4j.synthesis.prompt import parse_synthesis
 from pgs_neo4j.text.citations import resolve_qualified
 

@@ -16,8 +16,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
 from pgs_neo4j.model import Citation, Coverage, Mode, Partition, Report, Sweep
-from pgs_neo4j.pgs.judged import citations_json, quotes_json
-from pgs_neo4j.pgs.runs import Handle, taken_away
+from pgs_neo4j.runs.runs import Handle, taken_away
+from pgs_neo4j.runs.verdicts import citations_json, quotes_json
 
 DEFAULT = "default"
 MAX_NAME = 200

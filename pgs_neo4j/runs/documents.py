@@ -10,9 +10,9 @@ from pgs_neo4j.export import Area, AreaState, Document, SourceNode
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
 from pgs_neo4j.partitioning import generation
-from pgs_neo4j.pgs import answers, session
-from pgs_neo4j.pgs.recover import cited_node
-from pgs_neo4j.pgs.runs import StoredRun
+from pgs_neo4j.runs import answers, session
+from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.runs.sweeps import cited_node
 
 BATCH = 1000  # nodes read per statement
 

@@ -25,9 +25,9 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.pgs import runs
-from pgs_neo4j.pgs.judged import Name, citations_of, quotes_of
-from pgs_neo4j.pgs.session import uid
+from pgs_neo4j.runs import runs
+from pgs_neo4j.runs.session import uid
+from pgs_neo4j.runs.verdicts import Name, citations_of, quotes_of
 from pgs_neo4j.sweeping.report import finding
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.citations import resolve

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.model import Citation, Quote
-from pgs_neo4j.pgs.judged import citations_json, citations_of, located, quotes_json, quotes_of
+from pgs_neo4j.runs.verdicts import citations_json, citations_of, located, quotes_json, quotes_of
 
 words = st.text(st.characters(exclude_categories=("Cs",)), max_size=9)
 citations = st.builds(

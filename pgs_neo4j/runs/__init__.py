@@ -1,0 +1,1 @@
+"""Runs, sessions, and answers in the database."""
