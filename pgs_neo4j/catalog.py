@@ -13,8 +13,8 @@ from pgs_neo4j.database.names import LABELS, TYPES
 from pgs_neo4j.errors import MappingError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import generation
+from pgs_neo4j.retrieval.topk import drop_indexes
 from pgs_neo4j.runs import session
-from pgs_neo4j.search.topk import drop_indexes
 
 PURGES = 3  # a run under way may record something between two steps of the first
 

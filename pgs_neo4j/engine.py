@@ -46,13 +46,13 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.partitioning import ensure, generation
 from pgs_neo4j.partitioning.ensure import Partitioning, Target
-from pgs_neo4j.pgs import layered, pipeline, plan, requests
+from pgs_neo4j.pgs import idempotency, layered, pipeline, plan
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.routing import route_question
 from pgs_neo4j.pgs.run import Request, Work, check, check_question
+from pgs_neo4j.retrieval.space import Space, choose
 from pgs_neo4j.runs import answers, documents, runs, session
 from pgs_neo4j.runs.session import SessionInfo
-from pgs_neo4j.search.embedding import Space, choose
 from pgs_neo4j.sweeping.context import Reader, new_gate, unrecorded
 from pgs_neo4j.sweeping.sweep import sweep
 from pgs_neo4j.synthesis.write import Writer, synthesize
@@ -141,7 +141,7 @@ class PGS:
         )
         request = replace(request, idempotency_key=idempotency_key)
         check(request)
-        return await requests.answered(work, request)
+        return await idempotency.answered(work, request)
 
     async def plan(
         self,
@@ -175,7 +175,7 @@ class PGS:
         graph = await self._graph(stored.graph)
         if stored.status == "complete":
             return await answers.load(self.db, stored, graph.mapping)
-        request = requests.stored_request(stored, graph.mapping)
+        request = idempotency.stored_request(stored, graph.mapping)
         in_force = config.restored(stored.properties["config"], knobs)
         work = self._work(graph.mapping, on_event, {}, in_force)
         return await pipeline.execute(work, request, stored)
@@ -432,7 +432,7 @@ class PGS:
         check(request)
         work = self._work(stored.mapping, on_event, knobs)
         models = [self.sweep_llm.name, self.synthesis_llm.name]
-        return work, replace(request, asked=requests.asked(request, models, work.config))
+        return work, replace(request, asked=idempotency.asked(request, models, work.config))
 
     async def _graph(self, name: str | None) -> StoredGraph:
         return await catalog.get(self.db, name or self.settings.graph)

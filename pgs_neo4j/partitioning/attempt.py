@@ -16,7 +16,7 @@ from pgs_neo4j.gds import GDS
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.step_times import Clock
-from pgs_neo4j.search.embedding import Space
+from pgs_neo4j.retrieval.space import Space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from pgs_neo4j.graph.sketch import difference
 from pgs_neo4j.model import Drift, Generation, GraphMapping
 from pgs_neo4j.partitioning import membership
 from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.search.embedding import Space
+from pgs_neo4j.retrieval.space import Space
 
 
 @dataclass(frozen=True, slots=True)

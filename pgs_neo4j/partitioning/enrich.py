@@ -16,7 +16,7 @@ from pgs_neo4j.model import Partition
 from pgs_neo4j.partitioning.attempt import Attempt
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.search.embedding import Space
+from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.text.keywords import KeywordCounter
 from pgs_neo4j.text.node_text import joined_text, shortened
 

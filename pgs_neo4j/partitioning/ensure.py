@@ -29,7 +29,7 @@ from pgs_neo4j.partitioning.refresh import refresh
 from pgs_neo4j.partitioning.scan import view
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.partitioning.step_times import Clock
-from pgs_neo4j.search.embedding import Space
+from pgs_neo4j.retrieval.space import Space
 
 ATTEMPTS = 3  # scans of a graph whose nodes vanish meanwhile
 FIRST_WAIT_S = 3600.0  # for somebody else's first generation of a graph

@@ -10,7 +10,7 @@ from pgs_neo4j.model import Answer, Citation, Node, Prompt, PromptNode, Usage
 from pgs_neo4j.pgs.pipeline import execute
 from pgs_neo4j.pgs.routing import asked_vector
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
-from pgs_neo4j.search.topk import nearest
+from pgs_neo4j.retrieval.topk import nearest
 from pgs_neo4j.sweeping.pack import clean, rendered
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.markdown import spoken

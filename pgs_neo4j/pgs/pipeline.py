@@ -25,7 +25,7 @@ from pgs_neo4j.model import (
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.pgs.routing import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
-from pgs_neo4j.pgs.sweeping import flagged, judge, reader_of, swept
+from pgs_neo4j.pgs.waves import flagged, judge, reader_of, swept
 from pgs_neo4j.runs import answers, runs, session
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.sweeps import Recovered, unsynthesized

@@ -32,9 +32,9 @@ from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.partitioning import ensure
 from pgs_neo4j.partitioning.ensure import OpenGDS, Partitioning, Target
+from pgs_neo4j.retrieval.space import QuestionVector, Space
 from pgs_neo4j.runs import runs, session
 from pgs_neo4j.runs.runs import Handle, StoredRun
-from pgs_neo4j.search.embedding import QuestionVector, Space
 
 MAX_QUESTION = 20_000
 ATTEMPTS = 3  # to begin on a generation before somebody takes it away

@@ -17,8 +17,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Answer, Completion, GraphMapping, Mode, Node, Prompt, PromptNode
-from pgs_neo4j.search.embedding import Space, embed_question
-from pgs_neo4j.search.topk import nearest
+from pgs_neo4j.retrieval.space import Space, embed_question
+from pgs_neo4j.retrieval.topk import nearest
 from pgs_neo4j.sweeping.pack import rendered
 from pgs_neo4j.sweeping.report import SYSTEM
 from pgs_neo4j.text.node_text import joined_text

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import PromptNode
-from pgs_neo4j.search.embedding import unit
+from pgs_neo4j.retrieval.space import unit
 from pgs_neo4j.sweeping.pack import clean, rendered
 
 MAX_CHARACTERS = 500_000

@@ -20,9 +20,9 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.search import lookup as lookup_module
-from pgs_neo4j.search import topk
-from pgs_neo4j.search.lookup import Ground, look_up
+from pgs_neo4j.retrieval import lookup as lookup_module
+from pgs_neo4j.retrieval import topk
+from pgs_neo4j.retrieval.lookup import Ground, look_up
 from pgs_neo4j.text.gist import wanted
 from pgs_neo4j.text.wanted import Page, Wanted
 from tests.engines import engine_on_papers

@@ -17,7 +17,7 @@ from pgs_neo4j.gds import GDS, leftovers
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import ensure as partition
 from pgs_neo4j.partitioning.ensure import Partitioning, Target
-from pgs_neo4j.search.embedding import Space
+from pgs_neo4j.retrieval.space import Space
 from tests.graphs import count
 
 DOTS = GraphMapping(labels=("Dot",), relationship_types=("TO",))

@@ -18,7 +18,7 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import build, generation, membership, writing
 from pgs_neo4j.partitioning import ensure as partition
 from pgs_neo4j.partitioning.ensure import Target
-from pgs_neo4j.search.embedding import Space, choose
+from pgs_neo4j.retrieval.space import Space, choose
 from tests.graphs import checksum, count, papers
 
 CONFIG = PGSConfig(min_community_size=10, target_partition_max=60)

@@ -6,8 +6,8 @@ import pytest
 from pgs_neo4j import catalog
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search import topk
-from pgs_neo4j.search.embedding import choose, embed_question
+from pgs_neo4j.retrieval import topk
+from pgs_neo4j.retrieval.space import choose, embed_question
 from tests.graphs import papers
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), title="name", key="name", embedding="v")

@@ -25,7 +25,7 @@ def create_index(graph: GraphOption = None, as_json: JsonOption = False) -> None
 async def _create_index(graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.errors import MappingError
-    from pgs_neo4j.search.topk import create_indexes
+    from pgs_neo4j.retrieval.topk import create_indexes
     from pgs_neo4j.survey import survey
     from pgs_neo4j.survey.weighing import embedding_sizes
 
@@ -60,7 +60,7 @@ def drop_index(as_json: JsonOption = False) -> None:
 
 async def _drop_index(*, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.search.topk import drop_indexes
+    from pgs_neo4j.retrieval.topk import drop_indexes
 
     async with database() as pgs:
         names = await drop_indexes(pgs.db)

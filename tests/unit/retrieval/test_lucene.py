@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.search.lucene import covering, query
+from pgs_neo4j.retrieval.lucene import covering, query
 from pgs_neo4j.text.wanted import Wanted
 
 

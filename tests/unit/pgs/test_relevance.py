@@ -5,7 +5,7 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs.route import is_broad, route
+from pgs_neo4j.pgs.relevance import is_broad, route
 
 
 def partitions(*cosines, sizes=None):

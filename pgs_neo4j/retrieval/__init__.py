@@ -1,0 +1,1 @@
+"""Finds nodes for a question without asking a language model."""

@@ -1,1 +1,0 @@
-"""Vectors of questions and partitions, and the nodes nearest to a question."""
