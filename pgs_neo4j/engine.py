@@ -48,7 +48,7 @@ from pgs_neo4j.partitioning import ensure, generation
 from pgs_neo4j.partitioning.ensure import Partitioning, Target
 from pgs_neo4j.pgs import idempotency, layered, pipeline, plan
 from pgs_neo4j.pgs.layered import LayeredAnswer
-from pgs_neo4j.pgs.routing import route_question
+from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.run import Request, Work, check, check_question
 from pgs_neo4j.retrieval.space import Space, choose
 from pgs_neo4j.runs import answers, documents, runs, session

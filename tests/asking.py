@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 from pgs_neo4j.calls.concurrency import Limit
 from pgs_neo4j.calls.queue import Scheduler
-from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Prompt
 

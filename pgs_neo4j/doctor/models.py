@@ -9,7 +9,7 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor.check import Check, guarded
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.llm.factory import create_embedder, create_llms
-from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
 
 TIMEOUT_S = 30.0
 ENDPOINT_FIX = (

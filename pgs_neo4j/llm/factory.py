@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.llm.endpoint import Endpoint
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import LLM, Embedder
 
 
@@ -42,7 +42,7 @@ def create_llms(settings: Settings, config: PGSConfig) -> Readers:
 
         reader = ExtractiveLLM()
         return Readers(reader, reader)
-    from pgs_neo4j.llm.openai import OpenAILLM
+    from pgs_neo4j.llm.openai.chat import OpenAILLM
 
     endpoint = _endpoint(settings, config)
     sweep = OpenAILLM(settings.sweep_model, endpoint)
@@ -63,19 +63,19 @@ def create_embedder(
         case "none":
             return None
         case "hashing":
-            from pgs_neo4j.llm.hashing import DIMENSIONS, HashingEmbedder
+            from pgs_neo4j.llm.embedders.hashing import DIMENSIONS, HashingEmbedder
 
             return HashingEmbedder(settings.embedding_dimensions or DIMENSIONS)
         case "openai":
-            from pgs_neo4j.llm import openai_embed
+            from pgs_neo4j.llm.embedders import openai
 
-            return openai_embed.OpenAIEmbedder(
+            return openai.OpenAIEmbedder(
                 _endpoint(settings, config),
-                model=settings.embedding_model or openai_embed.MODEL,
+                model=settings.embedding_model or openai.MODEL,
                 dimensions=settings.embedding_dimensions,
             )
         case "sentence-transformers":
-            from pgs_neo4j.llm import sentence_transformers
+            from pgs_neo4j.llm.embedders import sentence_transformers
 
             return sentence_transformers.SentenceTransformersEmbedder(
                 settings.embedding_model or sentence_transformers.MODEL

@@ -9,7 +9,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.graph.pool import similarity_order
-from pgs_neo4j.llm.hashing import HashingEmbedder
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.text.node_text import joined_text

@@ -8,7 +8,7 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import SearchAnswered
 from pgs_neo4j.model import Answer, Citation, Node, Prompt, PromptNode, Usage
 from pgs_neo4j.pgs.pipeline import execute
-from pgs_neo4j.pgs.routing import asked_vector
+from pgs_neo4j.pgs.route import asked_vector
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
 from pgs_neo4j.retrieval.topk import nearest
 from pgs_neo4j.sweeping.pack import clean, rendered

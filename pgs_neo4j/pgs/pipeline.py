@@ -23,7 +23,7 @@ from pgs_neo4j.model import (
     Synthesis,
 )
 from pgs_neo4j.partitioning import generation
-from pgs_neo4j.pgs.routing import route_question, select
+from pgs_neo4j.pgs.route import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
 from pgs_neo4j.pgs.waves import flagged, judge, reader_of, swept
 from pgs_neo4j.runs import answers, runs, session

@@ -13,7 +13,7 @@ from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
 from pgs_neo4j.partitioning.ensure import Partitioning
-from pgs_neo4j.pgs.routing import route_question, select
+from pgs_neo4j.pgs.route import route_question, select
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
 from pgs_neo4j.runs import session
 from pgs_neo4j.sweeping.context import Reader, neighbors, new_gate, read_material, unrecorded

@@ -13,8 +13,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from pgs_neo4j.errors import ModelRateLimitError, Retry
-from pgs_neo4j.llm.endpoint import Endpoint
-from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Prompt
 from tests.bench.clock import HurriedLoop, JumpingLoop

@@ -21,8 +21,8 @@ from pgs_neo4j.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
-from pgs_neo4j.llm.endpoint import Endpoint
-from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Prompt, Usage
 from pgs_neo4j.text.tokens import estimate

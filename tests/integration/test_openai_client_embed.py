@@ -9,9 +9,9 @@ import pytest
 import stamina
 
 from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelOutputError
-from pgs_neo4j.llm import openai_embed
-from pgs_neo4j.llm.endpoint import Endpoint
-from pgs_neo4j.llm.openai_embed import OpenAIEmbedder
+from pgs_neo4j.llm.embedders import openai
+from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import Embedder
 from tests.fakes.openai_server import FakeOpenAI, Raw, Status, Vectors, vector_of
 
@@ -66,7 +66,7 @@ async def test_blank_texts_are_zero_rows_and_not_sent(
 async def test_many_texts_go_in_batches_and_come_back_in_order(
     fake: FakeOpenAI, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai_embed, "BATCH_INPUTS", 3)
+    monkeypatch.setattr(openai, "BATCH_INPUTS", 3)
     texts = [f"text {i}" for i in range(10)]
     rows = await embedder.embed(texts)
     assert sorted(len(r.body["input"]) for r in fake.requests) == [1, 3, 3, 3]
@@ -78,8 +78,8 @@ async def test_batches_are_bounded_by_tokens_and_texts_are_cut(
 ) -> None:
     await embedder.embed(["ü" * 400_000] * 30)
     sizes = [[len(text.encode()) for text in r.body["input"]] for r in fake.requests]
-    assert {size for batch in sizes for size in batch} == {openai_embed.INPUT_BYTES}
-    assert all(sum(batch) <= 3.5 * openai_embed.BATCH_TOKENS for batch in sizes)
+    assert {size for batch in sizes for size in batch} == {openai.INPUT_BYTES}
+    assert all(sum(batch) <= 3.5 * openai.BATCH_TOKENS for batch in sizes)
     assert sum(map(len, sizes)) == 30
 
 

@@ -16,8 +16,8 @@ from pgs_neo4j.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
-from pgs_neo4j.llm.endpoint import Endpoint
-from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.model import Completion, Prompt
 from tests.asking import Asked
 from tests.fakes.openai_server import (

@@ -13,7 +13,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.errors import DatabaseError, EmptyGraphError, GDSError, LeaseLostError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.gds import leftovers
-from pgs_neo4j.llm.hashing import HashingEmbedder
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import build, generation, membership, writing
 from pgs_neo4j.partitioning import ensure as partition

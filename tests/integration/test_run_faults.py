@@ -9,8 +9,8 @@ import pytest
 
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DeadlineError, ModelTimeoutError, PGSError
-from pgs_neo4j.llm.endpoint import Endpoint
-from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import SweepStatus
 from tests.engines import KNOBS, engine_on_papers

@@ -103,7 +103,7 @@ async def test_a_question_borrows_the_vectors_of_the_nodes_that_share_its_words(
 
 
 async def test_an_embedder_of_another_length_is_said_and_words_stand_in(db, docs):
-    from pgs_neo4j.llm.hashing import HashingEmbedder
+    from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 
     space = choose("sentence-transformers", HashingEmbedder(16), MAPPING)
     asked = await embed_question(db, space, MAPPING, "topic7?", 2)

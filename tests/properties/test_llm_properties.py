@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.llm.extractive.sentences import MAX_SENTENCE, quote, sentences
 from pgs_neo4j.llm.extractive.sweep import sweep_report
 from pgs_neo4j.llm.extractive.synthesis import synthesis
-from pgs_neo4j.llm.hashing import HashingEmbedder
 from pgs_neo4j.llm.retry import retry_after_s
 from pgs_neo4j.llm.scripted import pieces
 from pgs_neo4j.model import (

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from pgs_neo4j.errors import ModelRateLimitError, ModelUnavailableError
 from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
-from pgs_neo4j.llm.endpoint import Endpoint
-from pgs_neo4j.llm.openai import OpenAILLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.model import GraphMapping, Prompt, PromptNode
 from pgs_neo4j.sweeping.pack import rendered
 from tests.bench import overhead, program, recall, schedule, soak, trial

@@ -7,12 +7,12 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.errors import ConfigError, ModelAuthError
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
+from pgs_neo4j.llm.embedders.sentence_transformers import SentenceTransformersEmbedder
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import create_embedder, create_llms
-from pgs_neo4j.llm.hashing import HashingEmbedder
-from pgs_neo4j.llm.openai import OpenAILLM
-from pgs_neo4j.llm.openai_embed import OpenAIEmbedder
-from pgs_neo4j.llm.sentence_transformers import SentenceTransformersEmbedder
+from pgs_neo4j.llm.openai.chat import OpenAILLM
 
 CONFIG = PGSConfig(model_timeout_s=5.0)
 LOCAL = "http://127.0.0.1:9/v1"

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from pydantic import SecretStr
 
-from pgs_neo4j.llm.chat_wire import left_of
-from pgs_neo4j.llm.endpoint import Endpoint
+from pgs_neo4j.llm.openai.endpoint import Endpoint
+from pgs_neo4j.llm.openai.wire import left_of
 from pgs_neo4j.llm.pace import Bucket, Pace
 from pgs_neo4j.model import Left
 

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError
-from pgs_neo4j.llm.endpoint import Endpoint, timeout_error, translate
+from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
 from pgs_neo4j.llm.retry import with_retries
 from pgs_neo4j.text.tokens import estimate
 

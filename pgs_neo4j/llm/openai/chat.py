@@ -9,9 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError
-from pgs_neo4j.llm.chat_stream import ChatStream
-from pgs_neo4j.llm.chat_wire import Dialect, Reply, ReplyUsage, left_of
-from pgs_neo4j.llm.endpoint import Endpoint, listed_models, malformed, timeout_error, translate
+from pgs_neo4j.llm.openai.endpoint import (
+    Endpoint,
+    listed_models,
+    malformed,
+    timeout_error,
+    translate,
+)
+from pgs_neo4j.llm.openai.stream import ChatStream
+from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, left_of
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Left, Prompt, Usage
 from pgs_neo4j.text.tokens import estimate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.llm.chat_wire import Chunk, ReplyUsage
+from pgs_neo4j.llm.openai.wire import Chunk, ReplyUsage
 
 if TYPE_CHECKING:
     import openai

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgs_neo4j.errors import ConfigError, EmbeddingError
-from pgs_neo4j.llm.openai_embed import unit_rows
+from pgs_neo4j.llm.embedders.openai import unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgs_neo4j.llm.endpoint import too_long
+from pgs_neo4j.llm.openai.endpoint import too_long
 from pgs_neo4j.model import Effort, Left, Prompt
 
 if TYPE_CHECKING:

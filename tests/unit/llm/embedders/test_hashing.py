@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.llm import hashing
-from pgs_neo4j.llm.hashing import HashingEmbedder
+from pgs_neo4j.llm.embedders import hashing
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.llm.protocol import Embedder
 
 

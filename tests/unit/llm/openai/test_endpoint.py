@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgs_neo4j.errors import ConfigError, ModelAuthError
-from pgs_neo4j.llm.endpoint import Endpoint
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 
 KEY = SecretStr("sk-1")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.errors import ConfigError, EmbeddingError
+from pgs_neo4j.llm.embedders.sentence_transformers import SentenceTransformersEmbedder
 from pgs_neo4j.llm.protocol import Embedder
-from pgs_neo4j.llm.sentence_transformers import SentenceTransformersEmbedder
 
 
 class FakeModel:

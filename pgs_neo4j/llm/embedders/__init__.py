@@ -1,0 +1,1 @@
+"""Embedders: feature hashing, OpenAI-compatible endpoints, sentence-transformers."""

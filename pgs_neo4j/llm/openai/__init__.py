@@ -1,0 +1,1 @@
+"""Any OpenAI-compatible endpoint as a language model."""
