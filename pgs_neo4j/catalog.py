@@ -98,20 +98,20 @@ async def purge(db: Database) -> Purged:
     """
     before = await _count_ours(db)
     for _ in range(PURGES):
-        await db.batch(queries.get("schema/purge_relationships"), types=list(TYPES))
-        await db.batch(queries.get("schema/purge_nodes"), labels=list(LABELS))
+        await db.batch(queries.get("catalog/purge_relationships"), types=list(TYPES))
+        await db.batch(queries.get("catalog/purge_nodes"), labels=list(LABELS))
         left = await _count_ours(db)
         if not (left["nodes"] or left["relationships"]):
             break
-    constraints = await db.read(queries.get("schema/read_constraints"))
+    constraints = await db.read(queries.get("catalog/read_constraints"))
     for row in constraints:
-        await db.write(queries.get("schema/drop_constraint"), name=row["name"])
+        await db.write(queries.get("catalog/drop_constraint"), name=row["name"])
     indexes = await drop_indexes(db)
     return Purged(before["nodes"], before["relationships"], len(constraints), len(indexes))
 
 
 async def _count_ours(db: Database) -> Row:
-    query = queries.get("schema/count_ours")
+    query = queries.get("catalog/count_ours")
     return (await db.read(query, labels=list(LABELS), types=list(TYPES)))[0]
 
 

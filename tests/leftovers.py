@@ -73,7 +73,7 @@ async def nothing_left(db: Database, gds: GDS) -> None:
 
 async def only(db: Database, generations: int, graph: str = "papers") -> None:
     """So many generations are there, the current one among them, and their partitions only."""
-    kept = (await db.read(queries.get("partition/read_generations"), graph=graph))[0]["ids"]
+    kept = (await db.read(queries.get("partitioning/read_generations"), graph=graph))[0]["ids"]
     assert len(kept) == generations
     assert (await whole(db, graph)).id in kept
     loose = "(x:PgsPartition) WHERE NOT (x)-[:PGS_PART_OF]->(:PgsGeneration {status: 'complete'})"

@@ -51,7 +51,7 @@ class Replies:
         wanted = [key for key in keys if key is not None]
         if not wanted:
             return {}
-        rows = await self.db.read(queries.get("session/read_replies"), keys=wanted)
+        rows = await self.db.read(queries.get("calls/read_replies"), keys=wanted)
         found = {row["key"]: _completion(row) for row in rows}
         self.used |= found.keys()
         return found
@@ -59,7 +59,7 @@ class Replies:
     async def keep(self, rows: Sequence[Row]) -> None:
         """Store replies, as ``row`` makes them."""
         if rows:
-            await self.db.write(queries.get("session/write_replies"), replies=list(rows))
+            await self.db.write(queries.get("calls/write_replies"), replies=list(rows))
 
     def row(self, key: str, reply: Completion) -> Row:
         """A reply as it is stored."""
@@ -82,7 +82,7 @@ class Replies:
         """
         if self.used or done:
             await self.db.write(
-                queries.get("session/set_used_replies"),
+                queries.get("calls/set_used_replies"),
                 keys=sorted(self.used),
                 run=self.run if done else "",
             )
@@ -91,19 +91,19 @@ class Replies:
 
 async def trim(db: Database, cache_mb: float) -> None:
     """Delete the replies used longest ago until all that stay fit."""
-    await db.write(queries.get("session/trim_replies"), size=int(cache_mb * MEGABYTE))
+    await db.write(queries.get("calls/trim_replies"), size=int(cache_mb * MEGABYTE))
 
 
 async def kept(db: Database) -> Kept:
     """How much is kept."""
-    row = (await db.read(queries.get("session/count_replies")))[0]
+    row = (await db.read(queries.get("calls/count_replies")))[0]
     return Kept(row["replies"], row["size"])
 
 
 async def clear(db: Database) -> Kept:
     """Delete all replies but those of runs that may go on; tells how many went."""
     before = await kept(db)
-    await db.batch(queries.get("session/delete_replies"))
+    await db.batch(queries.get("calls/delete_replies"))
     after = await kept(db)
     return Kept(before.replies - after.replies, before.size_bytes - after.size_bytes)
 

@@ -29,7 +29,7 @@ async def linked(
     if len(ranks) < 2:
         return []
     rows = await db.read(
-        queries.get("session/read_links"),
+        queries.get("checking/read_links"),
         generation=generation,
         cited={str(partition): sorted(ranks[partition]) for partition in sorted(ranks)},
         types=list(mapping.relationship_types),

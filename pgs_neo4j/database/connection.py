@@ -130,21 +130,21 @@ class Database:
     async def ensure_schema(self) -> None:
         """Create our constraints and names where they are missing, and bring what an older
         release wrote up to date; one quick read when all is there."""
-        rows = await self.read(queries.get("schema/read_version"))
+        rows = await self.read(queries.get("database/read_version"))
         if rows and rows[0]["version"] == SCHEMA_VERSION:
             return
         for name in queries.names():
-            if name.startswith(("schema/constraint_", "schema/index_")):
+            if name.startswith(("database/constraint_", "database/index_")):
                 await self.write(queries.get(name))
         await self.write(
-            queries.get("schema/create_names"),
+            queries.get("database/create_names"),
             labels=list(names.LABELS),
             types=list(names.TYPES),
             properties=list(names.PROPERTIES),
         )
         if rows and rows[0]["version"] < 2:
-            await self.write(queries.get("schema/migrate_1_to_2"))
-        await self.write(queries.get("schema/merge_meta"), version=SCHEMA_VERSION)
+            await self.write(queries.get("database/migrate_1_to_2"))
+        await self.write(queries.get("database/merge_meta"), version=SCHEMA_VERSION)
 
     async def change_token(self) -> str | None:
         """What stays the same until somebody else than ourselves commits; O(1).
@@ -155,7 +155,7 @@ class Database:
         """
         for _ in range(TOKEN_ATTEMPTS):
             before = await self._position()
-            rows = await self.read(queries.get("schema/read_commits"))
+            rows = await self.read(queries.get("database/read_commits"))
             if before is None or not rows:
                 return None
             # Only between two equal positions the count belongs to them.
@@ -172,7 +172,7 @@ class Database:
             result = await transaction.run(text, params)
             rows = [dict(record) async for record in result]
             if mode == "write":
-                counted = await transaction.run(queries.get("schema/count_commit").text)
+                counted = await transaction.run(queries.get("database/count_commit").text)
                 await counted.consume()
             return rows
 
@@ -258,7 +258,7 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 
 async def _server(database: Database) -> tuple[str, str]:
-    rows = await database.read(queries.get("schema/read_components"))
+    rows = await database.read(queries.get("database/read_components"))
     version, edition = str(rows[0]["version"]), str(rows[0]["edition"])
     if parse_version(version) < MINIMUM_VERSION:
         wanted = ".".join(map(str, MINIMUM_VERSION))

@@ -94,7 +94,7 @@ async def held(
 
 async def holder(db: Database, graph: str) -> Holder | None:
     """Who holds the lease of a graph now; None when it is free or has run out."""
-    rows = await db.read(queries.get("lease/read_leases"), graph=graph)
+    rows = await db.read(queries.get("database/read_leases"), graph=graph)
     return Holder(**rows[0]) if rows else None
 
 
@@ -109,7 +109,7 @@ def given_up(graph: str) -> LeaseLostError:
 
 async def unreleased(db: Database, graph: str) -> bool:
     """Whether a holder has not given the lease back: it is at work, or it died."""
-    return bool(await db.read(queries.get("lease/read_unreleased"), graph=graph))
+    return bool(await db.read(queries.get("database/read_unreleased"), graph=graph))
 
 
 def _name() -> str:
@@ -149,7 +149,7 @@ async def _try(db: Database, graph: str, name: str, seconds: float) -> Lease | H
     """Ours now, or who holds it."""
     try:
         rows = await db.write(
-            queries.get("lease/merge_leases"), graph=graph, holder=name, seconds=float(seconds)
+            queries.get("database/merge_leases"), graph=graph, holder=name, seconds=float(seconds)
         )
     except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
         # It may be ours without our having heard of it.
@@ -192,7 +192,7 @@ async def _renewed_until_lost(
             # without its clock, asks the database whether somebody has taken over.
             async with asyncio.timeout(min(interval, left) if left > 0 else interval):
                 rows = await db.write(
-                    queries.get("lease/set_lease_expiries"),
+                    queries.get("database/set_lease_expiries"),
                     graph=lease.graph,
                     holder=lease.holder,
                     fence=lease.fence,
@@ -233,7 +233,7 @@ async def _end(db: Database, lease: Lease, beat: asyncio.Task[None], *, release:
 async def _release(db: Database, graph: str, name: str) -> None:
     with suppress(PGSError, TimeoutError):
         async with asyncio.timeout(RELEASE_S):
-            await db.write(queries.get("lease/set_free_leases"), graph=graph, holder=name)
+            await db.write(queries.get("database/set_free_leases"), graph=graph, holder=name)
 
 
 def _busy(graph: str, found: Holder) -> str:

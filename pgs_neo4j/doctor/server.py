@@ -8,7 +8,7 @@ from pgs_neo4j.database.connection import Database, parse_version
 from pgs_neo4j.doctor.check import Check, guarded, skipped
 
 NAMES = ("read", "write", "schema", "GDS", "GDS procedures", "indexes")
-SCHEMA_FOLDER = "schema/constraint_"
+SCHEMA_FOLDER = "database/constraint_"
 PROCEDURES = (
     "gds.graph.drop",
     "gds.graph.list",

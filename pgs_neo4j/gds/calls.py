@@ -100,7 +100,7 @@ class Call:
         return tag
 
     async def _terminate(self) -> bool:
-        query = queries.get("partition/terminate_statements")
+        query = queries.get("gds/terminate_statements")
         _, rows = await self.db.call(query.text, {"tag": self.tag}, "read", END_S)
         return bool(rows[0]["running"])
 

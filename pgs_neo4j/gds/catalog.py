@@ -62,7 +62,7 @@ async def dropped(gds: GDS, name: str) -> AsyncIterator[None]:
 async def leftovers(gds: GDS, older_than_s: float = 0.0, graph: str | None = None) -> list[str]:
     """Names of projections of ours, of one graph or all, that are at least that old."""
     rows = await gds.db.read(
-        queries.get("partition/read_projections"),
+        queries.get("gds/read_projections"),
         prefix=PREFIX if graph is None else _prefix(graph),
         pattern=NAME_PATTERN,
         older_than_s=older_than_s,
@@ -76,7 +76,7 @@ async def drop_leftovers(gds: GDS, owner: Owner) -> list[str]:
 
     The catalog is the user's own, so other users' jobs are not seen.
     """
-    query = queries.get("partition/terminate_owned")
+    query = queries.get("gds/terminate_owned")
     await gds.db.call(query.text, {"graph": owner.graph, "fence": owner.fence}, "read", CLEAN_UP_S)
     names = [
         name
@@ -88,7 +88,7 @@ async def drop_leftovers(gds: GDS, owner: Owner) -> list[str]:
 
 
 async def _drop(gds: GDS, names: list[str]) -> None:
-    query = queries.get("partition/drop_projections")
+    query = queries.get("gds/drop_projections")
     await gds.db.call(query.text, {"names": names}, "read", CLEAN_UP_S)
 
 

@@ -35,7 +35,7 @@ async def centroids(
     """
     async with projection(
         gds,
-        "partition/project_members",
+        "gds/project_members",
         generation=generation,
         embedding=embedding,
         dimensions=dimensions,

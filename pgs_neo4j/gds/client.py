@@ -62,7 +62,7 @@ async def open_gds(db: Database) -> GDS:
 async def installed_version(db: Database) -> str:
     """Version of the server's GDS. Raises GDSMissingError when there is none."""
     try:
-        rows = await db.read(queries.get("schema/read_gds_version"))
+        rows = await db.read(queries.get("gds/read_gds_version"))
     except QueryError as error:
         raise GDSMissingError(
             f"Neo4j at {db.uri} has no Graph Data Science library; install the "

@@ -85,7 +85,7 @@ async def _labels(
     db: Database, graph: Graph, name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     # Two lists in one row: 30 times faster than the client's row per node (FACTS).
-    query = queries.get("partition/read_labels")
+    query = queries.get("gds/read_labels")
     rows = await db.read(query, name=graph.name(), property=name)
     ids = np.asarray(rows[0]["ids"], dtype=np.int64)
     labels = np.asarray(rows[0]["communities"], dtype=np.int64)

@@ -46,7 +46,7 @@ async def refuse_if_too_large(
 
 async def _max_heap(db: Database) -> int | None:
     try:
-        rows = await db.read(queries.get("schema/read_heap"))
+        rows = await db.read(queries.get("gds/read_heap"))
     except QueryError:
         return None  # not every user may ask; GDS has a guard of its own
     return int(rows[0]["max_bytes"]) if rows else None

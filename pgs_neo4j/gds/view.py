@@ -76,7 +76,7 @@ async def project_view(
                 return
     async with projection(
         gds,
-        "partition/project_view",
+        "gds/project_view",
         ids=ids.tolist(),
         labels=list(mapping.labels),
         types=list(mapping.relationship_types),
@@ -99,7 +99,7 @@ async def _direct(
     concurrency: int,
 ) -> AsyncIterator[Projection | None]:
     """A native projection; None when the view has nodes that it does not reach."""
-    rows = await gds.db.read(queries.get("partition/read_view_names"))
+    rows = await gds.db.read(queries.get("gds/read_view_names"))
     labels = [name for name in mapping.labels or rows[0]["labels"] if name in rows[0]["labels"]]
     types = [
         name for name in mapping.relationship_types or rows[0]["types"] if name in rows[0]["types"]

@@ -90,7 +90,7 @@ async def compare(db: Database, current: Generation, found: View, settings: str)
 
 
 async def _relationships_changed(db: Database, current: Generation, found: View, count: int) -> int:
-    rows = await db.read(queries.get("partition/read_sketches"), generation=current.id)
+    rows = await db.read(queries.get("partitioning/read_sketches"), generation=current.id)
     stored = np.asarray(rows[0]["sketch"] if rows else [], dtype=np.int64)
     if stored.shape != found.sketch.shape:
         return max(count, 1)  # made by an older release: nothing is known, so all may differ

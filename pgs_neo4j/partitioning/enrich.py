@@ -106,7 +106,7 @@ async def _read_texts(
     async def read(places: NDArray[np.int64]) -> list[tuple[int, str]]:
         ids = members.nodes[places].tolist()
         rows = await attempt.db.read(
-            queries.get("partition/read_texts"), ids=ids, text=list(attempt.mapping.text)
+            queries.get("partitioning/read_texts"), ids=ids, text=list(attempt.mapping.text)
         )
         texts = dict(zip(rows[0]["ids"], rows[0]["texts"], strict=True))
         parts = members.partition[places].tolist()

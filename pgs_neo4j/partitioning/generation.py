@@ -32,7 +32,7 @@ async def begin(db: Database, lease: Lease, generation: str, properties: Row) ->
     removed meanwhile.
     """
     rows = await db.write(
-        queries.get("partition/create_generations"),
+        queries.get("partitioning/create_generations"),
         graph=lease.graph,
         fence=lease.fence,
         id=generation,
@@ -57,7 +57,7 @@ async def write_adjacents(
     they have in common, and what these weigh. Raises LeaseLostError."""
     names = ("source", "target", "edges", "weight")
     rows = [dict(zip(names, link, strict=True)) for link in links]
-    await _write_rows(db, graph, generation, rows, "partition/write_adjacents")
+    await _write_rows(db, graph, generation, rows, "partitioning/write_adjacents")
 
 
 async def write_units(
@@ -76,7 +76,7 @@ async def write_units(
         for child, parent, level in links
         if parent is not None
     ]
-    query = queries.get("partition/write_parents")
+    query = queries.get("partitioning/write_parents")
     for start in range(0, len(rows), PARTITION_BATCH):
         await db.write(query, rows=rows[start : start + PARTITION_BATCH])
 
@@ -86,7 +86,7 @@ async def _write_rows(
     graph: str,
     generation: str,
     rows: list[Row],
-    statement: str = "partition/write_partitions",
+    statement: str = "partitioning/write_partitions",
 ) -> None:
     query = queries.get(statement)
     for start in range(0, len(rows), PARTITION_BATCH):
@@ -104,7 +104,7 @@ async def share(
     Raises LeaseLostError when one of the two generations was taken away meanwhile.
     """
     rows = await db.write(
-        queries.get("partition/write_shared"),
+        queries.get("partitioning/write_shared"),
         source=source,
         generation=generation,
         partitions=list(partitions),
@@ -119,7 +119,7 @@ async def make_current(db: Database, graph: str, generation: str, properties: Ro
     Raises LeaseLostError when somebody gave the new one up meanwhile.
     """
     rows = await db.write(
-        queries.get("partition/set_current"),
+        queries.get("partitioning/set_current"),
         graph=graph,
         generation=generation,
         properties=properties,
@@ -130,30 +130,30 @@ async def make_current(db: Database, graph: str, generation: str, properties: Ro
 
 async def verify(db: Database, generation: str, token: str | None) -> None:
     """Note that a generation still holds as of a change token."""
-    await db.write(queries.get("partition/set_verified"), generation=generation, token=token)
+    await db.write(queries.get("partitioning/set_verified"), generation=generation, token=token)
 
 
 async def read_current(db: Database, graph: str) -> Generation | None:
     """The current generation of a graph, None before the first."""
-    rows = await db.read(queries.get("partition/read_current"), graph=graph)
+    rows = await db.read(queries.get("partitioning/read_current"), graph=graph)
     return generation_of(graph, rows[0]["generation"]) if rows else None
 
 
 async def read(db: Database, generation: str) -> Generation | None:
     """A complete generation by its id; None when there is none."""
-    rows = await db.read(queries.get("partition/generation_by_id"), generation=generation)
+    rows = await db.read(queries.get("partitioning/generation_by_id"), generation=generation)
     return generation_of(rows[0]["graph"], rows[0]["generation"]) if rows else None
 
 
 async def read_partitions(db: Database, generation: str) -> list[Partition]:
     """The partitions of a generation, by id."""
-    rows = await db.read(queries.get("partition/read_partitions"), generation=generation)
+    rows = await db.read(queries.get("partitioning/read_partitions"), generation=generation)
     return [partition_of(row["partition"], row["adjacent"], row["parent"]) for row in rows]
 
 
 async def read_units(db: Database, generation: str) -> list[Unit]:
     """The hierarchy above a generation's partitions, level by level, each by id."""
-    rows = await db.read(queries.get("partition/read_units"), generation=generation)
+    rows = await db.read(queries.get("partitioning/read_units"), generation=generation)
     return [unit_of(row["unit"], row["parent"]) for row in rows]
 
 
@@ -162,20 +162,20 @@ async def prune(db: Database, graph: str, keep: int) -> None:
 
     Those that a session or a run under way needs stay.
     """
-    rows = await db.write(queries.get("partition/mark_disposable"), graph=graph, keep=keep)
+    rows = await db.write(queries.get("partitioning/mark_disposable"), graph=graph, keep=keep)
     if rows and rows[0]["ids"]:
         await _delete(db, rows[0]["ids"])
 
 
 async def surplus(db: Database, graph: str, keep: int) -> bool:
     """Whether there are more than ``keep`` generations, needed or not."""
-    rows = await db.read(queries.get("partition/read_generations"), graph=graph)
+    rows = await db.read(queries.get("partitioning/read_generations"), graph=graph)
     return len(rows[0]["ids"]) > keep
 
 
 async def abandon(db: Database, generation: str) -> None:
     """Delete a generation unless it was made current after all."""
-    rows = await db.write(queries.get("partition/mark_abandoned"), generations=[generation])
+    rows = await db.write(queries.get("partitioning/mark_abandoned"), generations=[generation])
     if rows and rows[0]["ids"]:
         await _delete(db, rows[0]["ids"])
 
@@ -183,10 +183,10 @@ async def abandon(db: Database, generation: str) -> None:
 async def _delete(db: Database, generations: Iterable[str]) -> None:
     listed = list(generations)
     await membership.delete_members(db, listed)
-    await db.write(queries.get("partition/delete_generations"), generations=listed)
+    await db.write(queries.get("partitioning/delete_generations"), generations=listed)
 
 
 async def delete_all(db: Database, graph: str) -> None:
     """Delete every generation of a graph."""
-    rows = await db.read(queries.get("partition/read_generations"), graph=graph)
+    rows = await db.read(queries.get("partitioning/read_generations"), graph=graph)
     await _delete(db, rows[0]["ids"])

@@ -90,7 +90,7 @@ async def write_members(
             "facts": members.facts[chosen].tolist(),
         }
 
-    query = queries.get("partition/write_members")
+    query = queries.get("partitioning/write_members")
     await in_order(
         (
             db.write(query, generation=name, rows=[row(at) for at in range(len(parts))[part]])
@@ -103,7 +103,7 @@ async def write_members(
 
 async def count_members(db: Database, generation: str) -> int:
     """How many nodes are attached to a generation now; those deleted since are not."""
-    rows = await db.read(queries.get("partition/read_member_count"), generation=generation)
+    rows = await db.read(queries.get("partitioning/read_member_count"), generation=generation)
     return int(rows[0]["members"])
 
 
@@ -118,7 +118,7 @@ async def read_members(db: Database, current: Generation) -> Membership:
         found.extend(_read(row) for row in rows)
 
     ids = range(1, current.partition_count + 1)
-    query = queries.get("partition/read_membership")
+    query = queries.get("partitioning/read_membership")
     await in_order(
         (
             db.read(query, generation=current.id, partitions=list(ids[part]))
@@ -143,13 +143,13 @@ def _read(row: Row) -> Membership:
 
 async def delete_members(db: Database, generations: Sequence[str]) -> None:
     """Detach the nodes of the partitions that only these generations have."""
-    rows = await db.read(queries.get("partition/read_disposable"), generations=list(generations))
+    rows = await db.read(queries.get("partitioning/read_disposable"), generations=list(generations))
     uids, members = rows[0]["uids"], np.asarray(rows[0]["members"], dtype=np.int64)
 
     async def use(rows: list[Row]) -> None:
         del rows
 
-    query = queries.get("partition/delete_members")
+    query = queries.get("partitioning/delete_members")
     await in_order(
         (
             db.write(query, uids=uids[part])

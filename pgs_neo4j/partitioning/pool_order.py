@@ -36,7 +36,7 @@ async def pool_order(
         place = np.searchsorted(ids, np.asarray(rows[0]["ids"], dtype=np.int64))
         features[place] = await _features(rows[0], dimensions)
 
-    query = queries.get("partition/read_features")
+    query = queries.get("partitioning/read_features")
     await in_order(
         (
             db.read(

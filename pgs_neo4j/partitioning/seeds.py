@@ -19,20 +19,20 @@ async def prepare(db: Database, graph: str) -> None:
     a commit of its own.
     """
     label = seed_label(graph)
-    await db.write(queries.get("partition/create_seed_labels"), label=label)
+    await db.write(queries.get("partitioning/create_seed_labels"), label=label)
     await clear(db, graph)
 
 
 async def clear(db: Database, graph: str) -> None:
     """Take the marks away."""
-    await db.write(queries.get("partition/delete_seeds"), label=seed_label(graph))
+    await db.write(queries.get("partitioning/delete_seeds"), label=seed_label(graph))
 
 
 @asynccontextmanager
 async def marked(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
     """The partitions of a generation, marked for as long as GDS reads them."""
     label = seed_label(graph)
-    rows = await db.write(queries.get("partition/set_seeds"), generation=generation, label=label)
+    rows = await db.write(queries.get("partitioning/set_seeds"), generation=generation, label=label)
     try:
         yield Seeds(label, int(rows[0]["marked"]))
     finally:

@@ -117,7 +117,7 @@ async def _planned(reader: Reader, route: Route, read: session.Read, usual: _Usu
 
 async def _usual(work: Work) -> _Usual:
     names = [work.sweep_llm.name, work.synthesis_llm.name]
-    rows = await work.db.read(queries.get("session/read_usual_replies"), models=names)
+    rows = await work.db.read(queries.get("calls/read_usual_replies"), models=names)
     known = {row["model"]: int(row["output_tokens"]) for row in rows}
     sweep, synthesis = work.config.sweep_max_tokens, work.config.synthesis_max_tokens
     return _Usual(

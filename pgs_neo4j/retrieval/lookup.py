@@ -130,7 +130,7 @@ async def look_up(ground: Ground, wanted: Iterable[Wanted]) -> dict[Wanted, Foun
     found = dict.fromkeys(asked, Found())
     if not possible:
         return found
-    indexes = await ground.db.read(queries.get("search/read_fulltext_indexes"))
+    indexes = await ground.db.read(queries.get("retrieval/read_fulltext_indexes"))
     index = lucene.covering(indexes, ground.mapping.labels, ground.properties)
     if index is None:
         return found | await _scanned(ground, possible)
@@ -174,7 +174,7 @@ async def _by_index(
 ) -> dict[Wanted, _Candidates]:
     inside = sum(partition.tokens for partition in ground.partitions) <= INNER_TOKENS
     [row] = await ground.db.read(
-        queries.get("search/nodes_by_fulltext"),
+        queries.get("retrieval/nodes_by_fulltext"),
         index=index,
         queries=[lucene.query(each, inside=inside) for each in wanted],
         generation=ground.generation,
@@ -200,7 +200,7 @@ async def _by_scan(
         if not sought:
             break
         [row] = await ground.db.read(
-            queries.get("search/scan_members"),
+            queries.get("retrieval/scan_members"),
             partitions=[partition.uid for partition in portion],
             text=ground.properties,
             wanted=[_row(place, each, closely) for place, each in enumerate(sought)],
@@ -272,7 +272,7 @@ def _in_order(ground: Ground, hits: Iterable[Hit]) -> tuple[Hit, ...]:
 
 async def _placed(ground: Ground, nodes: list[str]) -> list[Row]:
     return await ground.db.read(
-        queries.get("search/read_placed_nodes"),
+        queries.get("retrieval/read_placed_nodes"),
         generation=ground.generation,
         nodes=nodes,
         text=list(ground.mapping.text),

@@ -129,7 +129,7 @@ async def _borrowed(
         return QuestionVector(None, "there is nothing to compare the question with")
     best = await lexical_matches(db, mapping, question, 4 * FEEDBACK_NODES)
     rows = await db.read(
-        queries.get("search/read_vectors"),
+        queries.get("retrieval/read_vectors"),
         nodes=list(best),
         embedding=space.embedding,
         dimensions=dimensions,
@@ -152,7 +152,7 @@ async def lexical_matches(
     if not terms or not mapping.text:
         return {}
     rows = await db.read(
-        queries.get("search/read_term_matches"),
+        queries.get("retrieval/read_term_matches"),
         labels=list(mapping.labels),
         text=list(mapping.text),
         terms=terms,

@@ -52,7 +52,7 @@ async def nearest(
     else:
         best = list(await lexical_matches(db, mapping, question, k))
         method = "shared words"
-    rows = await db.read(queries.get("search/read_nodes"), nodes=best, **_shown(mapping))
+    rows = await db.read(queries.get("retrieval/read_nodes"), nodes=best, **_shown(mapping))
     return Nearest(_nodes(rows), method)
 
 
@@ -73,7 +73,7 @@ async def create_indexes(db: Database, mapping: GraphMapping, dimensions: int) -
             continue
         name = index_name(label, mapping.embedding)
         await db.write(
-            queries.get("search/create_vector_indexes"),
+            queries.get("retrieval/create_vector_indexes"),
             name=name,
             label=label,
             property=mapping.embedding,
@@ -87,7 +87,7 @@ async def drop_indexes(db: Database) -> list[str]:
     """Drop the vector indexes that are ours; returns their names."""
     names = [row["name"] for row in await _indexes(db) if row["name"].startswith(INDEX_PREFIX)]
     for name in names:
-        await db.write(queries.get("search/drop_vector_indexes"), name=name)
+        await db.write(queries.get("retrieval/drop_vector_indexes"), name=name)
     return names
 
 
@@ -98,7 +98,7 @@ def index_name(label: str, embedding: str) -> str:
 
 
 async def _indexes(db: Database) -> list[Row]:
-    return await db.read(queries.get("search/read_vector_indexes"))
+    return await db.read(queries.get("retrieval/read_vector_indexes"))
 
 
 async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
@@ -121,7 +121,7 @@ async def _by_index(
     best: dict[str, Row] = {}
     for index in indexes:
         rows = await db.read(
-            queries.get("search/nearest_by_index"),
+            queries.get("retrieval/nearest_by_index"),
             index=index,
             candidates=CANDIDATES * k,
             k=k,
@@ -151,7 +151,7 @@ async def _by_product(
         return sorted(scored)[:k]
 
     async for row in db.stream(
-        queries.get("search/read_all_vectors"),
+        queries.get("retrieval/read_all_vectors"),
         labels=list(mapping.labels),
         embedding=mapping.embedding,
         dimensions=len(vector),

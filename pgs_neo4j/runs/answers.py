@@ -94,7 +94,7 @@ async def write(db: Database, handle: Handle, answer: Answer) -> None:
         for citation in each.citations
     ]
     rows = await db.write(
-        queries.get("session/write_answers"),
+        queries.get("runs/write_answers"),
         run=run,
         holder=handle.holder,
         generation=answer.generation,
@@ -175,7 +175,7 @@ async def _synthesis(
 
 async def _cited(db: Database, run: str, mapping: GraphMapping) -> dict[Name, Citation]:
     rows = await db.read(
-        queries.get("session/read_cited"),
+        queries.get("runs/read_cited"),
         run=run,
         title=mapping.title or "",
         key=mapping.key or "",

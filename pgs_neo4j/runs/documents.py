@@ -66,7 +66,7 @@ async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[
     for first in range(0, len(places), BATCH):
         batch = places[first : first + BATCH]
         found = await db.read(
-            queries.get("session/read_sources"),
+            queries.get("runs/read_sources"),
             generation=answer.generation,
             partitions=[partition for partition, _ in batch],
             ranks=[rank for _, rank in batch],

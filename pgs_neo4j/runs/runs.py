@@ -80,9 +80,9 @@ async def begin(
     The id of the run: another one's when the idempotency key was given before, None when the
     generation, the session, or the graph was taken away meanwhile.
     """
-    await db.write(queries.get("session/set_abandoned_runs"), session=session_uid)
+    await db.write(queries.get("runs/set_abandoned_runs"), session=session_uid)
     rows = await db.write(
-        queries.get("session/create_runs"),
+        queries.get("runs/create_runs"),
         session=session_uid,
         id=handle.id,
         generation=generation,
@@ -94,13 +94,13 @@ async def begin(
 
 async def by_key(db: Database, idempotency: str) -> str | None:
     """The id of the run that an idempotency key was given to."""
-    rows = await db.read(queries.get("session/run_by_key"), idempotency=idempotency)
+    rows = await db.read(queries.get("runs/run_by_key"), idempotency=idempotency)
     return str(rows[0]["id"]) if rows else None
 
 
 async def read(db: Database, run: str) -> StoredRun:
     """A run as it is stored. Raises UnknownRunError."""
-    rows = await db.read(queries.get("session/run_by_id"), run=run, silent_s=SILENT_S)
+    rows = await db.read(queries.get("runs/run_by_id"), run=run, silent_s=SILENT_S)
     if not rows:
         raise UnknownRunError(
             f"there is no run {run[:60]!r}; 'pgs sessions show SESSION' lists those of a session"
@@ -120,7 +120,7 @@ async def read(db: Database, run: str) -> StoredRun:
 async def given_up(db: Database, session_uid: str) -> list[str]:
     """Ids of the session's runs that nobody carries out any more, and none could say so."""
     rows = await db.read(
-        queries.get("session/read_running_runs"), session=session_uid, silent_s=SILENT_S
+        queries.get("runs/read_running_runs"), session=session_uid, silent_s=SILENT_S
     )
     return [row["id"] for row in rows if row["silent"] or _ended(row["holder"])]
 
@@ -134,7 +134,7 @@ async def take_over(db: Database, stored: StoredRun) -> Handle:
         )
     handle = Handle(stored.id, new_holder())
     rows = await db.write(
-        queries.get("session/set_run_holders"), run=stored.id, former=former, holder=handle.holder
+        queries.get("runs/set_run_holders"), run=stored.id, former=former, holder=handle.holder
     )
     if not rows:
         raise BusyError(f"somebody else has just resumed run {stored.id}; wait for its end")
@@ -144,7 +144,7 @@ async def take_over(db: Database, stored: StoredRun) -> Handle:
 async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
     """Keep the routing of a run, as JSON. Raises RunLostError when the run is ours no more."""
     rows = await db.write(
-        queries.get("session/set_run_routings"),
+        queries.get("runs/set_run_routings"),
         run=handle.id,
         holder=handle.holder,
         routing=routing,
@@ -161,7 +161,7 @@ async def finish(
     False when it is ours no more.
     """
     rows = await db.write(
-        queries.get("session/set_run_results"),
+        queries.get("runs/set_run_results"),
         run=handle.id,
         holder=handle.holder,
         properties=properties,
@@ -219,7 +219,7 @@ async def _sign(db: Database, handle: Handle) -> bool:
         async with asyncio.timeout(SIGN_TIMEOUT_S):
             return bool(
                 await db.write(
-                    queries.get("session/set_run_signs"), run=handle.id, holder=handle.holder
+                    queries.get("runs/set_run_signs"), run=handle.id, holder=handle.holder
                 )
             )
     except (PGSError, TimeoutError):

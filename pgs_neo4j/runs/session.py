@@ -68,7 +68,7 @@ def uid(graph: str, session: str) -> str:
 async def open_session(db: Database, graph: str, session: str) -> None:
     """Create a session, or find it there already. Raises UnknownGraphError."""
     rows = await db.write(
-        queries.get("session/merge_sessions"), uid=uid(graph, session), graph=graph, id=session
+        queries.get("runs/merge_sessions"), uid=uid(graph, session), graph=graph, id=session
     )
     if not rows:
         raise UnknownGraphError(f"graph {graph} was removed meanwhile; add it again to go on")
@@ -84,7 +84,7 @@ def check_name(session: str) -> None:
 
 async def check_exists(db: Database, graph: str, session: str) -> None:
     """Raise UnknownSessionError when the graph has no such session."""
-    rows = await db.read(queries.get("session/session_by_uid"), uid=uid(graph, session))
+    rows = await db.read(queries.get("runs/session_by_uid"), uid=uid(graph, session))
     if not rows:
         raise UnknownSessionError(
             f"graph {graph} has no session {session}; 'pgs sessions list' shows those it has, "
@@ -100,7 +100,7 @@ async def read_so_far(
     With the id of a run as ``before``, only by runs that began before it.
     """
     rows = await db.read(
-        queries.get("session/read_coverage"),
+        queries.get("runs/read_coverage"),
         session=uid(graph, session),
         generation=generation,
         before=before,
@@ -137,7 +137,7 @@ async def record_sweep(
     cited = [(key, finding.citations) for key, finding in findings]
     cited += [(key, flag.citations) for key, flag in flags]
     rows = await db.write(
-        queries.get("session/write_sweeps"),
+        queries.get("runs/write_sweeps"),
         run=handle.id,
         holder=handle.holder,
         generation=sweep.generation,
@@ -183,7 +183,7 @@ def sweep_key(run: str, partition: int) -> str:
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
     """Sessions of one graph or of all, the one used last first."""
-    rows = await db.read(queries.get("session/read_sessions"), graph=graph or "")
+    rows = await db.read(queries.get("runs/read_sessions"), graph=graph or "")
     names = ("id", "graph", "created_at", "updated_at", "runs")
     return [SessionInfo(**{name: row[name] for name in names}) for row in rows]
 
@@ -191,14 +191,14 @@ async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
 async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
     """Runs of a session, oldest first: their stored properties, and a row for each sweep."""
     await check_exists(db, graph, session)
-    rows = await db.read(queries.get("session/read_runs"), uid=uid(graph, session))
+    rows = await db.read(queries.get("runs/read_runs"), uid=uid(graph, session))
     return [{**row["run"], "sweeps": row["sweeps"]} for row in rows]
 
 
 async def delete_session(db: Database, graph: str, session: str) -> None:
     """Delete a session and all it recorded. Raises UnknownSessionError."""
     await check_exists(db, graph, session)
-    await db.write(queries.get("session/delete_sessions"), uid=uid(graph, session))
+    await db.write(queries.get("runs/delete_sessions"), uid=uid(graph, session))
 
 
 def _sweep_row(sweep_id: str, sweep: Sweep) -> Row:

@@ -49,7 +49,7 @@ async def unsynthesized(
     Those of runs that were killed are among them: nobody else will tell what they read.
     """
     rows = await db.read(
-        queries.get("session/read_unsynthesized"),
+        queries.get("runs/read_unsynthesized"),
         session=uid(graph, session),
         run=run,
         given_up=await runs.given_up(db, uid(graph, session)),
@@ -69,7 +69,7 @@ async def recorded_sweeps(
 ) -> list[Sweep]:
     """What a run has recorded of each partition, by partition."""
     rows = await db.read(
-        queries.get("session/read_sweeps"),
+        queries.get("runs/read_sweeps"),
         run=run,
         title=mapping.title or "",
         key=mapping.key or "",

@@ -25,7 +25,7 @@ async def members(
         if skip.issuperset(range(first, last)):
             continue
         rows = await db.read(
-            queries.get("session/read_members"),
+            queries.get("sweeping/read_members"),
             partition=partition.uid,
             first=first,
             last=last,
@@ -48,7 +48,7 @@ async def relationships(
 ) -> list[Relationship]:
     """Relationships among a partition's members, by rank; parallel ones of a type are one."""
     rows = await db.read(
-        queries.get("session/read_relationships"),
+        queries.get("sweeping/read_relationships"),
         partition=partition.uid,
         types=list(mapping.relationship_types),
     )

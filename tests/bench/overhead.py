@@ -53,7 +53,7 @@ RETURN m.rank AS rank, elementId(n) AS element_id,
        [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key
 ORDER BY rank
 """
-SAME = queries.get("session/read_members").text
+SAME = queries.get("sweeping/read_members").text
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ def _driver(server: Server) -> AsyncDriver:
 
 
 async def _read(driver: AsyncDriver, part: Partition, mapping: GraphMapping, members: str) -> int:
-    links = queries.get("session/read_relationships").text
+    links = queries.get("sweeping/read_relationships").text
     shown = {"text": list(mapping.text), "title": mapping.title or "", "key": mapping.key or ""}
     count = 0
     async with driver.session(default_access_mode=READ_ACCESS) as session:

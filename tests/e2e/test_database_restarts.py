@@ -57,7 +57,7 @@ def while_writing(patch: pytest.MonkeyPatch, restart: Restart) -> None:
     write = Database.write
 
     async def written(db: Database, query: Query, **params: Any) -> list[Row]:
-        if query.name != "partition/write_members":
+        if query.name != "partitioning/write_members":
             return await write(db, query, **params)
         writing = asyncio.create_task(write(db, query, **params))
         await restart()

@@ -97,11 +97,11 @@ async def test_cancelling_ends_the_transaction_on_the_server(db):
 
 async def test_the_schema_is_made_once(db):
     await db.ensure_schema()
-    rows = await db.read(queries.get("schema/read_constraints"))
-    constraints = [n for n in queries.names() if n.startswith("schema/constraint_")]
+    rows = await db.read(queries.get("catalog/read_constraints"))
+    constraints = [n for n in queries.names() if n.startswith("database/constraint_")]
     assert len(rows) == len(constraints) > 5
     await db.ensure_schema()
-    assert len(await db.read(queries.get("schema/read_constraints"))) == len(rows)
+    assert len(await db.read(queries.get("catalog/read_constraints"))) == len(rows)
 
 
 async def test_concurrent_schemas_do_not_collide(db):
@@ -204,7 +204,7 @@ async def test_our_own_commits_leave_the_change_token_and_others_do_not(db):
     await db.ensure_schema()
     first = await db.change_token()
     assert first is not None
-    query = queries.get("schema/merge_meta")
+    query = queries.get("database/merge_meta")
     await asyncio.gather(*(db.write(query, version=db_module.SCHEMA_VERSION) for _ in range(9)))
     assert await db.change_token() == first
     await db.call("CREATE (:Thing)", {}, "write")
@@ -225,5 +225,5 @@ async def test_a_database_of_the_first_release_is_brought_up_to_date(db):
     await db.ensure_schema()
     _, rows = await db.call("MATCH (p:PgsPartition) RETURN p.level, p.lineage", {}, "read")
     assert rows == [{"p.level": 0, "p.lineage": "g1:1"}]
-    stored = await db.read(queries.get("schema/read_version"))
+    stored = await db.read(queries.get("database/read_version"))
     assert stored[0]["version"] == db_module.SCHEMA_VERSION

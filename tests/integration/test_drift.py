@@ -379,6 +379,6 @@ async def test_the_report_of_a_generation_has_all_its_figures(engine, db):
     assert (stored.pools, stored.pooled_nodes) == (1, 3)
     assert stored.settings
     assert stored.token == await db.change_token()
-    rows = await db.read(queries.get("partition/read_sketches"), generation=stored.id)
+    rows = await db.read(queries.get("partitioning/read_sketches"), generation=stored.id)
     assert len(rows[0]["sketch"]) == 8192
     assert np.any(rows[0]["sketch"])

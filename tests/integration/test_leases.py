@@ -36,7 +36,7 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 async def take(db: Database, name: str, seconds: float = 30.0) -> dict[str, Any]:
     rows = await db.write(
-        queries.get("lease/merge_leases"), graph="papers", holder=name, seconds=seconds
+        queries.get("database/merge_leases"), graph="papers", holder=name, seconds=seconds
     )
     return rows[0]
 
@@ -233,7 +233,7 @@ async def test_a_database_that_stays_away_ends_the_body_when_the_time_is_over(
     write = Database.write
 
     async def away(self: Database, query: queries.Query, **params: object) -> list[Row]:
-        if query.name != "lease/set_lease_expiries":
+        if query.name != "database/set_lease_expiries":
             return await write(self, query, **params)
         tries.append(query.name)
         raise DatabaseUnavailableError("away")
@@ -252,7 +252,7 @@ async def test_a_database_that_is_away_for_a_moment_costs_nothing(
     write = Database.write
 
     async def away_once(self: Database, query: queries.Query, **params: object) -> list[Row]:
-        if query.name == "lease/set_lease_expiries":
+        if query.name == "database/set_lease_expiries":
             tries.append(query.name)
             if len(tries) == 1:
                 raise DatabaseUnavailableError("away")
@@ -405,7 +405,7 @@ async def test_a_lease_whose_acquirer_never_heard_of_it_is_given_back(
 
     async def unheard(self: Database, query: queries.Query, **params: object) -> list[Row]:
         rows = await write(self, query, **params)
-        if query.name == "lease/merge_leases":
+        if query.name == "database/merge_leases":
             raise DatabaseUnavailableError("the acknowledgement was lost")
         return rows
 

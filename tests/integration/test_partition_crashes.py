@@ -34,22 +34,23 @@ CREATE (:Paper {abstract: 'One more.'})-[:CITES {strength: 1.0}]->(a)-[:CITES {s
 TELL = "MATCH (a:Paper {doi: 'doi/3'}) SET a.abstract = a.abstract + ' And more.'"
 CHANGES = {"cold": None, "seeded": JOIN, "refreshed": TELL}
 ALWAYS = {
-    "lease/merge_leases",
-    "partition/create_generations",
-    "partition/write_partitions",
-    "partition/write_adjacents",
-    "partition/write_members",
-    "partition/write_parents",
-    "partition/set_current",
-    "partition/mark_disposable",
-    "partition/delete_members",
-    "partition/delete_generations",
-    "lease/set_free_leases",
+    "database/merge_leases",
+    "partitioning/create_generations",
+    "partitioning/write_partitions",
+    "partitioning/write_adjacents",
+    "partitioning/write_members",
+    "partitioning/write_parents",
+    "partitioning/set_current",
+    "partitioning/mark_disposable",
+    "partitioning/delete_members",
+    "partitioning/delete_generations",
+    "database/set_free_leases",
 }
 WRITES = {
     "cold": ALWAYS,
-    "seeded": ALWAYS | {"partition/set_seeds", "partition/delete_seeds", "partition/write_shared"},
-    "refreshed": ALWAYS | {"partition/write_shared"},
+    "seeded": ALWAYS
+    | {"partitioning/set_seeds", "partitioning/delete_seeds", "partitioning/write_shared"},
+    "refreshed": ALWAYS | {"partitioning/write_shared"},
 }
 INVENTORY = """
 CALL () {
@@ -192,7 +193,7 @@ async def test_a_crash_at_any_write_leaves_old_or_new(
             faults.arm("", 0)
             failed += seen[at - 1 : at]
             after = await whole(db)
-            assert (after.id != before.id) == ("partition/set_current" in done)
+            assert (after.id != before.id) == ("partitioning/set_current" in done)
             read = await ensure.read_current(db, "papers")
             assert read is not None
             assert read.generation.id == after.id

@@ -391,7 +391,7 @@ async def test_old_generations_go_by_number_and_stay_when_a_session_needs_them(d
     mapping = await papers(db)
     config = PGSConfig(min_community_size=10, target_partition_max=60, keep_generations=2)
     ids = [(await ensure(mapping, config=config, force=True)).generation.id for _ in range(3)]
-    kept = (await db.read(queries.get("partition/read_generations"), graph="papers"))[0]["ids"]
+    kept = (await db.read(queries.get("partitioning/read_generations"), graph="papers"))[0]["ids"]
     assert set(kept) == set(ids[1:])
     await db.call(
         "MATCH (p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $id}) "
@@ -401,7 +401,7 @@ async def test_old_generations_go_by_number_and_stay_when_a_session_needs_them(d
     )
     for _ in range(3):
         await ensure(mapping, config=config, force=True)
-    kept = (await db.read(queries.get("partition/read_generations"), graph="papers"))[0]["ids"]
+    kept = (await db.read(queries.get("partitioning/read_generations"), graph="papers"))[0]["ids"]
     assert ids[1] in kept
     assert len(kept) == 3
 
@@ -416,7 +416,7 @@ async def test_purge_leaves_the_users_graph_as_it_was(db, ensure):
     assert purged.relationships > 162
     assert await checksum(db) == before
     assert await count(db, "(x:PgsGraph|PgsGeneration|PgsPartition|PgsMeta)") == 0
-    assert await db.read(queries.get("schema/read_constraints")) == []
+    assert await db.read(queries.get("catalog/read_constraints")) == []
     assert (await catalog.purge(db)).nodes == 0
 
 

@@ -39,7 +39,7 @@ async def read_ids(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Internal ids (n,) of the view's nodes, ascending, and about the characters of each text."""
     found = await db.read(
-        queries.get("partition/read_node_sizes"),
+        queries.get("partitioning/read_node_sizes"),
         labels=list(mapping.labels),
         text=list(mapping.text),
     )
@@ -63,7 +63,7 @@ async def scan_nodes(
         facts.fill(ids, rows[0])
         on_event(Progressed("partition", facts.seen, len(ids), "nodes scanned"))
 
-    query = queries.get("partition/read_nodes")
+    query = queries.get("partitioning/read_nodes")
     await in_order(
         (
             db.read(

@@ -44,7 +44,7 @@ async def scan_relationships(
             seen = sum(len(part.source) for part in parts)
             on_event(Progressed("partition", seen, 0, "relationships scanned"))
 
-    query = queries.get("partition/read_relationships")
+    query = queries.get("partitioning/read_relationships")
     types, weight = list(mapping.relationship_types), mapping.relationship_weight or ""
     await in_order(
         (
