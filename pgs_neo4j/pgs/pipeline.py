@@ -26,7 +26,7 @@ from pgs_neo4j.partitioning import generation
 from pgs_neo4j.pgs.route import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
 from pgs_neo4j.pgs.waves import flagged, judge, reader_of, swept
-from pgs_neo4j.runs import answers, runs, session
+from pgs_neo4j.runs import answers, keys, runs, session
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.sweeps import Recovered, unsynthesized
 from pgs_neo4j.synthesis.reduce import Reducer
@@ -205,7 +205,7 @@ async def _answer(
 
 
 async def _finish(work: Work, run: Run, answer: Answer, material: Material) -> None:
-    used = [session.sweep_key(run.id, result.partition) for result in answer.sweeps]
+    used = [keys.sweep_id(run.id, result.partition) for result in answer.sweeps]
     used += [recovered.key for recovered in material.earlier]
     answered = bool(answer.text)
     if answered:

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, get_args
-from uuid import uuid4
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.queue import deadline_passed
@@ -33,7 +32,7 @@ from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.partitioning import ensure
 from pgs_neo4j.partitioning.ensure import OpenGDS, Partitioning, Target
 from pgs_neo4j.retrieval.space import QuestionVector, Space
-from pgs_neo4j.runs import runs, session
+from pgs_neo4j.runs import keys, runs, session
 from pgs_neo4j.runs.runs import Handle, StoredRun
 
 MAX_QUESTION = 20_000
@@ -215,7 +214,7 @@ async def recorded(
 
 
 async def _begun(work: Work, request: Request) -> Run:
-    handle = Handle(f"r{uuid4().hex[:12]}", runs.new_holder())
+    handle = Handle(keys.new_run_id(), runs.new_holder())
     given = {
         "question": request.question,
         "mode": request.mode,
@@ -230,7 +229,7 @@ async def _begun(work: Work, request: Request) -> Run:
         began = await runs.begin(
             work.db,
             handle,
-            session.uid(request.graph, request.session),
+            keys.session_uid(request.graph, request.session),
             generation,
             given,
             idempotency(request),
@@ -274,8 +273,7 @@ async def _resumed(work: Work, request: Request, stored: StoredRun) -> Run:
 
 def idempotency(request: Request) -> str:
     """How an idempotency key is stored: within its session; empty when none was given."""
-    key = request.idempotency_key
-    return f"{session.uid(request.graph, request.session)}/{key}" if key else ""
+    return keys.idempotency_uid(request.graph, request.session, request.idempotency_key)
 
 
 def _shared(config: PGSConfig) -> bool:

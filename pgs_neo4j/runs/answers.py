@@ -25,8 +25,9 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
+from pgs_neo4j.runs.keys import sweep_id
 from pgs_neo4j.runs.runs import Handle, StoredRun, taken_away
-from pgs_neo4j.runs.session import Read, sweep_key
+from pgs_neo4j.runs.session import Read
 from pgs_neo4j.runs.sweeps import cited_node, recorded_sweeps
 from pgs_neo4j.runs.verdicts import Name, located
 from pgs_neo4j.synthesis.prompt import parse_synthesis
@@ -249,7 +250,7 @@ def _sightings(run: str, crosscheck: Crosscheck) -> list[Row]:
 
 def _key(run: str, stated: Stated, kind: str) -> str:
     """The id of a bullet as it is recorded with its sweep, which may be of an earlier run."""
-    return f"{sweep_key(stated.run or run, stated.partition)}:{kind}{stated.place}"
+    return f"{sweep_id(stated.run or run, stated.partition)}:{kind}{stated.place}"
 
 
 def _citation_row(key: str, citation: Citation) -> Row:

@@ -15,7 +15,8 @@ from typing import Any
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
-from pgs_neo4j.model import Citation, Coverage, Mode, Partition, Report, Sweep
+from pgs_neo4j.model import Citation, Coverage, Finding, Flag, Mode, Partition, Report, Sweep
+from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.runs import Handle, taken_away
 from pgs_neo4j.runs.verdicts import citations_json, quotes_json
 
@@ -60,15 +61,13 @@ class SessionInfo:
     coverage: Coverage | None = None
 
 
-def uid(graph: str, session: str) -> str:
-    """The key of a session: its name within its graph."""
-    return f"{graph}/{session}"
-
-
 async def open_session(db: Database, graph: str, session: str) -> None:
     """Create a session, or find it there already. Raises UnknownGraphError."""
     rows = await db.write(
-        queries.get("runs/merge_sessions"), uid=uid(graph, session), graph=graph, id=session
+        queries.get("runs/merge_sessions"),
+        uid=keys.session_uid(graph, session),
+        graph=graph,
+        id=session,
     )
     if not rows:
         raise UnknownGraphError(f"graph {graph} was removed meanwhile; add it again to go on")
@@ -84,7 +83,7 @@ def check_name(session: str) -> None:
 
 async def check_exists(db: Database, graph: str, session: str) -> None:
     """Raise UnknownSessionError when the graph has no such session."""
-    rows = await db.read(queries.get("runs/session_by_uid"), uid=uid(graph, session))
+    rows = await db.read(queries.get("runs/session_by_uid"), uid=keys.session_uid(graph, session))
     if not rows:
         raise UnknownSessionError(
             f"graph {graph} has no session {session}; 'pgs sessions list' shows those it has, "
@@ -101,7 +100,7 @@ async def read_so_far(
     """
     rows = await db.read(
         queries.get("runs/read_coverage"),
-        session=uid(graph, session),
+        session=keys.session_uid(graph, session),
         generation=generation,
         before=before,
     )
@@ -130,55 +129,70 @@ async def record_sweep(
     Recorded again, with more passes, it takes the place of what was there. ``replies`` are kept
     along with it. Raises DatabaseError when the run or the partition was taken away meanwhile.
     """
-    sweep_id = sweep_key(handle.id, sweep.partition)
-    report = sweep.report or Report(partition=sweep.partition)
-    findings = [(f"{sweep_id}:f{i}", finding) for i, finding in enumerate(report.findings)]
-    flags = [(f"{sweep_id}:o{i}", flag) for i, flag in enumerate(report.flags)]
-    cited = [(key, finding.citations) for key, finding in findings]
-    cited += [(key, flag.citations) for key, flag in flags]
+    run_id, partition_id = handle.id, sweep.partition
+    report = sweep.report or Report(partition=partition_id)
+    findings = [
+        _finding_row(keys.finding_id(run_id, partition_id, place), place, finding)
+        for place, finding in enumerate(report.findings)
+    ]
+    flags = [
+        _flag_row(keys.flag_id(run_id, partition_id, place), place, flag)
+        for place, flag in enumerate(report.flags)
+    ]
+    cited = [
+        (row["id"], finding.citations)
+        for row, finding in zip(findings, report.findings, strict=True)
+    ]
+    cited += [(row["id"], flag.citations) for row, flag in zip(flags, report.flags, strict=True)]
     rows = await db.write(
         queries.get("runs/write_sweeps"),
-        run=handle.id,
+        run=run_id,
         holder=handle.holder,
         generation=sweep.generation,
-        partition=sweep.partition,
-        sweep=_sweep_row(sweep_id, sweep),
-        findings=[
-            {
-                "id": i,
-                "text": f.text,
-                "place": n,
-                "supported": f.supported,
-                "misquoted": sum(not quote.found for quote in f.quotes),
-                "citations": citations_json(f.citations),
-                "quotes": quotes_json(f.quotes),
-            }
-            for n, (i, f) in enumerate(findings)
-        ],
-        flags=[
-            {
-                "id": i,
-                "text": f.text,
-                "place": n,
-                "target": f.target,
-                "citations": citations_json(f.citations),
-            }
-            for n, (i, f) in enumerate(flags)
-        ],
+        partition=partition_id,
+        sweep=_sweep_row(keys.sweep_id(run_id, partition_id), sweep),
+        findings=findings,
+        flags=flags,
         absences=[
-            {"id": f"{sweep_id}:a{n}", "text": absence.text, "place": n}
-            for n, absence in enumerate(report.absences)
+            {
+                "id": keys.absence_id(run_id, partition_id, place),
+                "text": absence.text,
+                "place": place,
+            }
+            for place, absence in enumerate(report.absences)
         ],
-        citations=[_citation_row(key, c) for key, found in cited for c in found if c.valid],
+        citations=[
+            _citation_row(bullet_id, citation)
+            for bullet_id, citations in cited
+            for citation in citations
+            if citation.valid
+        ],
         replies=list(replies),
     )
     if not rows:
         raise taken_away()
 
 
-def sweep_key(run: str, partition: int) -> str:
-    """The key of a run's sweep of a partition."""
-    return f"{run}:{partition}"
+def _finding_row(finding_id: str, place: int, finding: Finding) -> Row:
+    return {
+        "id": finding_id,
+        "text": finding.text,
+        "place": place,
+        "supported": finding.supported,
+        "misquoted": sum(not quote.found for quote in finding.quotes),
+        "citations": citations_json(finding.citations),
+        "quotes": quotes_json(finding.quotes),
+    }
+
+
+def _flag_row(flag_id: str, place: int, flag: Flag) -> Row:
+    return {
+        "id": flag_id,
+        "text": flag.text,
+        "place": place,
+        "target": flag.target,
+        "citations": citations_json(flag.citations),
+    }
 
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
@@ -191,14 +205,14 @@ async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
 async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
     """Runs of a session, oldest first: their stored properties, and a row for each sweep."""
     await check_exists(db, graph, session)
-    rows = await db.read(queries.get("runs/read_runs"), uid=uid(graph, session))
+    rows = await db.read(queries.get("runs/read_runs"), uid=keys.session_uid(graph, session))
     return [{**row["run"], "sweeps": row["sweeps"]} for row in rows]
 
 
 async def delete_session(db: Database, graph: str, session: str) -> None:
     """Delete a session and all it recorded. Raises UnknownSessionError."""
     await check_exists(db, graph, session)
-    await db.write(queries.get("runs/delete_sessions"), uid=uid(graph, session))
+    await db.write(queries.get("runs/delete_sessions"), uid=keys.session_uid(graph, session))
 
 
 def _sweep_row(sweep_id: str, sweep: Sweep) -> Row:

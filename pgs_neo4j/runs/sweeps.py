@@ -25,8 +25,7 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.runs import runs
-from pgs_neo4j.runs.session import uid
+from pgs_neo4j.runs import keys, runs
 from pgs_neo4j.runs.verdicts import Name, citations_of, quotes_of
 from pgs_neo4j.sweeping.report import finding
 from pgs_neo4j.text import node_text
@@ -50,9 +49,9 @@ async def unsynthesized(
     """
     rows = await db.read(
         queries.get("runs/read_unsynthesized"),
-        session=uid(graph, session),
+        session=keys.session_uid(graph, session),
         run=run,
-        given_up=await runs.given_up(db, uid(graph, session)),
+        given_up=await runs.given_up(db, keys.session_uid(graph, session)),
         generation=generation,
         title=mapping.title or "",
         key=mapping.key or "",
