@@ -10,28 +10,16 @@ from typer.main import get_command
 
 from pgs_neo4j import __version__
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands import (
-    ask,
-    demo,
-    doctor,
-    export,
-    inspect,
-    load,
-    partitions,
-    plan,
-    purge,
-    repartition,
-    resume,
-    schedule,
-    show,
-)
-from pgs_neo4j.cli.commands.cache import cache_app
-from pgs_neo4j.cli.commands.config import config_app
-from pgs_neo4j.cli.commands.graphs import graph_app
-from pgs_neo4j.cli.commands.index import index_app
-from pgs_neo4j.cli.commands.jobs import jobs_app
-from pgs_neo4j.cli.commands.local import local_app
-from pgs_neo4j.cli.commands.sessions import sessions_app
+from pgs_neo4j.cli.commands.graphs import inspect, load, partitions, purge
+from pgs_neo4j.cli.commands.graphs.graph import graph_app
+from pgs_neo4j.cli.commands.graphs.index import index_app
+from pgs_neo4j.cli.commands.operations import demo, doctor, repartition, schedule
+from pgs_neo4j.cli.commands.operations.cache import cache_app
+from pgs_neo4j.cli.commands.operations.config import config_app
+from pgs_neo4j.cli.commands.operations.jobs import jobs_app
+from pgs_neo4j.cli.commands.operations.local import local_app
+from pgs_neo4j.cli.commands.questions import ask, export, plan, resume, show
+from pgs_neo4j.cli.commands.questions.sessions import sessions_app
 from pgs_neo4j.cli.run import report_fault
 
 # Plain help needs no rich, which keeps it fast, and reads well in a pipe.

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from pgs_neo4j.config.schedule_table import ScheduleEntry, named
+from pgs_neo4j.engine.repartition import Ended, Failed, Order, attempt, repartition_all
 from pgs_neo4j.errors import ConfigError, PGSError
 from pgs_neo4j.jobs.cron import trigger
-from pgs_neo4j.jobs.repartition import Ended, Failed, Order, attempt, repartition_all
 
 if TYPE_CHECKING:
     from apscheduler.events import JobExecutionEvent

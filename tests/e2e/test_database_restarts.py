@@ -14,13 +14,13 @@ from pgs_neo4j import local
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import open_gds
-from pgs_neo4j.jobs.record import list_jobs
-from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.local import LocalOptions
 from pgs_neo4j.partitioning import build, ensure, generation
 from pgs_neo4j.partitioning.scan import view
+from pgs_neo4j.runs.jobs import list_jobs
 from tests.graphs import checksum
 from tests.leftovers import expire, nothing_left, only, whole
 

@@ -18,7 +18,7 @@ import pytest
 from pgs_neo4j import catalog
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.jobs.record import list_jobs
+from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.graphs import checksum, count, papers
 

@@ -19,11 +19,11 @@ import pytest
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.gds import GDS, leftovers
-from pgs_neo4j.jobs.record import list_jobs
-from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.partitioning import ensure
+from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on
 from tests.graphs import checksum, count, papers

@@ -7,6 +7,7 @@ import pytest
 
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database import names, queries
+from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
@@ -15,7 +16,6 @@ from pgs_neo4j.errors import (
     DatabaseUnavailableError,
     QueryError,
 )
-from pgs_neo4j.jobs.repartition import repartition
 from tests.engines import engine_on
 from tests.graphs import papers
 

@@ -12,12 +12,12 @@ import pytest
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.repartition import Order, repartition, repartition_all
 from pgs_neo4j.errors import BusyError, EmptyGraphError, UsageError
 from pgs_neo4j.events import StepStarted
-from pgs_neo4j.jobs import record
-from pgs_neo4j.jobs.record import begin, close, get, list_jobs
-from pgs_neo4j.jobs.repartition import Order, repartition, repartition_all
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.runs import jobs
+from pgs_neo4j.runs.jobs import begin, close, get, list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count
@@ -185,19 +185,19 @@ async def test_a_job_that_was_taken_for_dead_has_the_last_word(pgs: PGS) -> None
 
 
 async def test_a_running_job_gives_signs_of_life(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "SIGN_S", 0.01)
+    monkeypatch.setattr(jobs, "SIGN_S", 0.01)
     db = pgs.db
     await db.ensure_schema()
     job = await begin(db, "papers")
     await db.call(AGE, {"id": job.id}, "write")
-    async with record.alive(db, job), asyncio.timeout(60):
+    async with jobs.alive(db, job), asyncio.timeout(60):
         while (await get(db, job.id)).silent:
             await asyncio.sleep(0.02)
     assert not (await get(db, job.id)).silent
 
 
 async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "KEPT", 3)
+    monkeypatch.setattr(jobs, "KEPT", 3)
     db = pgs.db
     await db.ensure_schema()
     running = await begin(db, "papers")

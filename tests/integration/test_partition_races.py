@@ -13,12 +13,12 @@ from pgs_neo4j.cli.run import DATABASE, code_of
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError, GDSMemoryError
 from pgs_neo4j.events import Event, OnEvent, Warned, ignore
 from pgs_neo4j.gds import GDS, refuse_if_too_large
-from pgs_neo4j.jobs.record import list_jobs
-from pgs_neo4j.jobs.repartition import repartition
 from pgs_neo4j.partitioning import build, ensure, writing
+from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on, engine_on_papers
 from tests.graphs import checksum

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli import answer_json
+from pgs_neo4j.cli.pages import answer_json
 from pgs_neo4j.export import Area, AreaState, Document, to_json
 from pgs_neo4j.model import (
     Absence,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli import checks_page
+from pgs_neo4j.cli.pages import checks_page
 from pgs_neo4j.model import (
     AbsenceStatus,
     Answer,

@@ -18,8 +18,11 @@ from typer.testing import CliRunner
 
 from pgs_neo4j import config as settings
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.cli.commands import ask, config, demo, doctor, graphs, partitions
-from pgs_neo4j.cli.mapping_words import add_command
+from pgs_neo4j.cli.commands.graphs import graph as graphs
+from pgs_neo4j.cli.commands.graphs import partitions
+from pgs_neo4j.cli.commands.operations import config, demo, doctor
+from pgs_neo4j.cli.commands.questions import ask
+from pgs_neo4j.cli.pages.mapping_words import add_command
 from pgs_neo4j.doctor import Check
 from pgs_neo4j.model import GraphMapping
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.cli import drift_words
+from pgs_neo4j.cli.pages import drift_words
 from pgs_neo4j.model import Drift
 
 MOVED = Drift(

@@ -12,18 +12,19 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection, output, tables
+from pgs_neo4j.cli import connection, output
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.cli.commands import config
-from pgs_neo4j.cli.commands.jobs import described
-from pgs_neo4j.cli.job_words import WORDS, line
+from pgs_neo4j.cli.commands.operations import config
+from pgs_neo4j.cli.commands.operations.jobs import described
+from pgs_neo4j.cli.pages import tables
+from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.config.schedule_table import ScheduleEntry
+from pgs_neo4j.engine import repartition as work
+from pgs_neo4j.engine.repartition import Failed, Order
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
-from pgs_neo4j.jobs import record
-from pgs_neo4j.jobs import repartition as work
 from pgs_neo4j.jobs import schedule as clock
-from pgs_neo4j.jobs.record import Job
-from pgs_neo4j.jobs.repartition import Failed, Order
+from pgs_neo4j.runs import jobs
+from pgs_neo4j.runs.jobs import Job
 
 JOB = Job(
     id="j1",
@@ -172,7 +173,7 @@ def test_the_help_tells_the_exit_codes() -> None:
 
 
 def test_every_outcome_has_words() -> None:
-    assert set(WORDS) == set(record.Outcome.__args__)  # type: ignore[attr-defined]
+    assert set(WORDS) == set(jobs.Outcome.__args__)  # type: ignore[attr-defined]
 
 
 def test_a_graphs_name_cannot_colour_a_line(hostile: str) -> None:
@@ -217,8 +218,8 @@ def test_list_and_show_read_the_records(asked: list[Any], monkeypatch: pytest.Mo
         return replace(JOB, id=job)
 
     monkeypatch.setattr(connection, "database", database)
-    monkeypatch.setattr(record, "list_jobs", list_jobs)
-    monkeypatch.setattr(record, "get", get)
+    monkeypatch.setattr(jobs, "list_jobs", list_jobs)
+    monkeypatch.setattr(jobs, "get", get)
     listed = pgs("jobs", "list", "--graph", "papers", "--limit", "5", "--json")
     assert [job["id"] for job in json.loads(listed.stdout)["jobs"]] == ["j1"]
     nothing = pgs("jobs", "list")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.cli import as_json
+from pgs_neo4j.cli.pages import as_json
 from pgs_neo4j.model import (
     Adjacent,
     Drift,

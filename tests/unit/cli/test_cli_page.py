@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pgs_neo4j.cli import page
+from pgs_neo4j.cli.pages import page
 from pgs_neo4j.model import Answer, Citation, Coverage, Sweep, SweepStatus, Synthesis, Usage
 
 Make = Callable[..., Answer]

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.cli.commands.partitions import described
+from pgs_neo4j.cli.commands.graphs.partitions import described
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
 from pgs_neo4j.partitioning.ensure import Partitioning

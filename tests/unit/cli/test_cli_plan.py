@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection, plan_page
+from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.cli.commands import ask
-from pgs_neo4j.cli.commands import plan as plan_command
-from pgs_neo4j.cli.commands.plan import unpriced
+from pgs_neo4j.cli.commands.questions import ask
+from pgs_neo4j.cli.commands.questions import plan as plan_command
+from pgs_neo4j.cli.commands.questions.plan import unpriced
+from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, Route, Routing

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.board import Board
-from pgs_neo4j.cli.lines import Lines, line
-from pgs_neo4j.cli.live import Display, render
+from pgs_neo4j.cli.progress.board import Board
+from pgs_neo4j.cli.progress.lines import Lines, line
+from pgs_neo4j.cli.progress.live import Display, render
 from pgs_neo4j.events import (
     Event,
     PassFinished,

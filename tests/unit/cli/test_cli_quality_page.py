@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli import quality_page as page
-from pgs_neo4j.cli.quality_page import Bin
+from pgs_neo4j.cli.pages import quality_page as page
+from pgs_neo4j.cli.pages.quality_page import Bin
 from pgs_neo4j.model import Generation
 
 MADE = Generation(

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.cli.commands.export import Format, form_of
-from pgs_neo4j.cli.commands.sessions import _described
-from pgs_neo4j.cli.run_words import going_on
+from pgs_neo4j.cli.commands.questions.export import Format, form_of
+from pgs_neo4j.cli.commands.questions.sessions import _described
+from pgs_neo4j.cli.pages.run_words import going_on
 from pgs_neo4j.errors import BudgetError, DatabaseUnavailableError, UnknownRunError, UsageError
 from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document

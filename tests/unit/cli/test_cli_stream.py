@@ -10,10 +10,11 @@ from io import StringIO
 
 import pytest
 
-from pgs_neo4j.cli import listen, output
-from pgs_neo4j.cli.lines import Lines
-from pgs_neo4j.cli.listen import AnswerStream, Silent, answer_stream
-from pgs_neo4j.cli.text import Wrapper
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.pages.text import Wrapper
+from pgs_neo4j.cli.progress import listen
+from pgs_neo4j.cli.progress.lines import Lines
+from pgs_neo4j.cli.progress.listen import AnswerStream, Silent, answer_stream
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError, PGSError, UsageError
 from pgs_neo4j.events import Event, PhaseStarted, RunStarted, SearchAnswered, TextStreamed
 

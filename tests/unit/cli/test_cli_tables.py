@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.cli import output, surveyed, tables
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.pages import survey_page, tables
 from pgs_neo4j.model import Coverage, GraphMapping, Partition, Route, Routing
 from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.survey import LabelSample, NodeProperty, Survey, TypeSample, propose
@@ -93,16 +94,16 @@ def test_inspect_ends_with_the_command(hostile: str, capsys: pytest.CaptureFixtu
     )  # fmt: skip
     vector = NodeProperty(name="vec", nodes=10, types=("LIST",), sizes=((384, 10),))
     found = survey_of(hostile, text, vector)
-    assert surveyed.heading(found)[0].startswith("10 nodes, 4 relationships, 1 label")
-    shown = " ".join("".join(written(each, capsys) for each in surveyed.tables(found)).split())
+    assert survey_page.heading(found)[0].startswith("10 nodes, 4 relationships, 1 label")
+    shown = " ".join("".join(written(each, capsys) for each in survey_page.tables(found)).split())
     assert "384 numbers" in shown
     assert "300 characters" in shown
     assert "owned" not in shown
-    lines = surveyed.proposed(propose(found), "pgs graph add x --text abstract", 80)
+    lines = survey_page.proposed(propose(found), "pgs graph add x --text abstract", 80)
     assert lines[-1] == "pgs graph add x --text abstract"
 
 
 def test_an_empty_database_gets_no_command() -> None:
     empty = Survey(nodes=0, relationships=0)
-    lines = surveyed.proposed(propose(empty), None, 80)
+    lines = survey_page.proposed(propose(empty), None, 80)
     assert "no nodes" in lines[-1]

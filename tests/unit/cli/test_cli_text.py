@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli import text
+from pgs_neo4j.cli.pages import text
 
 
 def test_wrapper_breaks_at_words_and_indents_bullets() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.engine.repartition import Failed, Order, attempt, repartition, repartition_all
 from pgs_neo4j.errors import (
     BusyError,
     ConfigError,
@@ -17,10 +18,9 @@ from pgs_neo4j.errors import (
     PGSError,
     UnknownGraphError,
 )
-from pgs_neo4j.jobs import record
-from pgs_neo4j.jobs.record import Job
-from pgs_neo4j.jobs.repartition import Failed, Order, attempt, repartition, repartition_all
 from pgs_neo4j.model import Drift
+from pgs_neo4j.runs import jobs
+from pgs_neo4j.runs.jobs import Job
 
 SMALL = Drift(committed=True, nodes=160, relationships=480, nodes_added=4)
 NONE = Drift(committed=True, nodes=160, relationships=480)
@@ -215,7 +215,7 @@ def test_at_least_one_generation_is_kept() -> None:
 
 
 async def test_a_job_gives_signs_of_life(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "SIGN_S", 0.001)
+    monkeypatch.setattr(jobs, "SIGN_S", 0.001)
     engine.db.failing["jobs/set_job_signs"] = DatabaseUnavailableError("for a moment")
 
     async def until_two_signs() -> None:

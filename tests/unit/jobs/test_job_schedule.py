@@ -16,10 +16,10 @@ from apscheduler.triggers.date import DateTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from pgs_neo4j.config.schedule_table import ScheduleEntry
+from pgs_neo4j.engine.repartition import Failed
 from pgs_neo4j.errors import BusyError, ConfigError, DatabaseUnavailableError
-from pgs_neo4j.jobs.record import Job
-from pgs_neo4j.jobs.repartition import Failed
 from pgs_neo4j.jobs.schedule import Clock, Planned, plan, run_forever, run_once
+from pgs_neo4j.runs.jobs import Job
 
 PAPERS = ScheduleEntry(graph="papers", cron="17 3 * * *", timezone="UTC")
 EVERY = ScheduleEntry(all=True, cron="0 4 * * *", timezone="UTC", max_drift=0.1, keep=2)

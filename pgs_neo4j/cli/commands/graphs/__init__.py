@@ -1,0 +1,1 @@
+"""Commands that define, fill, divide, and inspect graphs."""

@@ -1,0 +1,156 @@
+"""`pgs graph …`: named views of the database, stored, listed, shown, and removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption, YesOption
+from pgs_neo4j.cli.pages.mapping_words import add_command
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted
+
+if TYPE_CHECKING:
+    from pgs_neo4j.catalog import StoredGraph
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The graph's name.")]
+
+graph_app = typer.Typer(no_args_is_help=True, help="Store, list, show, and remove named graphs.")
+
+
+@graph_app.command("add")
+def add(
+    name: NameArgument,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", help="Node label that takes part; repeatable.")
+    ] = None,
+    relationship_type: Annotated[
+        list[str] | None,
+        typer.Option("--relationship-type", help="Relationship type that takes part; repeatable."),
+    ] = None,
+    text: Annotated[
+        list[str] | None, typer.Option("--text", help="Property to read; repeatable, in order.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Property that names a node.")] = None,
+    key: Annotated[str | None, typer.Option(help="Property that identifies a node.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Property: how much a node matters.")] = None,
+    relationship_weight: Annotated[
+        str | None, typer.Option(help="Property: how strongly a relationship binds.")
+    ] = None,
+    embedding: Annotated[str | None, typer.Option(help="Property with a stored vector.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Store a view of the database under a name, or replace the one of that name.
+
+    Without --label all labels take part, without --relationship-type all types.
+    'pgs inspect' proposes the options.
+
+    \b
+      pgs graph add papers --label Paper --text abstract --title title --key doi
+    """
+    mapping = GraphMapping(
+        labels=tuple(label or ()),
+        relationship_types=tuple(relationship_type or ()),
+        text=tuple(text or ()),
+        title=title,
+        key=key,
+        weight=weight,
+        relationship_weight=relationship_weight,
+        embedding=embedding,
+    )
+    run(_add(name, mapping, as_json=as_json))
+
+
+async def _add(name: str, mapping: GraphMapping, *, as_json: bool) -> None:
+    from pgs_neo4j.catalog import check_mapping, check_name
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.survey import validate
+
+    check_name(name)
+    check_mapping(mapping)
+    async with database() as pgs:
+        warnings = await validate(pgs.db, mapping)
+        created = await pgs.add_graph(name, mapping)
+    if as_json:
+        stored = plain_data(mapping)
+        output.write_json(
+            {"name": name, "created": created, "mapping": stored, "warnings": warnings}
+        )
+        return
+    for warning in warnings:
+        output.note(warning)
+    output.write_lines([f"graph {name} is {'stored' if created else 'replaced'}"])
+
+
+@graph_app.command("list")
+def list_(as_json: JsonOption = False) -> None:
+    """List the stored graphs."""
+    run(_list(as_json=as_json))
+
+
+async def _list(*, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages import as_json as json_of
+    from pgs_neo4j.cli.pages import tables
+
+    async with database() as pgs:
+        found = await pgs.graphs()
+    if as_json:
+        output.write_json({"graphs": [json_of.graph(each) for each in found]})
+    elif found:
+        output.write_table(tables.graphs(found))
+    else:
+        output.note("no graph is stored yet; 'pgs inspect' proposes one")
+
+
+@graph_app.command("show")
+def show(name: NameArgument, as_json: JsonOption = False) -> None:
+    """Show a graph's mapping and its current partitioning."""
+    run(_show(name, as_json=as_json))
+
+
+async def _show(name: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages import as_json as json_of
+    from pgs_neo4j.cli.pages import tables
+
+    async with database() as pgs:
+        found = await pgs.graph(name)
+    if as_json:
+        output.write_json(json_of.graph(found))
+        return
+    output.write_table(tables.mapping(found.mapping))
+    output.write_lines(["", _state(found), f"as a command: {add_command(name, found.mapping)}"])
+
+
+def _state(found: StoredGraph) -> str:
+    if found.node_count is None or found.partition_count is None:
+        return f"not partitioned yet: pgs partition --graph {found.name}"
+    parts = counted(found.partition_count, "partition")
+    return f"{parts} of {counted(found.node_count, 'node')}, generation {found.generation}"
+
+
+@graph_app.command("remove")
+def remove(name: NameArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
+    """Delete a graph's mapping, partitions, and sessions; its own nodes stay."""
+    run(_remove(name, yes=yes, as_json=as_json))
+
+
+async def _remove(name: str, *, yes: bool, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import confirm, database
+
+    async with database() as pgs:
+        found = await pgs.graph(name)
+        sessions = len(await pgs.sessions(found.name))
+        if sessions:
+            what = f"graph {found.name} has {counted(sessions, 'session')} that go with it"
+            confirm(what, yes=yes)
+        await pgs.remove_graph(found.name)
+    if as_json:
+        output.write_json({"removed": found.name, "sessions": sessions})
+    else:
+        output.write_lines([f"graph {found.name} is removed; the nodes it shows stay"])

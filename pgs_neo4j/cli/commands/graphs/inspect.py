@@ -1,0 +1,53 @@
+"""`pgs inspect`: what a database holds, and the graph that suits it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption
+from pgs_neo4j.cli.pages.mapping_words import add_command
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import plain_data
+
+
+def inspect(
+    name: Annotated[str, typer.Option("--name", help="Name for the proposed graph.")] = "mygraph",
+    as_json: JsonOption = False,
+) -> None:
+    """Look at a database and propose a graph.
+
+    Reads counts and a sample, not everything. The last line is a command ready to run.
+
+    \b
+      pgs inspect
+    """
+    run(_inspect(name, as_json=as_json))
+
+
+async def _inspect(name: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.survey import propose, survey
+
+    async with database() as pgs:
+        found = await survey(pgs.db)
+    proposal = propose(found)
+    command = add_command(name, proposal.mapping) if found.nodes else None
+    if as_json:
+        output.write_json(
+            {
+                **plain_data(found),
+                "mapping": plain_data(proposal.mapping),
+                "notes": list(proposal.notes),
+                "command": command,
+            }
+        )
+        return
+    from pgs_neo4j.cli.pages import survey_page
+
+    output.write_lines(survey_page.heading(found))
+    for table in survey_page.tables(found):
+        output.write_table(table)
+    output.write_lines(survey_page.proposed(proposal, command, output.width()))

@@ -1,0 +1,60 @@
+"""`pgs load`: a file of nodes and edges becomes a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption, QuietOption
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, one_line
+
+
+def load(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A brain: .json or .json.gz.")],
+    graph: Annotated[str, typer.Option("--graph", "-g", help="Name of the graph it becomes.")],
+    label: Annotated[
+        str | None, typer.Option(help="Label of its nodes; made of the name by default.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Load a file and store it as a graph.
+
+    A file is a brain: a JSON object with nodes (id, concept, tag, weight, embedding) and edges
+    (source, target, weight, type).
+
+    The file shows in the database all at once or not at all; loading it again replaces it.
+
+    \b
+      pgs load physics.json.gz --graph physics
+    """
+    run(_load(file, graph, label, as_json=as_json, quiet=quiet))
+
+
+async def _load(file: Path, graph: str, label: str | None, *, as_json: bool, quiet: bool) -> None:
+    from pgs_neo4j.catalog import check_name
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.progress.listen import progress
+    from pgs_neo4j.ingest.brain import read_brain
+    from pgs_neo4j.ingest.load import load as load_file
+
+    check_name(graph)
+    content = read_brain(file)
+    with progress(quiet=quiet) as shown:
+        async with database(shown) as pgs:
+            done = await load_file(pgs.db, content, graph, label=label, on_event=shown)
+            await pgs.add_graph(graph, done.mapping)
+    ignored = ", ".join(f"{one_line(name)} ({count:,})" for name, count in content.ignored.items())
+    if as_json:
+        output.write_json({**plain_data(done), "ignored": dict(content.ignored)})
+        return
+    amount = f"{counted(done.nodes, 'node')} and {counted(done.relationships, 'relationship')}"
+    how = "was there already, unchanged" if done.unchanged else "is loaded"
+    output.write_lines([f"graph {graph}, {amount} labelled {done.label}, {how}"])
+    if ignored:
+        output.note(f"these keys of the file have no place in the graph: {ignored}")

@@ -1,0 +1,1 @@
+"""Commands that operate pgs: jobs, settings, the local server, and the demo."""

@@ -1,0 +1,146 @@
+"""`pgs demo`: from nothing to a cited answer, on the standard library of this Python."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgs_neo4j import __version__
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import QuietOption
+from pgs_neo4j.cli.run import run
+
+if TYPE_CHECKING:
+    from pgs_neo4j.config import Loaded
+    from pgs_neo4j.engine import PGS
+    from pgs_neo4j.events import OnEvent
+
+GRAPH = "stdlib"
+SESSION = "demo"
+MARKER = "demo"
+
+
+def demo(
+    question: Annotated[
+        str | None, typer.Option("--question", help="Ask this instead of the prepared question.")
+    ] = None,
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Load and partition the demo graph anew.")
+    ] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Try it on Python's standard library, with nothing set up.
+
+    Starts the managed local server (always that, whatever PGS_NEO4J_URI says), loads the
+    modules, classes, and functions of this Python with their docstrings, and asks a question.
+    Needs no account and no key: without a language model the extractive reader answers. The
+    first time fetches Neo4j and GDS, about 143 MB.
+
+    \b
+      pgs demo
+      pgs demo --question "What is there for hashing, and what is missing?"
+    """
+    run(_demo(question, reset=reset, quiet=quiet))
+
+
+async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
+    from pgs_neo4j import config, local
+    from pgs_neo4j.cli.commands.questions.ask import asking
+    from pgs_neo4j.cli.commands.questions.asking import as_text, code_of
+    from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.cli.progress.listen import answer_stream, progress
+    from pgs_neo4j.demo.graph import DEMO_QUESTIONS
+    from pgs_neo4j.pgs.run import check_question
+
+    asked = DEMO_QUESTIONS[0] if question is None else question
+    check_question(asked)
+    loaded = config.load()
+    settings = loaded.settings
+    if settings.neo4j_uri is not None:
+        output.note("the demo uses the managed local server and leaves PGS_NEO4J_URI alone")
+    with progress(quiet=quiet) as shown:
+        server = await local.ensure_running(local.options_from_environment(), shown)
+        async with engine(
+            shown,
+            neo4j_uri=server.uri,
+            neo4j_user=server.user,
+            neo4j_password=server.password,
+            neo4j_database="neo4j",
+            embedder="hashing" if settings.embedder == "stored" else None,
+        ) as pgs:
+            await _provide(pgs, server.data_dir / MARKER, shown, anew=reset)
+            if reset:
+                await pgs.partition(GRAPH, force=True)
+            request = {"graph": GRAPH, "session_id": SESSION, "mode": "full"}
+            shown.stop()
+            output.write(f"Question: {asked}\n\n")
+            shown.start()
+            answer = await as_text(asking(pgs, asked, request), answer_stream(shown))
+    output.write_lines(next_steps(loaded))
+    return code_of(answer)
+
+
+async def _provide(pgs: PGS, marker: Path, on_event: OnEvent, *, anew: bool) -> None:
+    """Load the demo graph unless this Python's is there; ``marker`` says which one was loaded.
+
+    The graph's entry in the database and the marker must agree: either may be gone.
+    """
+    from pgs_neo4j.demo.graph import build_demo
+    from pgs_neo4j.demo.load import demo_file
+    from pgs_neo4j.events import PhaseStarted, StepStarted
+    from pgs_neo4j.ingest.load import load
+
+    wanted = _edition()
+    stored = any(graph.name == GRAPH for graph in await pgs.graphs())
+    if stored and not anew and _read(marker) == wanted:
+        return
+    on_event(PhaseStarted("load"))
+    on_event(StepStarted("load", f"read the source of Python {platform.python_version()}"))
+    file = demo_file(await asyncio.to_thread(build_demo))
+    done = await load(pgs.db, file, GRAPH, on_event=on_event)
+    await pgs.add_graph(GRAPH, done.mapping)
+    _write(marker, wanted)
+
+
+def _edition() -> str:
+    """What decides how the demo graph comes out."""
+    return f"Python {platform.python_version()}, pgs-neo4j {__version__}\n"
+
+
+def _read(marker: Path) -> str | None:
+    try:
+        return marker.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _write(marker: Path, text: str) -> None:
+    try:
+        marker.write_text(text, "utf-8")
+    except OSError as error:
+        output.note(f"{marker} cannot be written ({error.strerror}), so the next demo loads again")
+
+
+def next_steps(loaded: Loaded) -> list[str]:
+    """Commands that work after the demo, on the server it used, not on the one configured."""
+    origins = {name: loaded.origins[name] for name in ("neo4j_uri", "neo4j_database")}
+    unset = "".join(f" -u PGS_{n.upper()}" for n, o in origins.items() if o == "environment")
+    here = f"env{unset} " if unset else ""
+    filed = [name for name, origin in origins.items() if origin == "file"]
+    condition = f", with {' and '.join(filed)} taken out of pgs.toml" if filed else ""
+    graph = f"--graph {GRAPH}"
+    return [
+        "",
+        f"What to try now{condition}:",
+        f"  {here}pgs ask {graph} --session {SESSION} --mode continue \\",
+        '      "Which formats can be read but not written?"',
+        f'  {here}pgs route {graph} "What is there for hashing and encryption?"',
+        f"  {here}pgs partitions {graph}",
+        "  pgs local stop",
+        "",
+        "Your own Neo4j: set PGS_NEO4J_URI, _USER and _PASSWORD, then pgs inspect.",
+    ]

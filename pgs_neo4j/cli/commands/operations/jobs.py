@@ -1,0 +1,98 @@
+"""`pgs jobs …`: what repartition jobs have left on record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import GraphOption, JsonOption
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.shown import one_line, percent, plain, seconds
+
+if TYPE_CHECKING:
+    from pgs_neo4j.runs.jobs import Job
+
+jobs_app = typer.Typer(no_args_is_help=True, help="List and show repartition jobs.")
+
+
+@jobs_app.command("list")
+def list_(
+    graph: GraphOption = None,
+    limit: Annotated[int, typer.Option(min=1, help="Records at most.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List the records of jobs, the latest first.
+
+    A job is 'killed' when its process ended without a word; 'left' when the graph had changed
+    no further than --max-drift allows. The newest 200 of each graph are kept.
+    """
+    run(_list(graph, limit, as_json=as_json))
+
+
+async def _list(graph: str | None, limit: int, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages import as_json as json_of
+    from pgs_neo4j.cli.pages import tables
+    from pgs_neo4j.runs.jobs import list_jobs
+
+    async with database() as pgs:
+        name = (await pgs.graph(graph)).name if graph else None
+        found = await list_jobs(pgs.db, name, limit)
+    if as_json:
+        output.write_json({"jobs": [json_of.job(job) for job in found]})
+    elif found:
+        output.write_table(tables.jobs(found))
+    else:
+        output.note("there is no job on record yet; 'pgs repartition' runs one")
+
+
+@jobs_app.command("show")
+def show(
+    job: Annotated[str, typer.Argument(metavar="ID", help="The job's id.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Show one job: when, how it ended, how far the graph had drifted, and its figures."""
+    run(_show(job, as_json=as_json))
+
+
+async def _show(job: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages import as_json as json_of
+    from pgs_neo4j.runs.jobs import get
+
+    async with database() as pgs:
+        found = await get(pgs.db, job)
+    if as_json:
+        output.write_json(json_of.job(found))
+    else:
+        output.write_lines(described(found))
+
+
+def described(job: Job) -> list[str]:
+    """A record in lines."""
+    figures = dict(job.figures)
+    took = figures.pop("seconds", None)
+    rows: list[tuple[str, object]] = [
+        ("job", f"{job.id}, a {job.kind} of graph {job.graph}"),
+        ("outcome", f"{job.outcome} (silent)" if job.silent else job.outcome),
+        ("started", f"{_clock(job.started_at)} by {job.holder}"),
+        ("finished", _clock(job.finished_at) if job.finished_at else "-"),
+        ("took", "-" if took is None else seconds(float(took))),
+        ("drift", "-" if job.drift is None else percent(job.drift)),
+        ("generation", job.generation or "-"),
+        ("error", job.error or "-"),
+    ]
+    rows += [(name.replace("_", " "), _figure(value)) for name, value in sorted(figures.items())]
+    return [f"{name:<18}{one_line(plain(str(value)))}" for name, value in rows]
+
+
+def _figure(value: object) -> object:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {each}" for key, each in value.items()) or "-"
+    return value
+
+
+def _clock(at: str) -> str:
+    return f"{at[:19].replace('T', ' ')} UTC"

@@ -1,0 +1,196 @@
+"""`pgs local …`: the managed local server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption, QuietOption, YesOption
+from pgs_neo4j.cli.pages.text import size
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, plain, seconds
+
+if TYPE_CHECKING:
+    from pgs_neo4j.local import LocalStatus
+
+local_app = typer.Typer(
+    no_args_is_help=True,
+    help="The managed local server: Neo4j and GDS.",
+)
+
+
+@local_app.command("start")
+def start(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
+    """Start the local server, or find it running. The first time, fetch it (about 143 MB)."""
+    run(_start(as_json=as_json, quiet=quiet))
+
+
+async def _start(*, as_json: bool, quiet: bool) -> None:
+    from pgs_neo4j import local
+    from pgs_neo4j.cli.progress.listen import progress
+
+    with progress(quiet=quiet) as shown:
+        server = await local.ensure_running(local.options_from_environment(), shown)
+    if as_json:
+        found = {"uri": server.uri, "user": server.user, "pid": server.pid}
+        found |= {"started": server.started, "data_dir": str(server.data_dir)}
+        output.write_json({**found, "neo4j": server.neo4j, "gds": server.gds})
+        return
+    how = "started" if server.started else "was running already"
+    about = f"Neo4j {server.neo4j} with GDS {server.gds}, process {server.pid}"
+    output.write_lines([f"the local server {how} at {server.uri} ({about})"])
+
+
+@local_app.command("stop")
+def stop(as_json: JsonOption = False) -> None:
+    """Stop the local server; its data stays."""
+    run(_stop(as_json=as_json))
+
+
+async def _stop(*, as_json: bool) -> None:
+    from pgs_neo4j import local
+
+    stopped = await local.stop(local.options_from_environment())
+    if as_json:
+        output.write_json({"stopped": stopped})
+    else:
+        said = "is stopped" if stopped else "was not running"
+        output.write_lines([f"the local server {said}"])
+
+
+@local_app.command("status")
+def status(as_json: JsonOption = False) -> None:
+    """Show whether the local server runs, where, and how large it is."""
+    run(_status(as_json=as_json))
+
+
+async def _status(*, as_json: bool) -> None:
+    from pgs_neo4j import local
+
+    found = local.status(local.options_from_environment())
+    if as_json:
+        output.write_json(plain_data(found))
+    else:
+        output.write_lines(described(found))
+
+
+def described(found: LocalStatus) -> list[str]:
+    """A status in lines for people."""
+    where = [f"data     {found.data_dir} ({size(found.size_bytes)})"]
+    if not found.running:
+        return ["the local server is not running; 'pgs local start' starts it", *where]
+    memory = size(found.memory_bytes) if found.memory_bytes else "unknown"
+    return [
+        f"the local server runs at {found.uri} as process {found.pid}",
+        *where,
+        f"version  Neo4j {found.version}, GDS {found.gds_version}",
+        f"memory   {memory} in use; heap {found.heap_mb} MiB, page cache {found.page_cache_mb} MiB",
+        f"uptime   {seconds(found.uptime_s or 0.0)}",
+    ]
+
+
+@local_app.command("log")
+def log(
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many lines.")] = 50,
+) -> None:
+    """Show the end of the local server's log."""
+    run(_log(lines))
+
+
+async def _log(lines: int) -> None:
+    from pgs_neo4j import local
+
+    options = local.options_from_environment()
+    found = local.log_tail(options, lines)
+    if found:
+        output.write_lines([plain(line) for line in found])
+    else:
+        output.note(f"there is no log yet in {local.log_paths(options)[0].parent}")
+
+
+@local_app.command("reset")
+def reset(yes: YesOption = False, as_json: JsonOption = False) -> None:
+    """Stop the local server and delete its databases, logs, and password.
+
+    What was fetched stays in the cache. Asks first; where nobody can be asked it needs --yes.
+    """
+    run(_reset(yes=yes, as_json=as_json))
+
+
+async def _reset(*, yes: bool, as_json: bool) -> None:
+    from pgs_neo4j import local
+    from pgs_neo4j.cli.connection import confirm
+
+    options = local.options_from_environment()
+    found = local.status(options)
+    if found.size_bytes:
+        confirm(f"all data in {found.data_dir} ({size(found.size_bytes)}) goes", yes=yes)
+    existed = await local.reset(options)
+    if as_json:
+        output.write_json({"reset": existed})
+    else:
+        said = "is reset" if existed else "had no data"
+        output.write_lines([f"the local server {said}"])
+
+
+@local_app.command("import")
+def import_(
+    nodes: Annotated[
+        list[str], typer.Option("--nodes", help="CSV of nodes, [LABEL=]FILE[,FILE]; repeatable.")
+    ],
+    relationships: Annotated[
+        list[str] | None,
+        typer.Option("--relationships", help="CSV of relationships, likewise; repeatable."),
+    ] = None,
+    flags: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- FLAGS]", help="Flags for Neo4j's importer, after --."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what the database holds.")
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Fill the local server from CSV files with Neo4j's offline importer: for millions of nodes.
+
+    It replaces the whole database, and stops the server for it.
+
+    \b
+      pgs local import --nodes Paper=papers.csv --relationships CITES=cites.csv
+      pgs local import --nodes n.csv --overwrite -- --array-delimiter=";"
+    """
+    given = (nodes, relationships or [], flags or [])
+    run(_import(*given, overwrite=overwrite, as_json=as_json, quiet=quiet))
+
+
+async def _import(
+    nodes: list[str],
+    relationships: list[str],
+    flags: list[str],
+    *,
+    overwrite: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from pgs_neo4j import local
+    from pgs_neo4j.cli.progress.listen import progress
+
+    with progress(quiet=quiet) as shown:
+        found = await local.bulk_import(
+            local.options_from_environment(),
+            nodes=list[str | Path](nodes),
+            relationships=list[str | Path](relationships),
+            overwrite=overwrite,
+            flags=flags,
+            on_event=shown,
+        )
+    if as_json:
+        output.write_json(plain_data(found))
+        return
+    amount = f"{counted(found.nodes, 'node')} and {counted(found.relationships, 'relationship')}"
+    output.write_lines([f"{amount} imported; 'pgs local start' serves them, then 'pgs inspect'"])

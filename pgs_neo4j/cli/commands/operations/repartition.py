@@ -1,0 +1,95 @@
+"""`pgs repartition`: one job, or one for each graph, for cron, systemd, and Kubernetes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import GraphOption, JsonOption, QuietOption
+from pgs_neo4j.cli.run import code_of, run, worst
+from pgs_neo4j.errors import UsageError
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine.repartition import Ended
+
+
+def repartition(
+    graph: GraphOption = None,
+    all_graphs: Annotated[
+        bool, typer.Option("--all", help="All stored graphs, one after another.")
+    ] = False,
+    if_changed: Annotated[
+        bool, typer.Option("--if-changed", help="Only graphs that changed.")
+    ] = False,
+    max_drift: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, max=1.0, help="Leave a graph while no larger share changed (0 to 1)."
+        ),
+    ] = None,
+    keep: Annotated[
+        int | None, typer.Option(min=1, help="Generations kept, those of sessions aside [3].")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Partition graphs anew as a job that leaves a record.
+
+    One job per graph runs at a time. --max-drift implies --if-changed. Whatever happens, the
+    partitions in use stay until the new ones are complete. 'pgs jobs list' shows the records.
+
+    Exit codes: 0 done, or nothing to do; 4 somebody else's job is at this graph; 5 database;
+    2 usage; 130 interrupted. With --all it is the worst of all, 4 being the mildest.
+
+    \b
+      pgs repartition --graph papers --if-changed --json
+      pgs repartition --all --max-drift 0.05 --keep 3
+    """
+    changed = if_changed or max_drift is not None
+    run(_repartition(graph, all_graphs, changed, max_drift, keep, as_json=as_json, quiet=quiet))
+
+
+async def _repartition(
+    graph: str | None,
+    all_graphs: bool,
+    if_changed: bool,
+    max_drift: float | None,
+    keep: int | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.progress.listen import progress
+    from pgs_neo4j.engine.repartition import Order, attempt, repartition_all
+
+    if graph is not None and all_graphs:
+        raise UsageError("both --graph and --all are given; leave one of them out")
+    order = Order(if_changed=if_changed, max_drift=max_drift, keep=keep)
+    with progress(quiet=quiet) as shown:
+        async with database(shown) as pgs:
+            if all_graphs:
+                found = await repartition_all(pgs, order, shown)
+            else:
+                found = [await attempt(pgs, graph, order, shown)]
+    if not found:
+        output.note("this database holds no graph of ours yet; 'pgs graph add' stores one")
+    return report(found, as_json=as_json, several=all_graphs)
+
+
+def report(found: list[Ended], *, as_json: bool, several: bool) -> int:
+    """Print how jobs ended, and their exit code."""
+    from pgs_neo4j.cli.pages import as_json as json_of
+    from pgs_neo4j.cli.pages.job_words import line
+    from pgs_neo4j.engine.repartition import Failed
+
+    if as_json:
+        output.write_json({"jobs": [json_of.job(ended) for ended in found]})
+    for ended in found:
+        if isinstance(ended, Failed):
+            output.complain(line(ended) if several else str(ended.error))
+        elif not as_json:
+            output.write_lines([line(ended)])
+    return worst(code_of(ended.error) for ended in found if isinstance(ended, Failed))

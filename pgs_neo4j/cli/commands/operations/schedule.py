@@ -1,0 +1,134 @@
+"""`pgs schedule`: the jobs of pgs.toml by the clock, inside one process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption
+from pgs_neo4j.cli.run import DONE, code_of, run, worst
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.text.shown import counted
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine.repartition import Ended
+    from pgs_neo4j.jobs.schedule import Planned
+
+
+def schedule(
+    once: Annotated[
+        bool, typer.Option("--once", help="Run every entry now, one after another, and end.")
+    ] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print when each entry runs next, and end.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Repartition graphs by the clock, as pgs.toml says.
+
+    Stays until SIGTERM or Ctrl-C, which ends a job under way and cleans up after it. Each end
+    of a job is one line on stderr, or with --json one line of JSON on stdout. Jobs run one
+    after another; one that fails does not stop the rest.
+
+    \b
+      [[schedule]]
+      graph = "papers"          # or: all = true
+      cron = "17 3 * * *"       # as in crontab
+      timezone = "Europe/Oslo"  # or else that of this machine
+      if_changed = true         # false: every time, changed or not
+      max_drift = 0.05          # optional, as in pgs repartition
+      keep = 3                  # optional
+    """
+    run(_schedule(once, show, as_json=as_json))
+
+
+async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
+    from pgs_neo4j import config
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.jobs.schedule import plan, run_forever, run_once
+
+    if once and show:
+        raise UsageError("both --once and --show are given; leave one of them out")
+    planned = plan(config.load().settings.schedule)
+    if show:
+        _show(planned, as_json=as_json)
+        return DONE
+    watcher = Teller(planned, as_json)
+    if once:
+        await run_once(planned, database, watcher)
+        return worst(watcher.codes)
+    first = min(planned, key=lambda each: each.next_at())
+    output.note(
+        f"{counted(len(planned), 'entry', 'entries')} scheduled, the next is "
+        f"{first.entry.target} at {_clock(first.next_at())}"
+    )
+    try:
+        await run_forever(planned, database, watcher)
+    except asyncio.CancelledError:
+        # A signal is how a scheduler is meant to end; a job under way has been cleaned up.
+        output.note("the schedule has ended")
+    return DONE
+
+
+@dataclass(slots=True)
+class Teller:
+    """Tells each end of a job in a line, and keeps the codes of those that failed."""
+
+    planned: Sequence[Planned]
+    as_json: bool
+    codes: list[int] = field(default_factory=list)
+
+    def ended(self, number: int, ended: Ended) -> None:
+        """One line, on stdout as JSON or on stderr."""
+        from pgs_neo4j.cli.pages import as_json as json_of
+        from pgs_neo4j.cli.pages.job_words import line
+        from pgs_neo4j.engine.repartition import Failed
+
+        if isinstance(ended, Failed):
+            self.codes.append(code_of(ended.error))
+        if self.as_json:
+            output.write_json_line({"entry": number, **json_of.job(ended)})
+        elif isinstance(ended, Failed):
+            output.complain(f"{_now()} {line(ended)}")
+        else:
+            output.note(f"{_now()} {line(ended)}")
+
+    def skipped(self, number: int, why: str) -> None:
+        """One line on stderr."""
+        target = self.planned[number - 1].entry.target
+        output.note(f"{_now()} {target}: skipped, because {why}")
+
+
+def _show(planned: Sequence[Planned], *, as_json: bool) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "entry": each.number,
+            **each.entry.model_dump(mode="json", by_alias=True),
+            "next_at": each.next_at().isoformat(),
+        }
+        for each in planned
+    ]
+    if as_json:
+        output.write_json({"schedule": rows})
+        return
+    from pgs_neo4j.cli.pages import tables
+
+    cells = (
+        (each.number, each.entry.target, each.entry.cron, _clock(each.next_at()))
+        for each in planned
+    )
+    output.write_table(tables.table(("entry>", "what", "cron", "next"), cells))
+
+
+def _clock(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M %Z}"
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"

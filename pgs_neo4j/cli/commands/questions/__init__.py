@@ -1,0 +1,1 @@
+"""Commands that ask, and that show what was asked before."""

@@ -1,0 +1,81 @@
+"""One answer asked for and written: as text while it arrives, or as one JSON document."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.progress.listen import AnswerStream, Listener, answer_stream, write_answer
+from pgs_neo4j.cli.run import DONE, PARTIAL
+from pgs_neo4j.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import PGS
+    from pgs_neo4j.events import OnEvent
+    from pgs_neo4j.export import Area
+    from pgs_neo4j.model import Answer
+    from pgs_neo4j.pgs.layered import SearchAnswer
+
+Asked = tuple["Answer", "SearchAnswer | None"]
+Ask = Callable[["OnEvent"], Awaitable[Asked]]
+"""Asks, tells what happens, and returns the answer and that of the search before it."""
+
+
+async def answered(pgs: PGS, ask: Ask, shown: Listener, *, as_json: bool) -> int:
+    """Write the answer and what to try next; the exit code of the command."""
+    from pgs_neo4j.cli.pages.page import advice
+
+    if as_json:
+        return await _as_json(pgs, ask, shown)
+    answer = await as_text(ask, answer_stream(shown))
+    output.write_lines(advice(answer))
+    return code_of(answer)
+
+
+async def as_text(ask: Ask, stream: AnswerStream) -> Answer:
+    """Ask, stream the answer, and write its sources and figures below it."""
+    from pgs_neo4j.cli.pages.page import below
+
+    try:
+        answer, search = await ask(stream)
+    except asyncio.CancelledError:
+        if stream.broken:
+            raise BrokenPipeError from None
+        raise
+    finally:
+        stream.close()
+        stream.progress.stop()
+    if not stream.written:
+        write_answer(answer.text)
+    searched = search.citations if search is not None else ()
+    output.write_lines(below(answer, output.width(), searched))
+    return answer
+
+
+def code_of(answer: Answer) -> int:
+    """The exit code of an answer."""
+    return PARTIAL if answer.partial else DONE
+
+
+async def _as_json(pgs: PGS, ask: Ask, shown: Listener) -> int:
+    from pgs_neo4j.cli.pages import answer_json
+
+    answer, search = await ask(shown)
+    areas = await _areas(pgs, answer)
+    shown.stop()
+    output.write_json(answer_json.answer(answer, areas, search))
+    return code_of(answer)
+
+
+async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
+    """The partitions of the answer's own generation, which need not be the current one.
+
+    They only add keywords: an answer that is paid for is not held back for want of them.
+    """
+    try:
+        return (await pgs.document(answer.run)).areas
+    except DatabaseError as error:
+        output.note(f"the answer has no keywords, because they could not be read: {error}")
+        return ()

@@ -1,0 +1,94 @@
+"""`pgs export`: a stored answer as a file to keep, to send, or to publish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import RunArgument
+from pgs_neo4j.cli.pages.text import size
+from pgs_neo4j.cli.run import run as run_command
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.text.shown import one_line
+
+if TYPE_CHECKING:
+    from pgs_neo4j.export import Document
+
+STDOUT = "-"
+
+
+class Format(StrEnum):
+    """What an answer can be written as; each is also the suffix of its files."""
+
+    MD = "md"
+    HTML = "html"
+    JSON = "json"
+
+
+def export(
+    run: RunArgument,
+    to: Annotated[
+        str, typer.Option("--to", metavar="FILE", help="A .md, .html, or .json; - for stdout.")
+    ],
+    format_: Annotated[
+        Format | None, typer.Option("--format", help="When the file's name does not tell.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Write the stored answer of a run to a file.
+
+    Markdown for people and other tools, a page with everything to look into (it loads nothing
+    from elsewhere), or JSON with all that is known. The file is there whole or not at all.
+
+    \b
+      pgs export r0a1b2c3d4e5 --to answer.html
+      pgs export r0a1b2c3d4e5 --to - --format md | less
+    """
+    run_command(_export(run, to, format_, force=force))
+
+
+async def _export(run: str, to: str, format_: Format | None, *, force: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.files import check_target, write_whole
+
+    form = form_of(to, format_)
+    if to != STDOUT:
+        check_target(to, force=force)
+    async with database() as pgs:
+        document = await pgs.document(run)
+    text = _writer(form)(document)
+    if to == STDOUT:
+        output.write(text)
+        return
+    written = write_whole(to, text, force=force)
+    output.write_lines([f"the answer of run {run} is in {one_line(to)}, {size(written)}"])
+
+
+def form_of(to: str, format_: Format | None) -> Format:
+    """The format that is named, else that of the file's suffix. Raises UsageError."""
+    if format_ is not None:
+        return format_
+    if to == STDOUT:
+        raise UsageError("stdout has no suffix that tells the format; add --format md, html, json")
+    suffix = Path(to).suffix.lower().removeprefix(".")
+    if suffix not in list(Format):
+        raise UsageError(
+            f"{one_line(to, 200)} does not end in .md, .html, or .json, which are the formats; "
+            "rename it, or add --format"
+        )
+    return Format(suffix)
+
+
+def _writer(form: Format) -> Callable[[Document], str]:
+    from pgs_neo4j import export as made
+
+    return {
+        Format.MD: made.to_markdown,
+        Format.HTML: made.to_html,
+        Format.JSON: made.to_json,
+    }[form]

@@ -1,0 +1,115 @@
+"""`pgs sessions …`: lines of questioning, what they asked, and how much they have read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import GraphOption, JsonOption, YesOption
+from pgs_neo4j.cli.pages.run_words import RUNNING, WHOLE, resuming
+from pgs_neo4j.cli.pages.text import moment
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, one_line, plain, seconds
+
+RUNNING_HINT = ", if its process was killed"
+SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
+
+sessions_app = typer.Typer(no_args_is_help=True, help="List, show, and delete sessions.")
+
+
+@sessions_app.command("list")
+def list_(graph: GraphOption = None, as_json: JsonOption = False) -> None:
+    """List sessions with their coverage, the one used last first."""
+    run(_list(graph, as_json=as_json))
+
+
+async def _list(graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages import as_json as json_of
+    from pgs_neo4j.cli.pages import tables
+
+    async with database() as pgs:
+        name = (await pgs.graph(graph)).name if graph else None
+        found = await pgs.sessions(name)
+    if as_json:
+        output.write_json({"sessions": [json_of.session(info) for info in found]})
+    elif found:
+        output.write_table(tables.sessions(found))
+    else:
+        output.note("there is no session yet; 'pgs ask' begins one")
+
+
+@sessions_app.command("show")
+def show(session: SessionArgument, graph: GraphOption = None, as_json: JsonOption = False) -> None:
+    """Show a session's runs: questions, how they ended, and the thesis of each.
+
+    'pgs show RUN' prints an answer again, 'pgs resume RUN' goes on with one that ended early.
+    """
+    run(_show(session, graph, as_json=as_json))
+
+
+async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.export.facts import headline
+    from pgs_neo4j.export.json_text import coverage_data
+    from pgs_neo4j.runs.session import show_runs
+
+    async with database() as pgs:
+        stored = await pgs.graph(graph)
+        runs = await show_runs(pgs.db, stored.name, session)
+        covered = await pgs.coverage(stored.name, session)
+    if as_json:
+        document = {"session": session, "graph": stored.name, "runs": plain_data(runs)}
+        document["coverage"] = coverage_data(covered) if covered else None
+        output.write_json(document)
+        return
+    shown = f": {headline(covered)}" if covered else ""
+    lines = [f"session {one_line(session, 60)} of graph {stored.name}{shown}"]
+    output.write_lines([*lines, *(line for each in runs for line in _described(each))])
+
+
+def _described(made: dict[str, Any]) -> list[str]:
+    run, status = str(made.get("id")), str(made.get("status"))
+    head = f"{moment(str(made.get('started_at', '')))}  {run}  {made.get('mode')}  {status}"
+    if made.get("nodes_read") is not None:
+        took = seconds(float(made.get("seconds") or 0.0))
+        swept = counted(len(made.get("sweeps") or ()), "partition")
+        head += f"  {swept}, {counted(int(made['nodes_read']), 'node')}, {took}"
+    lines = ["", head, f"  asked   {one_line(str(made.get('question', '')), 300)}"]
+    if made.get("thesis"):
+        lines.append(f"  thesis  {one_line(plain(str(made['thesis'])), 300)}")
+    if made.get("error"):
+        lines.append(f"  error   {one_line(str(made['error']), 300)}")
+    if status != WHOLE:
+        lines.append(f"  try     {resuming(run)}{RUNNING_HINT if status == RUNNING else ''}")
+    return lines
+
+
+@sessions_app.command("delete")
+def delete(
+    session: SessionArgument,
+    graph: GraphOption = None,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a session with its runs, findings, and coverage."""
+    run(_delete(session, graph, yes=yes, as_json=as_json))
+
+
+async def _delete(session: str, graph: str | None, *, yes: bool, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import confirm, database
+    from pgs_neo4j.runs.session import delete_session, show_runs
+
+    async with database() as pgs:
+        stored = await pgs.graph(graph)
+        runs = len(await show_runs(pgs.db, stored.name, session))
+        if runs:
+            confirm(f"session {session} has {counted(runs, 'run')} that go with it", yes=yes)
+        await delete_session(pgs.db, stored.name, session)
+    if as_json:
+        output.write_json({"deleted": session, "graph": stored.name, "runs": runs})
+    else:
+        output.write_lines([f"session {one_line(session, 60)} is deleted, {counted(runs, 'run')}"])

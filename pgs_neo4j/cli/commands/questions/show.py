@@ -1,0 +1,69 @@
+"""`pgs show`: a stored answer, as it was given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption, RunArgument
+from pgs_neo4j.cli.progress.listen import write_answer
+from pgs_neo4j.cli.run import run as run_command
+
+if TYPE_CHECKING:
+    from pgs_neo4j.export import Document
+    from pgs_neo4j.runs.runs import StoredRun
+
+
+def show(run: RunArgument, as_json: JsonOption = False) -> None:
+    """Show the stored answer of a run, or how it ended without one.
+
+    'pgs sessions show' lists the runs of a session. No model is asked, and nothing is counted.
+
+    \b
+      pgs show r0a1b2c3d4e5
+      pgs show r0a1b2c3d4e5 --json
+    """
+    run_command(_show(run, as_json=as_json))
+
+
+async def _show(run: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages import answer_json
+    from pgs_neo4j.runs import runs
+
+    async with database() as pgs:
+        stored = await runs.read(pgs.db, run)
+        document = await pgs.document(run) if stored.properties.get("details") else None
+    if as_json:
+        output.write_json(answer_json.run(stored, document))
+    elif document is None:
+        output.write_lines(without_answer(stored, output.width()))
+    else:
+        _write(document, stored.status)
+
+
+def _write(document: Document, status: str) -> None:
+    from pgs_neo4j.cli.pages.page import above, advice, below
+
+    answer, width = document.answer, output.width()
+    output.write_lines([*above(answer, document.asked_at, status, width), ""])
+    write_answer(answer.text)
+    output.write_lines([*below(answer, width), *(advice(answer) if answer.partial else ())])
+
+
+def without_answer(stored: StoredRun, width: int) -> list[str]:
+    """A run that has no answer: what was asked, how it ended, and how it goes on."""
+    from pgs_neo4j.cli.pages.run_words import going_on
+    from pgs_neo4j.cli.pages.text import labelled, moment
+    from pgs_neo4j.text.shown import one_line
+
+    kept: dict[str, Any] = stored.properties
+    asked = f"{moment(str(kept.get('started_at') or ''))} UTC of graph {one_line(stored.graph)}"
+    rows = (
+        ("Question", one_line(str(kept.get("question", "")))),
+        ("Asked", f"{asked}, mode {kept.get('mode')}, in session {one_line(stored.session, 60)}"),
+        ("Status", f"{stored.status}, without an answer"),
+        ("Error", one_line(str(kept.get("error") or ""))),
+    )
+    lines = [line for label, text in rows if text for line in labelled(label, text, width)]
+    return [*lines, *going_on(stored.id, stored.status)]

@@ -1,0 +1,144 @@
+"""The quality report of a generation, on one screen. Pure but for the look at the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.pages.drift_words import origin
+from pgs_neo4j.cli.pages.text import labelled
+from pgs_neo4j.graph.quality import QUANTILES
+from pgs_neo4j.model import Generation
+from pgs_neo4j.text.shown import counted, one_line, percent, seconds
+
+COLUMN = 14  # columns of the labels on the left
+LONGEST_BAR = 40
+EIGHTHS = " ▏▎▍▌▋▊▉"
+STEPS = (1, 2, 5)  # of each decade, where bins begin
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many partitions have ``first`` to ``last`` nodes, both included."""
+
+    first: int
+    last: int
+    partitions: int
+
+
+def quantiles(made: Generation) -> tuple[float, ...]:
+    """Smallest size, quartiles, and largest; zeros for a generation without partitions."""
+    return tuple(float(size) for size in np.quantile(made.sizes or (0,), QUANTILES))
+
+
+def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
+    """The sizes in bins that begin at 1, 2, 5, 10, 20, …, from the smallest to the largest."""
+    if not sizes:
+        return ()
+    edges = [step * 10**power for power in range(len(str(max(sizes))) + 1) for step in STEPS]
+    counts, _ = np.histogram(sizes, edges)
+    held = np.flatnonzero(counts)
+    return tuple(
+        Bin(edges[at], edges[at + 1] - 1, int(counts[at]))
+        for at in range(int(held[0]), int(held[-1]) + 1)
+    )
+
+
+def report(made: Generation, width: int, *, blocks: bool) -> list[str]:
+    """All figures, and the sizes as bars: of block characters, or of ``#``."""
+    lines = [line for label, text in _rows(made) for line in labelled(label, text, width, COLUMN)]
+    return [*lines, "", *bars(histogram(made.sizes), width, blocks=blocks)]
+
+
+def can_show_blocks() -> bool:
+    """Whether stdout is a terminal that shows more than ASCII."""
+    return output.is_terminal(sys.stdout) and "utf" in (sys.stdout.encoding or "").lower()
+
+
+def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
+    """The bins as a table with a bar each; one that holds anything has at least a mark."""
+    names = [f"{each.first:,} to {each.last:,}" for each in bins]
+    room = max(map(len, ("nodes", *names)))
+    longest = min(LONGEST_BAR, width - room - len("partitions") - 4)
+    most = max((each.partitions for each in bins), default=0)
+    rows = [f"{'nodes':>{room}}  partitions"]
+    for name, each in zip(names, bins, strict=True):
+        drawn = bar(each.partitions / most, longest, blocks=blocks)
+        rows.append(f"{name:>{room}}  {each.partitions:>10,}  {drawn}".rstrip())
+    return rows
+
+
+def bar(share: float, longest: int, *, blocks: bool) -> str:
+    """A bar of ``share`` (0 to 1) of ``longest`` columns."""
+    if share <= 0:
+        return ""
+    if not blocks:
+        return "#" * max(round(share * longest), 1)
+    whole, part = divmod(max(round(share * longest * 8), 1), 8)
+    return ("█" * whole + EIGHTHS[part]).rstrip()
+
+
+def _rows(made: Generation) -> list[tuple[str, str]]:
+    relationships = counted(made.relationship_count, "relationship")
+    rows = [
+        ("graph", f"{one_line(made.graph)}, generation {made.id}"),
+        ("made", f"{_clock(made.created_at)}, {origin(made)}"),
+        ("holds", f"{counted(made.node_count, 'node')}, {relationships}"),
+        ("partitions", f"{made.partition_count:,}, {_pools(made)}"),
+        ("sizes", _sizes(made)),
+        ("largest", f"{percent(made.largest_fraction)} of the nodes"),
+    ]
+    if made.settings:
+        rows += _measured(made)
+    else:
+        rows.append(("modularity", f"{made.modularity:.3f}"))
+        rows.append(("the rest", "not recorded by the older release that made it"))
+    if made.issues:
+        listed = (f"{count:,} {name.replace('_', ' ')}" for name, count in made.issues.items())
+        rows.append(("noticed", ", ".join(listed)))
+    return rows
+
+
+def _measured(made: Generation) -> list[tuple[str, str]]:
+    """What older releases did not record."""
+    steps = ", ".join(f"{name} {seconds(took)}" for name, took in made.seconds.items())
+    return [
+        ("limits", _limits(made)),
+        ("modularity", f"{made.modularity:.3f}, {made.raw_modularity:.3f} before the limits"),
+        ("conductance", f"{made.conductance:.3g} on average"),
+        ("hierarchy", _levels(made)),
+        ("took", f"{seconds(sum(made.seconds.values()))}: {steps}" if steps else "-"),
+    ]
+
+
+def _pools(made: Generation) -> str:
+    if not made.pooled_nodes:
+        return "no pool"
+    pools = f"{counted(made.pools, 'pool')} of " if made.settings else "pools of "
+    return f"{pools}{counted(made.pooled_nodes, 'node')} that no relationship places"
+
+
+def _limits(made: Generation) -> str:
+    if not made.split and not made.merged:
+        return "every community was within them"
+    return f"{made.split:,} too large and split, {made.merged:,} too small and merged"
+
+
+def _sizes(made: Generation) -> str:
+    least, low, middle, high, most = (f"{size:,.0f}" for size in quantiles(made))
+    return f"{least} to {most} nodes, median {middle}, quartiles {low} and {high}"
+
+
+def _levels(made: Generation) -> str:
+    if not made.levels:
+        return "none above the partitions"
+    first, *further = (counted(units, "unit") for units in made.levels)
+    return ", ".join([f"{first} above the partitions", *(f"then {units}" for units in further)])
+
+
+def _clock(at: str) -> str:
+    return f"{at[:19].replace('T', ' ')} UTC"

@@ -1,0 +1,86 @@
+"""What `pgs inspect` shows: labels, types, and properties of a database, and a proposal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from rich.table import Table
+
+from pgs_neo4j.cli.pages import tables as plain_tables
+from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey
+from pgs_neo4j.text.shown import counted, one_line, percent, plain
+
+MOST_LABELS = 15
+MOST_PROPERTIES = 8
+
+
+def heading(found: Survey) -> list[str]:
+    """How much there is."""
+    floor = f" (counting stopped at {found.floor:,})" if found.floor else ""
+    lines = [
+        f"{counted(found.nodes, 'node')}, {counted(found.relationships, 'relationship')}{floor}, "
+        f"{counted(len(found.labels), 'label')}, "
+        f"{counted(len(found.relationship_types), 'relationship type')}"
+    ]
+    if found.our_labels:
+        ours = sum(count for _, count in found.our_labels)
+        lines.append(f"and {counted(ours, 'node')} of pgs itself, left aside")
+    return [*lines, ""]
+
+
+def tables(found: Survey) -> Iterator[Table]:
+    """One table of labels with their properties, one of relationship types."""
+    rows = [row for sample in found.labels[:MOST_LABELS] for row in _rows(sample)]
+    hidden = len(found.labels) - MOST_LABELS
+    if hidden > 0:
+        rows.append((f"and {hidden} more", "", "", "", "", ""))
+    columns = ("label", "nodes>", "property", "on>", "kind", "sample")
+    yield plain_tables.table(columns, rows)
+    if found.relationship_types:
+        types = (
+            (sample.type, f"{sample.count:,}", ", ".join(p.name for p in sample.properties) or "-")
+            for sample in found.relationship_types[: 2 * MOST_LABELS]
+        )
+        yield plain_tables.table(("",), [])
+        yield plain_tables.table(("relationship type", "count>", "properties"), types)
+
+
+def proposed(proposal: Proposal, command: str | None, width: int) -> list[str]:
+    """The proposal with its reasons; the ready-made command is the last line."""
+    lines = ["", "Proposed graph"]
+    for note in proposal.notes:
+        wrapped = textwrap.wrap(one_line(note), max(40, width - 4)) or [""]
+        lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
+    # Not wrapped: a command is copied as a whole.
+    return [*lines, "", plain(command)] if command else lines
+
+
+def _rows(sample: LabelSample) -> Iterator[tuple[str, ...]]:
+    label = sample.label or "(no label)"
+    count = f"{sample.count:,}"
+    for found in sample.properties[:MOST_PROPERTIES]:
+        yield label, count, found.name, percent(sample.share(found)), _kind(found), _content(found)
+        label = count = ""
+    if not sample.properties:
+        yield label, count, "-", "", "" if sample.sampled else "not sampled", ""
+    hidden = len(sample.properties) - MOST_PROPERTIES
+    if hidden > 0:
+        yield "", "", f"and {hidden} more", "", "", ""
+
+
+def _kind(found: NodeProperty) -> str:
+    if found.sizes:
+        return "vector"
+    return ", ".join(found.types).lower() + (" unique" if found.unique else "")
+
+
+def _content(found: NodeProperty) -> str:
+    if found.sizes:
+        return ", ".join(f"{size} numbers" for size, _ in found.sizes[:3])
+    if found.texts:
+        prose = f", {percent(found.prose / found.texts)} prose" if found.prose else ""
+        return f"{found.mean_length or 0:.0f} characters on average{prose}"
+    if found.least is not None and found.greatest is not None:
+        return f"{found.least:g} to {found.greatest:g}"
+    return ""

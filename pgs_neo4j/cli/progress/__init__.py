@@ -1,0 +1,1 @@
+"""Progress on stderr and the answer on stdout, while a command runs."""

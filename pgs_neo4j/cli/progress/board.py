@@ -1,0 +1,152 @@
+"""What a run has come to, folded from its events: the state behind the progress display."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pgs_neo4j.cli.pages.text import size
+from pgs_neo4j.events import (
+    Event,
+    PassFinished,
+    Phase,
+    PhaseFinished,
+    PhaseStarted,
+    Progressed,
+    Routed,
+    StepStarted,
+    SweepFinished,
+    SweepStarted,
+)
+from pgs_neo4j.model import Routing, SweepStatus
+from pgs_neo4j.text.shown import counted, one_line
+
+State = Literal["reading", "read", "partial", "failed"]
+STATES: dict[SweepStatus, State] = {
+    SweepStatus.ACCEPTED: "read",
+    SweepStatus.PARTIAL: "partial",
+    SweepStatus.FAILED: "failed",
+}
+KEYWORDS = 4
+
+
+@dataclass(slots=True)
+class PhaseRow:
+    """One phase: when it began, how long it took (None while it runs), what it says."""
+
+    began: float
+    seconds: float | None = None
+    detail: str = ""
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(slots=True)
+class SweepRow:
+    """One partition being read."""
+
+    keywords: tuple[str, ...]
+    nodes: int
+    passes: int
+    done: int = 0
+    state: State = "reading"
+
+
+@dataclass(slots=True)
+class Board:
+    """The phases and sweeps so far, in the order they began."""
+
+    clock: Callable[[], float] = time.monotonic
+    phases: dict[Phase, PhaseRow] = field(default_factory=dict)
+    sweeps: dict[int, SweepRow] = field(default_factory=dict)
+    unread: set[int] = field(default_factory=set)
+    routed: int = 0
+
+    def take(self, event: Event) -> None:
+        """Fold one event in."""
+        match event:
+            case PhaseStarted(phase):
+                self._close_openers()
+                self.phases[phase] = PhaseRow(self.clock())
+            case PhaseFinished(phase, took, detail):
+                row = self._phase(phase)
+                row.seconds, row.total = took, 0
+                row.detail = one_line(detail) or self._told(phase) or row.detail
+            case StepStarted(phase, step):
+                row = self._phase(phase)
+                row.detail, row.done, row.total = one_line(step), 0, 0
+            case Progressed(phase, done, total, what):
+                row = self._phase(phase)
+                # What has no end to be measured by does not displace what still runs to one.
+                if total or row.done >= row.total:
+                    row.detail, row.done, row.total = progress(done, total, what), done, total
+            case Routed(routing):
+                self.routed = len(routing.routes)
+                self._phase("route").detail = chosen(routing)
+            case SweepStarted(partition, nodes, passes, keywords):
+                self.sweeps[partition] = SweepRow(keywords, nodes, passes)
+            case PassFinished(partition):
+                if partition in self.sweeps:
+                    self.sweeps[partition].done += 1
+            case SweepFinished(sweep):
+                if sweep.status is SweepStatus.UNREAD:
+                    # There may be hundreds, so they are counted and have no rows.
+                    self.unread.add(sweep.partition)
+                    self.sweeps.pop(sweep.partition, None)
+                elif sweep.partition in self.sweeps:
+                    self.sweeps[sweep.partition].state = STATES[sweep.status]
+            case _:
+                pass
+
+    def detail(self, phase: Phase) -> str:
+        """What to say of a phase now."""
+        return self._told(phase) or self.phases[phase].detail
+
+    def elapsed(self, phase: Phase) -> float:
+        """Seconds a phase took, or has taken so far."""
+        row = self.phases[phase]
+        return self.clock() - row.began if row.seconds is None else row.seconds
+
+    def _phase(self, phase: Phase) -> PhaseRow:
+        return self.phases.setdefault(phase, PhaseRow(self.clock()))
+
+    def _close_openers(self) -> None:
+        """Connecting and loading tell no end: it is where the next phase begins."""
+        for name in ("connect", "load"):
+            row = self.phases.get(name)
+            if row is not None and row.seconds is None:
+                row.seconds, row.total = self.clock() - row.began, 0
+
+    def _told(self, phase: Phase) -> str:
+        known = self.sweeps.keys() | self.unread
+        if phase != "sweep" or not known:
+            return ""
+        states = [row.state for row in self.sweeps.values()]
+        ended = sum(state != "reading" for state in states)
+        total = max(self.routed, len(known))
+        failed, unread = states.count("failed"), len(self.unread)
+        told = f"{ended} of {counted(total, 'partition')}"
+        told += f", {failed} failed" if failed else ""
+        return f"{told}, {unread} left unread" if unread else told
+
+
+def chosen(routing: Routing) -> str:
+    """How many partitions were chosen, in words."""
+    return f"{len(routing.routes)} of {counted(routing.considered, 'partition')}"
+
+
+def progress(done: int, total: int, what: str) -> str:
+    """Countable work in words."""
+    if what == "bytes":
+        return f"{size(done)} of {size(total)}" if total else size(done)
+    if what == "percent":
+        return f"{done} %"
+    shown = one_line(what, 40)
+    return f"{done:,} of {total:,} {shown}" if total else f"{done:,} {shown}"
+
+
+def keywords_of(keywords: tuple[str, ...]) -> str:
+    """The first few keywords, safe to print."""
+    return one_line(", ".join(keywords[:KEYWORDS]), 60)

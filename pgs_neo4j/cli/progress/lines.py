@@ -1,0 +1,91 @@
+"""Progress as lines on stderr, for logs and pipes: one line per event worth one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.progress.board import Board, keywords_of
+from pgs_neo4j.events import (
+    Event,
+    PassFinished,
+    PhaseFinished,
+    Progressed,
+    Routed,
+    RunStarted,
+    StepStarted,
+    SweepFinished,
+    SweepStarted,
+    Warned,
+)
+from pgs_neo4j.model import Sweep, SweepStatus
+from pgs_neo4j.text.shown import counted, one_line, seconds
+
+PROGRESS_EVERY_S = 5.0
+
+
+@dataclass(slots=True)
+class Lines:
+    """Writes a line for each event; counted work at most once in PROGRESS_EVERY_S."""
+
+    board: Board = field(default_factory=Board)
+    _last: float = float("-inf")
+
+    def start(self) -> None:
+        """Nothing to prepare."""
+
+    def stop(self) -> None:
+        """Nothing to take down."""
+
+    def __call__(self, event: Event) -> None:
+        """Write what an event is worth."""
+        self.board.take(event)
+        if isinstance(event, Progressed):
+            now = self.board.clock()
+            if event.done != event.total and now - self._last < PROGRESS_EVERY_S:
+                return
+            self._last = now
+        told = line(event, self.board)
+        if told:
+            output.say(told)
+
+
+def line(event: Event, board: Board) -> str:
+    """One event in one line; empty when it is worth none. ``board`` has taken it already."""
+    match event:
+        case PhaseFinished("route"):
+            return ""  # Routed has said it
+        case PhaseFinished(phase, took):
+            return f"{phase}: {board.detail(phase) or 'done'} ({seconds(took)})"
+        case StepStarted(phase, step):
+            return f"{phase}: {one_line(step)}"
+        case Progressed(phase):
+            return f"{phase}: {board.detail(phase)}"
+        case RunStarted(run, resumed):
+            return f"run: {run} {'goes on' if resumed else 'begins'}"
+        case Routed(routing):
+            named = ", ".join(f"P{route.partition}" for route in routing.routes[:20])
+            return f"route: {board.detail('route')}: {named}"
+        case SweepStarted(partition, nodes, passes, keywords):
+            work = f"{counted(nodes, 'node')} in {counted(passes, 'pass', 'passes')}"
+            return f"sweep: P{partition} begins, {work} ({keywords_of(keywords)})"
+        case PassFinished(partition, number, passes, error) if passes > 1:
+            how = "read" if error is None else f"failed: {one_line(error)}"
+            return f"sweep: P{partition} pass {number} of {passes} {how}"
+        case SweepFinished(sweep):
+            return f"sweep: P{sweep.partition} {_ended(sweep)}"
+        case Warned(message):
+            return f"note: {one_line(message)}"
+        case _:
+            return ""
+
+
+def _ended(sweep: Sweep) -> str:
+    why = one_line("; ".join(dict.fromkeys(sweep.errors)))
+    if sweep.status is SweepStatus.UNREAD:
+        return f"left unread: {why}"
+    how = "read" if sweep.status is SweepStatus.ACCEPTED else str(sweep.status)
+    amount = f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')}"
+    # Of several passes each has told for itself why it failed.
+    told = f": {why}" if why and sweep.passes <= 1 else ""
+    return f"{how}, {amount} ({seconds(sweep.seconds)}){told}"

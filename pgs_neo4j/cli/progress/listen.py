@@ -1,0 +1,185 @@
+"""Who hears the engine's events: the progress on stderr and the answer on stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.pages.run_words import resuming
+from pgs_neo4j.cli.pages.text import Wrapper, wrapped
+from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
+from pgs_neo4j.events import Event, RunStarted, SearchAnswered, TextStreamed
+from pgs_neo4j.text.shown import plain
+
+
+class Listener(Protocol):
+    """Shows events as they come, between ``start`` and ``stop``."""
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def __call__(self, event: Event) -> None: ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def start(self) -> None:
+        """Nothing to prepare."""
+
+    def stop(self) -> None:
+        """Nothing to take down."""
+
+    def __call__(self, event: Event) -> None:
+        """Nothing to show."""
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Listener]:
+    """A listener for stderr: a display on a terminal, lines elsewhere, nothing when quiet."""
+    listener = _listener(quiet)
+    listener.start()
+    try:
+        yield listener
+    finally:
+        listener.stop()
+
+
+@dataclass(slots=True)
+class Run:
+    """Remembers which run was recorded, and passes everything on."""
+
+    shown: Listener
+    id: str = ""
+
+    def start(self) -> None:
+        """Begin to show."""
+        self.shown.start()
+
+    def stop(self) -> None:
+        """Cease to show."""
+        self.shown.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, RunStarted):
+            self.id = event.run
+        self.shown(event)
+
+
+@contextmanager
+def run_progress(*, quiet: bool) -> Iterator[Listener]:
+    """``progress`` of a run; when it ends early it is said, also when quiet, how it can go on."""
+    run = Run(Silent())
+    try:
+        with progress(quiet=quiet) as run.shown:
+            yield run
+    except asyncio.CancelledError:
+        if run.id:
+            output.note(_can_go_on(run.id))
+        raise
+    except (StoppedError, ModelError, DatabaseError) as error:
+        if run.id:
+            error.add_note(_can_go_on(run.id, bounded=isinstance(error, StoppedError)))
+        raise
+
+
+def _can_go_on(run: str, *, bounded: bool = False) -> str:
+    more = "; its bounds count anew, and others can be given" if bounded else ""
+    return f"run {run} can go on: {resuming(run)}{more}"
+
+
+def _listener(quiet: bool) -> Listener:
+    if quiet:
+        return Silent()
+    if output.is_terminal(sys.stderr):
+        from pgs_neo4j.cli.progress.live import Display
+
+        return Display(output.error_console())
+    from pgs_neo4j.cli.progress.lines import Lines
+
+    return Lines()
+
+
+@dataclass(slots=True)
+class AnswerStream:
+    """Writes the answer to stdout as it arrives, and passes all else on.
+
+    When nobody reads stdout any more it cancels ``task``, for a model call costs money.
+    """
+
+    progress: Listener
+    task: asyncio.Task[object] | None
+    wrapper: Wrapper
+    written: bool = False
+    broken: bool = False
+    _searching: bool = field(default=False, repr=False)
+    _line_ended: bool = field(default=False, repr=False)
+    _held: str = field(default="", repr=False)
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case TextStreamed(text):
+                self._begin("\n## From the partitions\n\n" if self._searching else "")
+                self._searching = False
+                self.write(self.wrapper.feed(plain(self._whole(text))))
+            case SearchAnswered(text):
+                self._begin("## From the nearest nodes\n\n")
+                self.write(f"{wrapped(plain(text).rstrip(), self.wrapper.width)}\n")
+                self._searching = True
+                self.progress.start()
+            case _:
+                self.progress(event)
+
+    def close(self) -> None:
+        """Write what is still held back and end the line."""
+        if self.written:
+            self.write(self.wrapper.close())
+            self.write("" if self._line_ended else "\n")
+
+    def write(self, text: str) -> None:
+        """Write, or ask the run to end when the pipe is closed."""
+        if self.broken or not text:
+            return
+        self._line_ended = text.endswith("\n")
+        try:
+            output.write(text)
+        except BrokenPipeError:
+            self.broken = True
+            output.silence(sys.stdout)
+            if self.task is not None:
+                self.task.cancel()
+
+    def _whole(self, text: str) -> str:
+        """What can be made plain now: a line break may be two characters, in two deltas."""
+        text = self._held + text
+        self._held = "\r" if text.endswith("\r") else ""
+        return text.removesuffix("\r")
+
+    def _begin(self, heading: str) -> None:
+        if not self.written or heading:
+            # The display would be drawn over the answer on the same terminal.
+            self.progress.stop()
+            self.written = True
+            self.write(heading)
+
+
+def answer_stream(progress: Listener) -> AnswerStream:
+    """A stream for the running task; wrapped at the width of a terminal, raw in a pipe."""
+    return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()))
+
+
+def write_answer(text: str) -> None:
+    """Write a whole answer as a stream of it would be written; nothing when it is empty."""
+    said = plain(text).rstrip()
+    if said:
+        output.write(f"{wrapped(said, _wrap_width())}\n")
+
+
+def _wrap_width() -> int | None:
+    return output.width() if output.is_terminal(sys.stdout) else None

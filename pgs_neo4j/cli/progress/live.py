@@ -1,0 +1,117 @@
+"""Progress on a terminal: one line per phase, one per partition while it is read."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.progress.board import Board, SweepRow, keywords_of
+from pgs_neo4j.events import Event, Warned
+from pgs_neo4j.text.shown import counted, one_line, seconds
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+STYLES = {"reading": "cyan", "read": "green", "partial": "yellow", "failed": "red"}
+FEWEST_ROWS = 3
+
+
+@dataclass(slots=True)
+class Display:
+    """A display that follows the events and stays on the screen when it is stopped."""
+
+    console: Console
+    board: Board = field(default_factory=Board)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _live: Live | None = None
+
+    def start(self) -> None:
+        """Begin to show."""
+        self._live = Live(
+            get_renderable=self._render,
+            console=self.console,
+            refresh_per_second=8,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._live.start()
+        # Written past it, a line would be drawn over, and the picture be left twice.
+        output.speak_through(lambda said: self.console.print(Text.from_ansi(said)))
+
+    def stop(self) -> None:
+        """Leave the last state on the screen; harmless to repeat."""
+        live, self._live = self._live, None
+        if live is not None:
+            output.speak_through(None)
+            live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take an event in; warnings are written above the display."""
+        with self._lock:
+            self.board.take(event)
+        if isinstance(event, Warned):
+            self.console.print(Text(f"note: {one_line(event.message)}", style="yellow"))
+
+    def _render(self) -> RenderableType:
+        with self._lock:
+            return render(self.board, rows=max(FEWEST_ROWS, self.console.height - 10))
+
+
+def render(board: Board, rows: int) -> RenderableType:
+    """The board as a picture, with at most ``rows`` partitions: those at work, then the last."""
+    parts: list[RenderableType] = []
+    for phase, row in board.phases.items():
+        table = Table.grid(padding=(0, 2), expand=True)
+        table.add_column(width=11)
+        table.add_column(ratio=1, no_wrap=True)
+        if row.total:
+            table.add_column(width=20)
+        table.add_column(justify="right", no_wrap=True)
+        cells: list[RenderableType] = [Text(phase, style="bold"), Text(board.detail(phase))]
+        if row.total:
+            cells.append(ProgressBar(total=row.total, completed=row.done, width=20))
+        table.add_row(*cells, Text(seconds(board.elapsed(phase)), style="dim"))
+        parts.append(table)
+        if phase == "sweep" and board.sweeps:
+            parts.append(_sweeps(board, rows))
+    return Group(*parts)
+
+
+def _sweeps(board: Board, rows: int) -> RenderableType:
+    at_work = [item for item in board.sweeps.items() if item[1].state == "reading"]
+    ended = [item for item in board.sweeps.items() if item[1].state != "reading"]
+    shown = dict(at_work[:rows] + ended[max(0, len(ended) - max(0, rows - len(at_work))) :])
+    if len(at_work) >= rows:
+        shown = dict(at_work[:rows])
+    table = Table.grid(padding=(0, 2), expand=True)
+    table.add_column(width=6, justify="right", no_wrap=True)
+    table.add_column(ratio=1, no_wrap=True)
+    for _ in range(2):
+        table.add_column(justify="right", no_wrap=True)
+    table.add_column(width=7, no_wrap=True)
+    for partition, row in board.sweeps.items():
+        if partition in shown:
+            table.add_row(*_cells(partition, row))
+    hidden = len(board.sweeps) - len(shown)
+    if not hidden:
+        return table
+    return Group(table, Text(f"        and {counted(hidden, 'partition')} more", style="dim"))
+
+
+def _cells(partition: int, row: SweepRow) -> list[RenderableType]:
+    passes = f"{row.done}/{row.passes} passes" if row.passes > 1 else "1 pass"
+    return [
+        Text(f"P{partition}", style="bold"),
+        Text(keywords_of(row.keywords)),
+        Text(counted(row.nodes, "node")),
+        Text(passes),
+        Text(row.state, style=STYLES[row.state]),
+    ]
