@@ -9,13 +9,14 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+from pgs_neo4j.database.probe import Readiness
 from pgs_neo4j.errors import ServerStartError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.local import artifacts, config_files, credentials, java, lockfile, memory, process
 from pgs_neo4j.local.logs import size_of, why_it_failed
 from pgs_neo4j.local.options import LocalOptions, LocalPaths
 from pgs_neo4j.local.process import ServerState
-from pgs_neo4j.local.readiness import Answer, wait_until_ready
+from pgs_neo4j.local.readiness import wait_until_ready
 
 
 def fetch(
@@ -39,7 +40,7 @@ def fetch(
 
 def start(
     paths: LocalPaths, options: LocalOptions, tell: OnEvent, cancelled: threading.Event
-) -> tuple[ServerState, str, Answer]:
+) -> tuple[ServerState, str, Readiness]:
     """Start a server and wait until it answers; on failure nothing of it keeps running."""
     found = java.find_java(options.java_home)
     jars = fetch(paths, options, tell, cancelled)

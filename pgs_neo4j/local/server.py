@@ -11,13 +11,14 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pgs_neo4j.database.probe import Readiness
 from pgs_neo4j.errors import LocalServerError, ServerStartError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.local import credentials, launch, lockfile, process
 from pgs_neo4j.local.config_files import uri_of
 from pgs_neo4j.local.locks import held
 from pgs_neo4j.local.options import LocalOptions, LocalPaths, claim, foreign, paths_of, writing
-from pgs_neo4j.local.readiness import USER, Answer, wait_until_ready
+from pgs_neo4j.local.readiness import USER, wait_until_ready
 from pgs_neo4j.local.threads import delivered, in_thread
 
 
@@ -196,7 +197,7 @@ def _delete_data(paths: LocalPaths) -> bool:
 
 
 def _server(
-    paths: LocalPaths, port: int, pid: int, password: str, answer: Answer, started: bool
+    paths: LocalPaths, port: int, pid: int, password: str, readiness: Readiness, started: bool
 ) -> LocalServer:
     return LocalServer(
         uri=uri_of(port),
@@ -205,6 +206,6 @@ def _server(
         pid=pid,
         data_dir=paths.data_dir,
         started=started,
-        neo4j=answer.neo4j,
-        gds=answer.gds,
+        neo4j=readiness.neo4j,
+        gds=readiness.gds,
     )

@@ -1,0 +1,12 @@
+// Versions of Neo4j and GDS, and the number of nodes, once the server is ready.
+// params:
+// returns: neo4j, gds, nodes
+// mode: read
+CALL dbms.components() YIELD name, versions
+WITH name, versions
+WHERE name = 'Neo4j Kernel'
+CALL () {
+  MATCH (n)
+  RETURN count(n) AS nodes
+}
+RETURN versions[0] AS neo4j, gds.version() AS gds, nodes

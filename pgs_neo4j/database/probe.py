@@ -1,0 +1,57 @@
+"""Asks a server that is starting whether it is ready, with the synchronous driver.
+
+``connection`` refuses a server that it cannot reach. Here that is the normal case for some
+seconds, and the caller is a thread without an event loop.
+"""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from neo4j import GraphDatabase
+from neo4j import exceptions as driver_errors
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.errors import DatabaseAuthError
+
+PORT_TIMEOUT_S = 2.0
+CONNECT_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Versions and node count of a server that is ready."""
+
+    neo4j: str
+    gds: str
+    nodes: int
+
+
+def probe_server(uri: str, user: str, password: str) -> Readiness | None:
+    """Ask once; None when the server does not answer or its database is not ready.
+
+    Raises DatabaseAuthError when the server refuses the password.
+    """
+    address = urlsplit(uri)
+    try:
+        # The driver alone would spend far longer on a refused connection.
+        socket.create_connection(
+            (address.hostname, address.port or 7687), timeout=PORT_TIMEOUT_S
+        ).close()
+        with (
+            GraphDatabase.driver(
+                uri,
+                auth=(user, password),
+                connection_timeout=CONNECT_TIMEOUT_S,
+                user_agent="pgs-neo4j",
+            ) as driver,
+            driver.session() as session,
+        ):
+            row = session.run(queries.get("database/read_readiness").text).single(strict=True)
+    except driver_errors.AuthError as error:
+        raise DatabaseAuthError(f"Neo4j at {uri} refused the password of user {user}") from error
+    except (OSError, driver_errors.DriverError, driver_errors.Neo4jError):
+        return None
+    return Readiness(neo4j=row["neo4j"], gds=row["gds"], nodes=row["nodes"])
