@@ -10,6 +10,7 @@ from typing import Any
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.names import LABELS, TYPES
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import MappingError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import generation
@@ -49,7 +50,7 @@ async def add(db: Database, name: str, mapping: GraphMapping) -> bool:
     """
     check_name(name)
     check_mapping(mapping)
-    await db.ensure_schema()
+    await ensure_schema(db)
     text = json.dumps(asdict(mapping), sort_keys=True)
     rows = await db.write(queries.get("catalog/merge_graphs"), name=name, mapping=text)
     return bool(rows[0]["created"])

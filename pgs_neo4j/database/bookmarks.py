@@ -25,7 +25,7 @@ class Position:
     transaction: int
 
 
-def position(bookmark: str) -> Position | None:
+def parse_position(bookmark: str) -> Position | None:
     """The position a bookmark stands for, None when it is not of the form we know."""
     if not bookmark.startswith(PREFIX):
         return None

@@ -1,8 +1,8 @@
-"""The only door to Neo4j: runs a Query under a deadline and gives rows back.
+"""The only asynchronous door to Neo4j.
 
-Driver errors end here and become errors of this package. Parameter values never appear in
-messages. All sessions share one bookmark manager, so a reader sees what was just written,
-on a cluster too.
+Runs a Query under a deadline and returns its rows. Driver errors become errors of this package,
+and messages never contain parameter values. All sessions share one bookmark manager, so reads
+see earlier writes, on a cluster as on a single server.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import IncompleteCommit
 
-from pgs_neo4j.database import bookmarks, names, queries
-from pgs_neo4j.database.driver_errors import translated
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.bookmarks import Position, parse_position
+from pgs_neo4j.database.driver_errors import translate_errors
 from pgs_neo4j.database.queries import Query, QueryMode
 from pgs_neo4j.errors import ConfigError, DatabaseVersionError
 
@@ -29,15 +30,13 @@ Access = Literal["read", "write"]
 
 MINIMUM_VERSION = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-SCHEMA_VERSION = 4
-TOKEN_ATTEMPTS = 5
-LOST_S = 0.2  # after an acknowledgement that was lost
-PATIENCE_S = 60.0  # for a server that restarts in mid-run
+LOST_S = 0.2  # pause after the acknowledgement of a commit was lost
+PATIENCE_S = 60.0  # how long a statement is retried while the server restarts
 
 
 @dataclass(slots=True)
 class Database:
-    """A connection pool to one database. Made by ``connect``; closed by leaving it."""
+    """A connection pool to one database, opened and closed by ``connect``."""
 
     driver: AsyncDriver = field(repr=False)
     uri: str
@@ -48,15 +47,18 @@ class Database:
     edition: str = ""
 
     async def read(self, query: Query, **params: Any) -> list[Row]:
-        """All rows of a read statement; retried on transient faults within the deadline."""
+        """All rows of a read statement.
+
+        Retried on transient faults within the deadline.
+        """
         _check(query, params, ("read",))
         return await self._managed("read", query.text, params)
 
     async def write(self, query: Query, **params: Any) -> list[Row]:
         """All rows of a write statement, in one transaction.
 
-        Retried on transient faults, also when the acknowledgement of a commit was lost, so
-        every write statement must be harmless to repeat.
+        Retried on transient faults, and when the acknowledgement of a commit was lost.
+        So every write statement must be harmless to repeat.
         """
         _check(query, params, ("write", "data", "schema"))
         return await self._managed(query.mode, query.text, params)
@@ -64,7 +66,7 @@ class Database:
     async def rehearse(self, query: Query, **params: Any) -> list[Row]:
         """All rows of a write statement whose transaction is rolled back."""
         _check(query, params, ("write",))
-        with self._translated():
+        with self._translate_errors():
             async with (
                 asyncio.timeout(self.timeout_s),
                 self._session("write") as session,
@@ -76,17 +78,17 @@ class Database:
                 return rows
 
     async def batch(self, query: Query, **params: Any) -> list[Row]:
-        """Run a statement that commits in batches of its own; never retried."""
+        """Rows of a statement that commits in its own batches; never retried."""
         _check(query, params, ("batch",))
         return (await self.call(query.text, params, "write"))[1]
 
     async def stream(self, query: Query, *, fetch: int = 1000, **params: Any) -> AsyncIterator[Row]:
-        """Rows of a read statement as they come; the deadline holds for each fetch.
+        """Rows of a read statement as they arrive.
 
-        Not retried: the caller has already seen rows.
+        The deadline applies to each fetch. Never retried, because the caller has seen rows.
         """
         _check(query, params, ("read",))
-        with self._translated():
+        with self._translate_errors():
             async with self._session("read", fetch) as session:
                 async with asyncio.timeout(self.timeout_s):
                     result = await session.run(query.text, params)
@@ -106,11 +108,11 @@ class Database:
         timeout_s: float | None = None,
         metadata: Row | None = None,
     ) -> tuple[list[str], list[Row]]:
-        """Columns and rows of a statement in an implicit transaction, for ``gds`` and batches.
+        """Columns and rows of a statement in an implicit transaction.
 
-        The server shows ``metadata`` with the transaction while it runs.
+        For ``gds`` and for batches. The server lists ``metadata`` with the running transaction.
         """
-        with self._translated():
+        with self._translate_errors():
             async with (
                 asyncio.timeout(timeout_s or self.timeout_s),
                 self._session(access) as session,
@@ -119,49 +121,25 @@ class Database:
                 return list(result.keys()), [dict(record) async for record in result]
 
     async def explain(self, query: Query) -> tuple[str, tuple[str, ...]]:
-        """What the planner makes of a statement: its type (r, w, rw, or s) and its columns."""
-        with self._translated():
+        """The planned type of a statement (r, w, rw, or s) and its columns."""
+        with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session("read") as session:
                 result = await session.run(f"EXPLAIN {query.text}", dict.fromkeys(query.params))
                 columns = tuple(result.keys())
                 summary = await result.consume()
                 return str(summary.query_type), columns
 
-    async def ensure_schema(self) -> None:
-        """Create our constraints and names where they are missing, and bring what an older
-        release wrote up to date; one quick read when all is there."""
-        rows = await self.read(queries.get("database/read_version"))
-        if rows and rows[0]["version"] == SCHEMA_VERSION:
-            return
-        for name in queries.names():
-            if name.startswith(("database/constraint_", "database/index_")):
-                await self.write(queries.get(name))
-        await self.write(
-            queries.get("database/create_names"),
-            labels=list(names.LABELS),
-            types=list(names.TYPES),
-            properties=list(names.PROPERTIES),
-        )
-        if rows and rows[0]["version"] < 2:
-            await self.write(queries.get("database/migrate_1_to_2"))
-        await self.write(queries.get("database/merge_meta"), version=SCHEMA_VERSION)
+    async def read_position(self) -> Position | None:
+        """Position of the last committed transaction, None in an unknown form; O(1)."""
+        with self._translate_errors():
+            async with asyncio.timeout(self.timeout_s), self._session("read") as session:
+                await session.execute_read(_read_nothing)
+                raw = (await session.last_bookmarks()).raw_values
+        return parse_position(next(iter(raw))) if len(raw) == 1 else None
 
-    async def change_token(self) -> str | None:
-        """What stays the same until somebody else than ourselves commits; O(1).
-
-        The number of the last transaction less those that ``write`` counted as ours. None when
-        it cannot be told: other transactions end all the time, or the server's bookmarks are
-        of a form we do not know.
-        """
-        for _ in range(TOKEN_ATTEMPTS):
-            before = await self._position()
-            rows = await self.read(queries.get("database/read_commits"))
-            if before is None or not rows:
-                return None
-            # Only between two equal positions the count belongs to them.
-            if await self._position() == before:
-                return f"{before.store}:{before.transaction - rows[0]['commits']}"
-        return None
+    def address(self) -> neo4j.Address:
+        """Host and port of the server."""
+        return neo4j.Address.parse(self.uri.partition("://")[2])
 
     async def close(self) -> None:
         """Close all connections."""
@@ -177,22 +155,15 @@ class Database:
             return rows
 
         access: Access = "read" if mode == "read" else "write"
-        with self._translated():
+        with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session(access) as session:
                 run = session.execute_read if access == "read" else session.execute_write
                 while True:
                     try:
                         return await run(work)
                     except IncompleteCommit:
-                        # Nobody knows whether it was committed, and to repeat it is harmless.
+                        # It may have been committed; repeating it is harmless.
                         await asyncio.sleep(LOST_S)
-
-    async def _position(self) -> bookmarks.Position | None:
-        with self._translated():
-            async with asyncio.timeout(self.timeout_s), self._session("read") as session:
-                await session.execute_read(_nothing)
-                found = (await session.last_bookmarks()).raw_values
-        return bookmarks.position(next(iter(found))) if len(found) == 1 else None
 
     @asynccontextmanager
     async def _session(self, access: Access, fetch: int = 1000) -> AsyncIterator[AsyncSession]:
@@ -205,8 +176,8 @@ class Database:
         ) as session:
             yield session
 
-    def _translated(self) -> AbstractContextManager[None]:
-        return translated(self.uri, self.timeout_s)
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_errors(self.uri, self.timeout_s)
 
 
 @asynccontextmanager
@@ -218,14 +189,14 @@ async def connect(
     timeout_s: float = 300.0,
     connect_timeout_s: float = 15.0,
 ) -> AsyncIterator[Database]:
-    """Open a pool, check that the server answers and is new enough, and close it at the end.
+    """Open a pool, check the server, and close the pool at the end.
 
-    Raises ConfigError (malformed URI), DatabaseAuthError, DatabaseUnavailableError,
-    DatabaseVersionError.
+    The server must answer and be new enough. Raises ConfigError (malformed URI),
+    DatabaseAuthError, DatabaseUnavailableError, DatabaseVersionError.
     """
     _check_uri(uri)
     auth = (user, password) if password is not None else None
-    with translated(uri, connect_timeout_s):
+    with translate_errors(uri, connect_timeout_s):
         driver = AsyncGraphDatabase.driver(
             uri,
             auth=auth,
@@ -243,27 +214,27 @@ async def connect(
         bookmarks=AsyncGraphDatabase.bookmark_manager(),
     )
     try:
-        with translated(uri, 2 * connect_timeout_s):
+        with translate_errors(uri, 2 * connect_timeout_s):
             async with asyncio.timeout(2 * connect_timeout_s):
                 await driver.verify_connectivity()
-        opened.version, opened.edition = await _server(opened)
+        opened.version, opened.edition = await _read_server(opened)
         yield opened
     finally:
         await driver.close()
 
 
 def parse_version(text: str) -> tuple[int, ...]:
-    """The leading numbers of a version, ``5.26.30`` as (5, 26, 30)."""
+    """The leading numbers of a version: ``5.26.30`` gives (5, 26, 30)."""
     return tuple(int(number) for number in re.findall(r"\d+", text.split("-")[0])[:3])
 
 
-async def _server(database: Database) -> tuple[str, str]:
+async def _read_server(database: Database) -> tuple[str, str]:
     rows = await database.read(queries.get("database/read_components"))
     version, edition = str(rows[0]["version"]), str(rows[0]["edition"])
     if parse_version(version) < MINIMUM_VERSION:
         wanted = ".".join(map(str, MINIMUM_VERSION))
         raise DatabaseVersionError(
-            f"Neo4j at {database.uri} is {version}; {wanted} or newer is needed, so upgrade it"
+            f"Neo4j at {database.uri} is {version}; upgrade it to {wanted} or newer"
         )
     return version, edition
 
@@ -277,14 +248,14 @@ def _check_uri(uri: str) -> None:
         )
     if "@" in rest:
         raise ConfigError(
-            "the Neo4j address contains credentials; give them as PGS_NEO4J_USER and "
+            "the Neo4j address contains credentials; set PGS_NEO4J_USER and "
             "PGS_NEO4J_PASSWORD instead"
         )
     try:
-        urlsplit(uri).port  # noqa: B018 - it is read to have it checked
+        urlsplit(uri).port  # noqa: B018 - reading the port checks it
     except ValueError as error:
         raise ConfigError(
-            f"the Neo4j address has a host or port that is none ({error}); "
+            f"the Neo4j address has an invalid host or port ({error}); "
             f"write it as {scheme}://host:7687"
         ) from error
 
@@ -297,5 +268,5 @@ def _check(query: Query, params: Row, modes: Sequence[str]) -> None:
         raise ValueError(f"{query.name} was run with the wrong parameters: {wrong}")
 
 
-async def _nothing(transaction: AsyncManagedTransaction) -> None:
-    await (await transaction.run("RETURN 1")).consume()
+async def _read_nothing(transaction: AsyncManagedTransaction) -> None:
+    await (await transaction.run(queries.get("database/read_nothing").text)).consume()

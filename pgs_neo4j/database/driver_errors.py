@@ -19,7 +19,7 @@ from pgs_neo4j.errors import (
 
 
 @contextmanager
-def translated(uri: str, timeout_s: float) -> Iterator[None]:
+def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
     """Turn driver errors into ours."""
     try:
         yield

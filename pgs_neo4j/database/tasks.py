@@ -19,12 +19,12 @@ async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
         except asyncio.CancelledError:
             cancelled = True
     if cancelled:
-        retrieved(task)
+        retrieve_exception(task)
         raise asyncio.CancelledError
     return task.result()
 
 
-def retrieved(done: asyncio.Future[Any]) -> None:
+def retrieve_exception(done: asyncio.Future[Any]) -> None:
     """Look at an exception that nobody may be left to ask for, lest asyncio warn of it."""
     if not done.cancelled():
         done.exception()

@@ -23,6 +23,7 @@ from pgs_neo4j.catalog import Purged, StoredGraph
 from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
 from pgs_neo4j.database import connection
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.export import Document
@@ -236,7 +237,7 @@ class PGS:
         while somebody else is at it.
         """
         stored = await self._graph(graph)
-        await self.db.ensure_schema()
+        await ensure_schema(self.db)
         return await ensure.ensure(
             self._target(stored, knobs), self._open_gds, on_event or self.on_event, force=force
         )
@@ -255,7 +256,7 @@ class PGS:
         the graph is scanned and compared. Nothing is repartitioned.
         """
         stored = await self._graph(graph)
-        await self.db.ensure_schema()
+        await ensure_schema(self.db)
         target = self._target(stored, knobs)
         return await ensure.check(target, on_event or self.on_event, scan=scan)
 
@@ -438,7 +439,7 @@ class PGS:
         return await catalog.get(self.db, name or self.settings.graph)
 
     async def _current(self, stored: StoredGraph) -> Partitioning:
-        await self.db.ensure_schema()
+        await ensure_schema(self.db)
         current = await ensure.read_current(self.db, stored.name)
         if current is None:
             raise UsageError(

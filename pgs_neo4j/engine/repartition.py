@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import BusyError, ConfigError, LeaseLostError, PGSError
 from pgs_neo4j.events import OnEvent
@@ -101,7 +102,7 @@ async def attempt(
     """Do it, and tell how it ended; only a cancellation is raised."""
     try:
         graph = (await pgs.graph(graph)).name
-        await pgs.db.ensure_schema()
+        await ensure_schema(pgs.db)
         job = await jobs.begin(pgs.db, graph)
     except PGSError as error:
         return Failed(graph, error)

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Access, Database, Row
-from pgs_neo4j.database.tasks import retrieved, to_the_end
+from pgs_neo4j.database.tasks import retrieve_exception, to_the_end
 from pgs_neo4j.errors import (
     DatabaseError,
     DatabaseTimeoutError,
@@ -128,7 +128,7 @@ async def supervised(
     context.run(_current.set, call)
     # A future and no task: when the loop is closing, it tells whether the thread has left.
     worker = loop.run_in_executor(None, context.run, work)
-    worker.add_done_callback(retrieved)
+    worker.add_done_callback(retrieve_exception)
     try:
         await asyncio.wait({worker})
         return worker.result()

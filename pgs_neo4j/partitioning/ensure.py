@@ -17,6 +17,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import Lease
+from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, LeaseLostError
 from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import GDS, Owner, drop_leftovers
@@ -92,7 +93,7 @@ async def ensure(
     db, graph = target.db, target.graph
     with clock.step("check"):
         current = await generation.read_current(db, graph)
-        known = not force and drift.holds(current, target.settings, await db.change_token())
+        known = not force and drift.holds(current, target.settings, await read_change_token(db))
     if known and when_busy == "refuse":
         await clean_up(target, open_gds)
     if known:
@@ -154,7 +155,7 @@ async def _ensure(target: Target, gds: GDS, held: Lease, clock: Clock, force: bo
             config=target.config,
             space=target.space,
             settings=target.settings,
-            token=await db.change_token(),
+            token=await read_change_token(db),
             clock=clock,
         )
         made = await _attempt(attempt, force)
@@ -240,7 +241,7 @@ async def check(target: Target, on_event: OnEvent, *, scan: bool = True) -> Drif
     current = await generation.read_current(db, graph)
     if current is None:
         return None
-    token = await db.change_token()
+    token = await read_change_token(db)
     changed = current.settings != target.settings
     if token is not None and token == current.token:
         return replace(_still(current), settings_changed=changed)

@@ -16,6 +16,7 @@ from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import (
     BusyError,
@@ -167,7 +168,7 @@ async def prepare(work: Work, request: Request) -> Partitioning:
     if work.partitioning is not None:
         return work.partitioning
     began = perf_counter()
-    await work.db.ensure_schema()
+    await ensure_schema(work.db)
     if request.mode != "full":
         await session.check_exists(work.db, request.graph, request.session)
     target = Target(
@@ -253,7 +254,7 @@ async def _resumed(work: Work, request: Request, stored: StoredRun) -> Run:
             f"the partitions of run {stored.id} were given up since, so it cannot go on; what it "
             "read counts, so ask again in mode 'continue'"
         )
-    await work.db.ensure_schema()
+    await ensure_schema(work.db)
     handle = await runs.take_over(work.db, stored)
     work.partitioning = await ensure.read_generation(work.db, stored.generation)
     before = stored.properties

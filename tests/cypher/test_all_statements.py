@@ -29,7 +29,7 @@ def test_every_statement_is_used_by_exactly_one_module():
     sources = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     for name in queries.names():
         if name.startswith("database/constraint_"):
-            continue  # loaded by prefix, in db.ensure_schema
+            continue  # loaded by prefix, in schema.ensure_schema
         users = [path.name for path, text in sources.items() if f'"{name}"' in text]
         assert len(users) == 1, f"{name} is used by {users or 'nobody'}"
 

@@ -7,6 +7,7 @@ import pytest
 
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database import names, queries
+from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema, read_change_token
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import (
     ConfigError,
@@ -96,16 +97,16 @@ async def test_cancelling_ends_the_transaction_on_the_server(db):
 
 
 async def test_the_schema_is_made_once(db):
-    await db.ensure_schema()
+    await ensure_schema(db)
     rows = await db.read(queries.get("catalog/read_constraints"))
     constraints = [n for n in queries.names() if n.startswith("database/constraint_")]
     assert len(rows) == len(constraints) > 5
-    await db.ensure_schema()
+    await ensure_schema(db)
     assert len(await db.read(queries.get("catalog/read_constraints"))) == len(rows)
 
 
 async def test_concurrent_schemas_do_not_collide(db):
-    await asyncio.gather(*(db.ensure_schema() for _ in range(4)))
+    await asyncio.gather(*(ensure_schema(db) for _ in range(4)))
     rows = await db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))
     assert rows == [{"value": 1}]
 
@@ -201,29 +202,29 @@ async def test_every_name_we_write_is_listed(endpoint, db):
 
 
 async def test_our_own_commits_leave_the_change_token_and_others_do_not(db):
-    await db.ensure_schema()
-    first = await db.change_token()
+    await ensure_schema(db)
+    first = await read_change_token(db)
     assert first is not None
     query = queries.get("database/merge_meta")
-    await asyncio.gather(*(db.write(query, version=db_module.SCHEMA_VERSION) for _ in range(9)))
-    assert await db.change_token() == first
+    await asyncio.gather(*(db.write(query, version=SCHEMA_VERSION) for _ in range(9)))
+    assert await read_change_token(db) == first
     await db.call("CREATE (:Thing)", {}, "write")
-    second = await db.change_token()
+    second = await read_change_token(db)
     assert second != first
     await db.call("MATCH (t:Thing) SET t.missing = null", {}, "write")
-    assert await db.change_token() == second
+    assert await read_change_token(db) == second
 
 
 async def test_a_database_of_the_first_release_is_brought_up_to_date(db):
-    await db.ensure_schema()
+    await ensure_schema(db)
     await db.call(
         "MATCH (m:PgsMeta) SET m.schema_version = 1 "
         "CREATE (:PgsPartition {uid: 'g1:1', id: 1, size: 0})",
         {},
         "write",
     )
-    await db.ensure_schema()
+    await ensure_schema(db)
     _, rows = await db.call("MATCH (p:PgsPartition) RETURN p.level, p.lineage", {}, "read")
     assert rows == [{"p.level": 0, "p.lineage": "g1:1"}]
     stored = await db.read(queries.get("database/read_version"))
-    assert stored[0]["version"] == db_module.SCHEMA_VERSION
+    assert stored[0]["version"] == SCHEMA_VERSION

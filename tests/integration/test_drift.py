@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.schema import read_change_token
 from tests.engines import KNOBS, engine_on
 from tests.graphs import checksum, count, papers
 
@@ -378,7 +379,7 @@ async def test_the_report_of_a_generation_has_all_its_figures(engine, db):
     assert 0 < stored.conductance < 0.1
     assert (stored.pools, stored.pooled_nodes) == (1, 3)
     assert stored.settings
-    assert stored.token == await db.change_token()
+    assert stored.token == await read_change_token(db)
     rows = await db.read(queries.get("partitioning/read_sketches"), generation=stored.id)
     assert len(rows[0]["sketch"]) == 8192
     assert np.any(rows[0]["sketch"])

@@ -11,6 +11,7 @@ import pytest
 
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import Order, repartition, repartition_all
 from pgs_neo4j.errors import BusyError, EmptyGraphError, UsageError
@@ -87,7 +88,7 @@ async def test_records_outlive_their_generation(pgs: PGS) -> None:
 
 
 async def test_somebody_elses_job_is_busy(pgs: PGS) -> None:
-    await pgs.db.ensure_schema()
+    await ensure_schema(pgs.db)
     async with lease.held(pgs.db, "papers", seconds=30) as other:
         with pytest.raises(BusyError, match=other.holder.replace(".", r"\.")):
             await repartition(pgs, "papers")
@@ -158,7 +159,7 @@ async def test_all_graphs_by_name_and_a_failure_stops_none(pgs: PGS) -> None:
 
 async def test_a_job_that_went_silent_is_killed_by_the_next_one(pgs: PGS) -> None:
     db = pgs.db
-    await db.ensure_schema()
+    await ensure_schema(db)
     dead = await begin(db, "papers")
     alive = await begin(db, "papers")
     elsewhere = await begin(db, "other")
@@ -174,7 +175,7 @@ async def test_a_job_that_went_silent_is_killed_by_the_next_one(pgs: PGS) -> Non
 
 async def test_a_job_that_was_taken_for_dead_has_the_last_word(pgs: PGS) -> None:
     db = pgs.db
-    await db.ensure_schema()
+    await ensure_schema(db)
     late = await begin(db, "papers")
     await db.call(AGE, {"id": late.id}, "write")
     await begin(db, "papers")
@@ -187,7 +188,7 @@ async def test_a_job_that_was_taken_for_dead_has_the_last_word(pgs: PGS) -> None
 async def test_a_running_job_gives_signs_of_life(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "SIGN_S", 0.01)
     db = pgs.db
-    await db.ensure_schema()
+    await ensure_schema(db)
     job = await begin(db, "papers")
     await db.call(AGE, {"id": job.id}, "write")
     async with jobs.alive(db, job), asyncio.timeout(60):
@@ -199,7 +200,7 @@ async def test_a_running_job_gives_signs_of_life(pgs: PGS, monkeypatch: pytest.M
 async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "KEPT", 3)
     db = pgs.db
-    await db.ensure_schema()
+    await ensure_schema(db)
     running = await begin(db, "papers")
     kept = []
     for _ in range(5):

@@ -15,6 +15,7 @@ import pytest
 from pgs_neo4j.database import lease, queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.lease import Lease, held, holder
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
 
 PATIENCE_S = 60.0
@@ -23,7 +24,7 @@ PATIENCE_S = 60.0
 @pytest.fixture
 async def papers(db: Database) -> Database:
     """A database with one stored graph, ``papers``."""
-    await db.ensure_schema()
+    await ensure_schema(db)
     await db.call("CREATE (:PgsGraph {name: 'papers', mapping: '{}'})", {}, "write")
     return db
 

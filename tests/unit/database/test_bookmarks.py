@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from pgs_neo4j.database.bookmarks import Position, position
+from pgs_neo4j.database.bookmarks import Position, parse_position
 
 STORE = bytes(range(16))
 
@@ -24,11 +24,11 @@ def bookmark(number: bytes, head: bytes = b"\x91\xcc\x10", tail: bytes = b"\x90"
     ],
 )
 def test_integers_of_every_width(number: bytes, expected: int) -> None:
-    assert position(bookmark(number)) == Position(STORE.hex(), expected)
+    assert parse_position(bookmark(number)) == Position(STORE.hex(), expected)
 
 
 def test_what_a_server_answered() -> None:
-    found = position("FB:kcwQ5/Iya6tkQu2LiL4UK8p05MoAAPi3kA==")
+    found = parse_position("FB:kcwQ5/Iya6tkQu2LiL4UK8p05MoAAPi3kA==")
     assert found == Position("e7f2326bab6442ed8b88be142bca74e4", 63_671)
 
 
@@ -48,4 +48,4 @@ def test_what_a_server_answered() -> None:
     ],
 )
 def test_anything_else_is_no_position(text: str) -> None:
-    assert position(text) is None
+    assert parse_position(text) is None
