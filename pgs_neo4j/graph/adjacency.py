@@ -11,9 +11,11 @@ from pgs_neo4j.graph.csr import Edges, FloatArray, IntArray, between, run_starts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjacency:
-    """Neighbours of partitions: rows ``start[p] .. start[p + 1]`` are those of ``p``, best first.
+    """Neighbors of partitions, best first.
 
-    ``edges`` counts the relationships shared, parallel ones one by one; ``weight`` is their sum.
+    Those of partition ``p`` are the rows ``start[p] .. start[p + 1]``. ``start`` is ``(k + 1,)``;
+    ``neighbor``, ``edges``, and ``weight`` are ``(p,)``, one entry per partition and neighbor.
+    ``edges`` counts shared relationships, parallel ones one by one; ``weight`` is their sum.
     """
 
     start: IntArray
@@ -22,7 +24,7 @@ class Adjacency:
     weight: FloatArray
 
     def of(self, partition: int) -> list[tuple[int, int, float]]:
-        """``(neighbour, edges, weight)`` of one partition, best first."""
+        """``(neighbor, edges, weight)`` of one partition, best first."""
         rows = slice(int(self.start[partition]), int(self.start[partition + 1]))
         return list(
             zip(
@@ -35,9 +37,10 @@ class Adjacency:
 
 
 def adjacency(edges: Edges, labels: IntArray, top: int | None = 5) -> Adjacency:
-    """The ``top`` neighbours of each label ``0 .. k-1`` by shared edges, or all with None.
+    """The ``top`` neighbors of each label by shared edges; all with None.
 
-    Ties go to the larger shared weight, then to the lower label. One pass over the edges.
+    ``labels`` ``(n,)`` count from 0. Ties go to the larger shared weight, then to the lower label.
+    One pass over the edges.
     """
     cross = between(edges, labels)
     count = cross.node_count

@@ -1,4 +1,4 @@
-"""How large and how small a partition may be, in nodes and in estimated tokens."""
+"""Limits of a partition, in nodes and in estimated tokens."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LIGHT = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of a partition; the defaults 30 and 1800 are those of the published method.
+    """Limits of a partition, in nodes and tokens.
 
-    ``max_tokens`` None leaves the text unbounded. Raises ValueError when the bounds exclude
-    each other.
+    The defaults 30 and 1800 are those of the published method. ``max_tokens`` None leaves the text
+    unlimited. Raises ValueError when the limits exclude each other.
     """
 
     min_nodes: int = 30
@@ -31,23 +31,27 @@ class Limits:
         if not 1 <= self.min_nodes <= self.max_nodes:
             raise ValueError("limits must satisfy 1 <= min_nodes <= max_nodes")
         if self.max_tokens is not None and self.max_tokens < 1:
-            raise ValueError("max_tokens must be at least 1, or None for no bound")
+            raise ValueError("max_tokens must be at least 1, or None for no limit")
 
     def fits(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
-        """Whether parts of these sizes may stand; a single node always may."""
+        """Whether parts of these sizes are allowed; a single node always is.
+
+        All arrays are ``(k,)``, one entry per part.
+        """
         fits = nodes <= self.max_nodes
         if self.max_tokens is not None:
             fits &= tokens <= self.max_tokens
         return fits | (nodes <= 1)
 
     def stands(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
-        """Whether communities that the graph itself made need no division: wider than ``fits``.
+        """Whether communities of the graph itself need no division.
 
-        The bounds stand for the effort of reading, and that is in the text: 1,900 single words
-        are read sooner than 60 chapters. So a light community may have up to ``SLACK`` more
-        nodes than the maximum rather than be torn where it has no seam. Without a text, or
-        without a bound for it, nothing says that it is light, and the maximum holds. Nothing
-        is ever made that large on purpose: joining and pooling keep to ``fits``.
+        All arrays are ``(k,)``. The rule is wider than ``fits``. Limits stand for the effort of
+        reading, and that effort is in the text: 1,900 single words read faster than 60 chapters.
+        So a light community may exceed the maximum of nodes by ``SLACK`` rather than be torn where
+        it has no seam. Without a text, or without a limit for it, nothing shows that a community
+        is light, and the maximum holds. No step makes a part that large on purpose: joining and
+        pooling follow ``fits``.
         """
         fits = self.fits(nodes, tokens)
         if self.max_tokens is None:
@@ -56,14 +60,20 @@ class Limits:
         return fits | (light & (nodes - self.max_nodes <= SLACK * self.max_nodes))
 
     def small(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
-        """Whether parts are too small: under the minimum, and not yet half full of tokens."""
+        """Whether parts are too small: few nodes and few tokens.
+
+        Few means under the minimum of nodes and under half of the tokens. All arrays are ``(k,)``.
+        """
         small = nodes < self.min_nodes
         if self.max_tokens is not None:
             small &= 2 * tokens < self.max_tokens
         return small
 
     def load(self, nodes: IntArray, tokens: IntArray) -> FloatArray:
-        """The share of the allowance that parts use up, by nodes or tokens, the larger."""
+        """Share of the limits that parts use.
+
+        The larger of the shares by nodes and by tokens. All arrays are ``(k,)``.
+        """
         load = nodes / self.max_nodes
         if self.max_tokens is not None:
             load = np.maximum(load, tokens / self.max_tokens)
@@ -72,12 +82,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sizes:
-    """Nodes and tokens of each part, ``(k,)``."""
+    """Nodes and tokens of each part, both ``(k,)`` int64."""
 
     nodes: IntArray
     tokens: IntArray
 
 
 def sizes_of(labels: IntArray, tokens: IntArray) -> Sizes:
-    """Nodes and tokens per label ``0 .. k-1``; token sums are exact below 2**53."""
+    """Nodes and tokens per label ``0 .. k-1``.
+
+    ``labels`` and ``tokens`` are ``(n,)``. Token sums are exact below 2**53.
+    """
     return Sizes(np.bincount(labels), totals(labels, tokens).astype(np.int64))

@@ -1,8 +1,8 @@
-"""Undirected weighted edges as arrays, their rows, and the counting that all steps share.
+"""Undirected weighted edges as arrays, and the counting all steps share.
 
-Nodes are the indices ``0 .. n-1``. Weights are rounded once to multiples of a common power
-of two, about 2**-29 of the largest for ten million edges. From then on every sum of weights
-is exact in float64, so no result depends on the order in which a store returned its rows.
+Nodes are the indices ``0 .. n-1``. Weights are rounded once to multiples of a common power of two,
+about 2**-29 of the largest for ten million edges. From then on every sum of weights is exact in
+float64, so no result depends on the order in which a store returned its rows.
 """
 
 from __future__ import annotations
@@ -43,9 +43,11 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Edges by node: those of ``u`` are ``start[u] .. start[u + 1]``, neighbours ascending.
+    """Edges by node, neighbors ascending.
 
-    Each edge stands in the rows of both its ends, and parallel edges are one.
+    Those of ``u`` are the entries ``start[u] .. start[u + 1]``; ``start`` is ``(n + 1,)``,
+    ``neighbor`` and ``weight`` are ``(p,)``. Each edge appears in the rows of both its ends, and
+    parallel edges are one.
     """
 
     start: IntArray
@@ -54,7 +56,7 @@ class Rows:
 
     @property
     def degree(self) -> IntArray:
-        """Distinct neighbours of each node."""
+        """Distinct neighbors of each node, ``(n,)``."""
         return np.diff(self.start)
 
 
@@ -64,10 +66,12 @@ def undirected(
     target: NDArray[Any],
     weight: NDArray[Any] | None = None,
 ) -> Edges:
-    """Check an edge list and make its sums exact; a missing weight is 1 for every edge.
+    """Check an edge list ``(m,)`` and make its sums exact.
 
-    Raises ValueError on arrays that differ in length, an index out of range, and a weight
-    that is negative, NaN, infinite, or too large to be summed: those are the caller's to clean.
+    ``source`` and ``target`` are converted to int64, ``weight`` to float64. Without ``weight``
+    each edge weighs 1.
+    Raises ValueError when the arrays differ in length, an index is out of range, or a weight is
+    negative, NaN, infinite, or too large to be summed. Callers clean those first.
     """
     source = np.asarray(source, dtype=np.int64)
     target = np.asarray(target, dtype=np.int64)
@@ -85,7 +89,10 @@ def undirected(
 
 
 def _exact(weight: FloatArray) -> FloatArray:
-    """The weights as multiples of one power of two, so that twice their sum is exact."""
+    """Weights ``(m,)`` as multiples of one power of two.
+
+    Twice their sum is then exact.
+    """
     if not weight.size:
         return weight
     largest = float(weight.max())
@@ -98,14 +105,20 @@ def _exact(weight: FloatArray) -> FloatArray:
 
 
 def within(edges: Edges, labels: IntArray, chosen: BoolArray) -> Edges:
-    """The edges whose two ends carry the same label, and a ``chosen`` one, ``(k,)``."""
+    """The edges whose two ends carry the same ``chosen`` label.
+
+    ``labels`` is ``(n,)``, ``chosen`` ``(k,)``. Edges stay in their order.
+    """
     label = labels[edges.source]
     keep = np.flatnonzero((label == labels[edges.target]) & chosen[label])
     return Edges(edges.node_count, edges.source[keep], edges.target[keep], edges.weight[keep])
 
 
 def between(edges: Edges, labels: IntArray) -> Edges:
-    """The edges that cross labels, as edges between labels; ``node_count`` is their number."""
+    """The edges that cross labels, as edges between labels.
+
+    ``labels`` ``(n,)`` count from 0; their number becomes ``node_count``. Edges stay in order.
+    """
     source, target = labels[edges.source], labels[edges.target]
     cross = source != target
     count = int(labels.max()) + 1 if labels.size else 0
@@ -113,7 +126,10 @@ def between(edges: Edges, labels: IntArray) -> Edges:
 
 
 def contracted(edges: Edges, labels: IntArray) -> Edges:
-    """The edges between labels with parallel ones summed, each from the lower label, in order."""
+    """The edges between labels ``(n,)``, with parallel ones summed.
+
+    Each runs from the lower label to the higher; they ascend by both.
+    """
     cross = between(edges, labels)
     count = cross.node_count
     key = np.minimum(cross.source, cross.target) * count + np.maximum(cross.source, cross.target)
@@ -124,14 +140,17 @@ def contracted(edges: Edges, labels: IntArray) -> Edges:
 
 
 def counted(edges: Edges) -> Edges:
-    """The edges as they are, or with a weight of 1 each where all weights are zero."""
+    """The edges; where all weights are zero, each weighs 1."""
     if edges.weight.any():
         return edges
     return replace(edges, weight=np.ones(edges.weight.size))
 
 
 def renumbered(edges: Edges, nodes: IntArray) -> Edges:
-    """The edges with each of ``nodes`` named by its place there; no edge may end elsewhere."""
+    """The edges with each end replaced by its position in ``nodes``.
+
+    ``nodes`` ``(k,)`` are distinct, and no edge may end outside them.
+    """
     place = np.empty(edges.node_count, dtype=np.int64)
     place[nodes] = np.arange(nodes.size)
     return Edges(nodes.size, place[edges.source], place[edges.target], edges.weight)
@@ -144,7 +163,10 @@ def strengths(edges: Edges) -> FloatArray:
 
 
 def totals(labels: IntArray, values: NDArray[Any], count: int = 0) -> FloatArray:
-    """Sum of the values under each label ``0 .. k-1``; at least ``count`` long."""
+    """Sum of ``values`` ``(n,)`` per label: ``(k,)``, at least ``count`` long.
+
+    ``labels`` ``(n,)`` count from 0.
+    """
     # without the cast numpy would count in integers where there is nothing to count
     return np.bincount(labels, values, count).astype(np.float64, copy=False)
 
@@ -158,7 +180,10 @@ def rows(edges: Edges) -> Rows:
 
 
 def summed_rows(owner: IntArray, neighbor: IntArray, weight: FloatArray, count: int) -> Rows:
-    """Rows of ``count`` owners from entries in any order; entries of one pair are summed."""
+    """Rows of ``count`` owners from entries ``(p,)`` in any order.
+
+    Entries of the same owner and neighbor are summed.
+    """
     key = owner * count + neighbor
     # what is nearly in order already, a stable sort does quickly
     order = np.argsort(key, kind="stable")
@@ -168,20 +193,26 @@ def summed_rows(owner: IntArray, neighbor: IntArray, weight: FloatArray, count: 
 
 
 def starts(owner: IntArray, count: int) -> IntArray:
-    """Where each of ``count`` owners begins in an ascending array of them; ``count + 1`` long."""
+    """Where each owner begins in an ascending array: ``(count + 1,)``.
+
+    ``owner`` ``(p,)`` holds numbers below ``count``.
+    """
     start = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=start[1:])
     return start
 
 
 def sum_runs(key: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
-    """First positions of the runs of equal keys, and the sum of weights in each run."""
+    """First position of each run of equal keys, and the run's weight.
+
+    ``key`` and ``weight`` are ``(p,)``; both results are ``(r,)``, one entry per run.
+    """
     first = run_starts(key)
     return first, (np.add.reduceat(weight, first) if first.size else weight)
 
 
 def run_starts(key: IntArray) -> IntArray:
-    """First position of each run of equal values."""
+    """First position ``(r,)`` of each run of equal values in ``key`` ``(p,)``."""
     if not key.size:
         return np.empty(0, dtype=np.int64)
     changes = np.empty(key.size, dtype=np.bool_)
@@ -191,7 +222,10 @@ def run_starts(key: IntArray) -> IntArray:
 
 
 def entries(start: IntArray, nodes: IntArray) -> tuple[IntArray, IntArray]:
-    """Positions of all row entries of ``nodes``, and which of ``nodes`` (by place) has each."""
+    """Positions ``(p,)`` of all row entries of ``nodes``, and their owners.
+
+    ``nodes`` is ``(k,)``; an owner ``(p,)`` is a position in ``nodes``.
+    """
     count = start[nodes + 1] - start[nodes]
     owner = np.repeat(np.arange(nodes.size), count)
     offset = start[nodes] - (np.cumsum(count) - count)
@@ -199,7 +233,7 @@ def entries(start: IntArray, nodes: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def dense(labels: IntArray) -> IntArray:
-    """Labels renumbered ``0 .. k-1`` by the lowest node that carries each."""
+    """Labels ``(n,)`` renumbered ``0 .. k-1`` by the lowest node of each."""
     if not labels.size:
         return np.empty(0, dtype=np.int64)
     low, high = int(labels.min()), int(labels.max())
@@ -217,7 +251,10 @@ def dense(labels: IntArray) -> IntArray:
 
 
 def mixed(values: IntArray, salt: int) -> NDArray[np.uint64]:
-    """A fixed pseudo-random number for each value: the finalizer of SplitMix64 (Steele 2014)."""
+    """A fixed pseudo-random number ``(n,)`` for each value ``(n,)``.
+
+    Method: the finalizer of SplitMix64 (Steele 2014). ``salt`` selects the sequence.
+    """
     with np.errstate(over="ignore"):
         x = values.astype(np.uint64) + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -226,9 +263,10 @@ def mixed(values: IntArray, salt: int) -> NDArray[np.uint64]:
 
 
 def first_best(score: FloatArray, place: IntArray, count: int) -> tuple[IntArray, FloatArray]:
-    """Position and value of the first greatest score of each of ``count`` places.
+    """Position and value of the first greatest score of each place, ``(count,)``.
 
-    ``place`` ascends. A place without a score gets position 0 and minus infinity.
+    ``score`` and ``place`` are ``(p,)``; ``place`` ascends. A place without a score gets position
+    0 and minus infinity.
     """
     best = np.zeros(count, dtype=np.int64)
     top = np.full(count, -np.inf)

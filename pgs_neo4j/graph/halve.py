@@ -1,9 +1,9 @@
-"""Halving many groups at once: the last resort where re-clustering finds no structure.
+"""Halves many groups at once, where re-clustering finds no structure.
 
-The nodes of each group are ordered by smoothing a fixed pseudo-random vector with the lazy
-random walk of the group, which leaves its slow modes (an approximate Fiedler vector). The cut
-is the place in that order with the best ratio cut (Hagen and Kahng 1992), whose divisor is the
-balance penalty, within the middle half of the load.
+The nodes of each group are ordered by smoothing a fixed pseudo-random vector with the lazy random
+walk of the group. That leaves its slow modes (an approximate Fiedler vector). The cut is the place
+in that order with the best ratio cut (Hagen and Kahng 1992), within the middle half of the load.
+The divisor of the ratio is the balance penalty.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ MIDDLE = 0.25
 
 
 def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
-    """Which side ``(n,)`` each node takes; both sides of a group of two or more have nodes.
+    """The side ``(n,)`` of each node.
 
-    ``edges`` must not cross groups; ``load`` is the positive cost of each node, to be balanced.
-    Ties go to the lower index, so that nodes without edges are divided in order.
+    Both sides of a group of two or more have nodes. ``group`` ``(n,)`` counts from 0, and
+    ``edges`` must not cross groups. ``load`` ``(n,)`` is the positive cost of each node, to be
+    balanced. Ties go to the lower index, so that nodes without edges are divided in order.
     """
     if not group.size:
         return np.zeros(0, dtype=np.bool_)
@@ -59,7 +60,10 @@ def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
 
 
 def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
-    """Ratio cut of each place, less what is equal to rounding; off-middle places come last."""
+    """Ratio cut ``(n,)`` of each place; off-middle places come last.
+
+    The added 1e-3 keeps rounding from deciding between cuts near zero. All arrays are ``(n,)``.
+    """
     even = balance * (1.0 - balance)
     inside = (balance >= MIDDLE) & (balance <= 1.0 - MIDDLE)
     ratio = (cut / whole + 1e-3) / np.where(inside, even, 1.0)
@@ -67,7 +71,7 @@ def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> Float
 
 
 def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
-    """Share of its group's load up to and with each place."""
+    """Share of its group's load up to and including each place, ``(n,)``."""
     before = np.cumsum(load) - load
     total = np.add.reduceat(load, first)
     share: FloatArray = (np.cumsum(load) - before[first][run]) / total[run]
@@ -75,7 +79,7 @@ def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
 
 
 def _smoothed(table: Rows, group: IntArray) -> FloatArray:
-    """The start vector after some steps, zero where a node has no edge."""
+    """The start vector ``(n,)`` after ``STEPS`` steps; 0 without edges."""
     n = group.size
     linked = np.flatnonzero(table.degree > 0)
     value = (mixed(np.arange(n), 0) >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5

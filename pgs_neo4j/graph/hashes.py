@@ -1,4 +1,4 @@
-"""Hashes by which a scan tells what changed. Sums of them do not depend on any order."""
+"""Hashes that show what changed between scans; their sums ignore order."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from pgs_neo4j.graph.csr import mixed
 
 
 def digest(parts: object) -> str:
-    """A short hash of what can be written as JSON."""
+    """A hash of 32 hexadecimal digits of anything JSON can hold."""
     text = json.dumps(parts, sort_keys=True, default=str)
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def text_hash(text: str) -> int:
-    """Signed 64 bits of a text, what Neo4j stores as an integer."""
+    """A text's hash as a signed 64-bit integer, as Neo4j stores it."""
     return hash64(encoded(text))
 
 
 def encoded(text: str) -> bytes:
-    """The text's bytes; half a character, too, has some."""
+    """The text's UTF-8 bytes, including those of unpaired surrogates."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def hash64(data: bytes) -> int:
-    """Signed 64 bits."""
+    """BLAKE2b of the bytes as a signed 64-bit integer."""
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little") - 2**63
 
 
 def mixed_with(state: NDArray[np.uint64], column: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The state (k,) after taking in one more column."""
+    """The state ``(k,)`` after taking in one more column ``(k,)``."""
     with np.errstate(over="ignore"):
         return mixed((state + column).view(np.int64), 0)
 
 
 def total(hashes: NDArray[np.uint64]) -> int:
-    """The sum modulo 2**64."""
+    """The sum of hashes ``(n,)`` modulo 2**64."""
     return int(hashes.sum(dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""Levels above the partitions, so that a question can be routed from the top down.
+"""Levels above the partitions, for routing a question from the top down.
 
 Level 0 are the partitions. Each level groups the units of the one below, so all are nested.
 """
@@ -24,7 +24,7 @@ from pgs_neo4j.graph.csr import (
 from pgs_neo4j.graph.recluster import recluster
 
 ROOTS = 12
-"""As many units as can be looked at side by side; no level is made above so few."""
+"""As many units as can be compared side by side; no level is made above so few."""
 
 SHRINK = 0.8
 """A level with a larger share of the units below it is nearly a copy, and is not made."""
@@ -40,15 +40,17 @@ NEAR = 0.1
 
 
 def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntArray]:
-    """For each level its units' places on the level above; empty with ``ROOTS`` units or fewer.
+    """For each level, the position of each unit on the level above.
 
-    ``labels`` ``(n,)`` are the partitions ``0 .. k-1``, ``community`` ``(n,)`` what was detected
-    before the limits. Array ``l`` has one entry per unit of level ``l``, and numbers the units
-    above by their lowest unit. The first level groups partitions by the community that most of
-    their nodes came from (ties: the one with the lower first node), if there are few enough of
-    these. The others are modularity communities of the contracted graph at a falling
-    resolution, until ``ROOTS`` units are left or no resolution gives fewer that are still more
-    than one. A unit without edges stays by itself. Edges whose weights are all zero count one.
+    Array ``l`` is ``(k_l,)``, one entry per unit of level ``l``; it numbers the units above by
+    their lowest unit. The list is empty with ``ROOTS`` units or fewer. ``labels`` ``(n,)`` are the
+    partitions ``0 .. k-1``, and ``community`` ``(n,)`` the communities before the limits.
+
+    The first level groups partitions by the community most of their nodes came from, if these are
+    few enough. Ties go to the community with the lower first node. Further levels are modularity
+    communities of the contracted graph at a falling resolution. They end when ``ROOTS`` units are
+    left, or no resolution gives fewer units that are still more than one. A unit without edges
+    stays by itself. Edges whose weights are all zero count one.
     """
     edges = counted(edges)
     levels: list[IntArray] = []
@@ -66,7 +68,10 @@ def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntAr
 
 
 def _origins(labels: IntArray, community: IntArray) -> IntArray:
-    """The community most nodes of each partition came from, numbered by the lowest partition."""
+    """The community ``(k,)`` most nodes of each partition came from.
+
+    ``labels`` and ``community`` are ``(n,)``; results are numbered by the lowest partition.
+    """
     count = int(community.max(initial=0)) + 1
     key = np.sort(labels * count + community)
     first = run_starts(key)
@@ -77,7 +82,7 @@ def _origins(labels: IntArray, community: IntArray) -> IntArray:
 
 
 def _worthwhile(step: IntArray) -> bool:
-    """Whether a level leaves a choice and is more than a copy of the one below."""
+    """Whether a level offers a choice and is no near copy."""
     units = int(step.max(initial=0)) + 1
     return 1 < units <= SHRINK * step.size
 
@@ -85,17 +90,18 @@ def _worthwhile(step: IntArray) -> bool:
 def _coarser(
     quotient: Edges, strength: FloatArray, ceiling: float
 ) -> tuple[IntArray | None, float]:
-    """The next level and its resolution, below ``ceiling``; None where no level is to be had.
+    """The next level and its resolution; None if no level qualifies.
 
-    Of the levels tried, the one whose size is nearest to the goal. At the highest resolution
-    that could matter no two units join; at the lowest each that has an edge joins another.
+    The resolution is below ``ceiling``. Of the levels tried, the one nearest in size to the goal
+    wins. At the highest resolution that could matter no two units join; at the lowest each unit
+    with an edge joins another.
     """
     reach = _reach(quotient, strength)
     reach = reach[reach > 0]
-    found: IntArray | None = None
+    best: IntArray | None = None
     at, nearest = ceiling, math.inf
     if not reach.size:
-        return found, at
+        return best, at
     goal = max(GOAL * quotient.node_count, ROOTS)
     high = min(ceiling, float(reach.max()))
     low = min(high, float(reach.min())) / 2
@@ -105,15 +111,18 @@ def _coarser(
         units = int(step.max()) + 1
         away = abs(math.log(units / goal))
         if _worthwhile(step) and away < nearest:
-            found, at, nearest = step, resolution, away
+            best, at, nearest = step, resolution, away
         if nearest <= NEAR:
             break
         low, high = (low, resolution) if units > goal else (resolution, high)
-    return found, at
+    return best, at
 
 
 def _reach(quotient: Edges, strength: FloatArray) -> FloatArray:
-    """The resolution below which each unit gains by joining some neighbour, w 2m / k k'."""
+    """The resolution ``(k,)`` below which each unit gains by joining.
+
+    It is the largest w 2m / k k' over the unit's neighbors.
+    """
     tied = np.flatnonzero(quotient.weight > 0)
     source, target = quotient.source[tied], quotient.target[tied]
     ratio = quotient.weight[tied] / strength[source] * (strength.sum() / strength[target])

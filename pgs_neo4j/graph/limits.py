@@ -17,12 +17,12 @@ __all__ = ["Limited", "Limits", "apply_limits", "largest_first", "renumbered", "
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limited:
-    """A partitioning within limits, and what was done to reach it.
+    """A partitioning within limits, and how it was reached.
 
-    ``labels`` ``(n,)`` count from 0, largest partition first, ties by the lowest node;
-    ``pool`` ``(k,)`` flags the partitions that hold what no edge could place. ``split`` counts
-    the communities that were divided, ``merged`` the parts that went into another;
-    ``unpooled`` ``(n,)`` are the labels as they were before pooling.
+    ``labels`` ``(n,)`` count from 0, largest partition first, ties by the lowest node; ``pool``
+    ``(k,)`` flags the partitions that hold what no edge could place. ``split`` counts the
+    communities that were divided, ``merged`` the parts that went into another; ``unpooled``
+    ``(n,)`` are the labels as they were before pooling.
     """
 
     labels: IntArray
@@ -33,12 +33,12 @@ class Limited:
 
     @property
     def partition_count(self) -> int:
-        """How many partitions there are."""
+        """Number of partitions."""
         return self.pool.size
 
     @property
     def pooled_nodes(self) -> int:
-        """How many nodes are in pools."""
+        """Number of nodes in pools."""
         return int(np.count_nonzero(self.pool[self.labels]))
 
 
@@ -49,30 +49,30 @@ def apply_limits(
     limits: Limits,
     pool_order: IntArray | None = None,
 ) -> Limited:
-    """Split, merge and pool communities so that every partition is within ``limits``.
+    """Split, merge, and pool communities so that all are within ``limits``.
 
-    ``labels`` ``(n,)`` are communities under any numbers, ``tokens`` ``(n,)`` the estimated
-    tokens of each node's text. Every partition then fits the maxima; only a single node may
-    exceed ``max_tokens``, and a light community of the graph's own ``max_nodes`` by a little
-    (:meth:`Limits.stands`). Every partition reaches the minimum of nodes or half of the tokens,
-    except pools and a graph that is altogether smaller, which becomes one partition. Edges
-    whose weights are all zero count one each. ``pool_order`` ``(n,)`` ranks the nodes for
-    dividing a pool that is too large. The result depends neither on the order of edges nor on
-    the numbers of labels.
+    ``labels`` ``(n,)`` are communities under any numbers, ``tokens`` ``(n,)`` the estimated tokens
+    of each node's text. Every partition then fits the maxima, with two exceptions. A single node
+    may exceed ``max_tokens``. A light community of the graph itself may exceed ``max_nodes`` a
+    little (:meth:`Limits.stands`). Every partition reaches the minimum of nodes or half of the
+    tokens. Exceptions are pools, and a graph that is smaller altogether and becomes one partition.
+    Edges whose weights are all zero count one each. ``pool_order`` ``(n,)`` ranks the nodes for
+    dividing a pool that is too large. The result depends neither on the order of edges nor on the
+    numbers of labels.
     Raises ValueError when the arrays do not have one entry per node, or tokens are negative.
     """
     _check(edges.node_count, labels, tokens)
-    found = dense(labels)
-    if not found.size:
-        return Limited(found, np.zeros(0, dtype=np.bool_), 0, 0, found)
+    communities = dense(labels)
+    if not communities.size:
+        return Limited(communities, np.zeros(0, dtype=np.bool_), 0, 0, communities)
     edges = counted(edges)
-    whole = np.zeros_like(found)
-    if found.size < limits.min_nodes and _all_fit(whole, tokens, limits):
+    whole = np.zeros_like(communities)
+    if communities.size < limits.min_nodes and _all_fit(whole, tokens, limits):
         lone = np.array([not edges.source.size])
-        return Limited(whole, lone, 0, int(found.max()), whole)
-    divided = split(edges, found, tokens, limits)
+        return Limited(whole, lone, 0, int(communities.max()), whole)
+    divided = split(edges, communities, tokens, limits)
     joined = join_siblings(edges, merge(edges, divided, tokens, limits), tokens, limits)
-    pieces = np.bincount(found[np.unique(divided, return_index=True)[1]])
+    pieces = np.bincount(communities[np.unique(divided, return_index=True)[1]])
     limited = Limited(
         labels=joined,
         pool=np.zeros(int(joined.max()) + 1, dtype=np.bool_),
@@ -86,11 +86,11 @@ def apply_limits(
 def repool(
     limited: Limited, tokens: IntArray, limits: Limits, pool_order: IntArray | None = None
 ) -> Limited:
-    """The same partitioning with its pools formed anew in another order of nodes.
+    """The same partitioning, its pools formed in another order of nodes.
 
-    Which nodes are pooled does not change: so a caller can look at ``limited.pool`` first and
-    fetch what an order is made of (:func:`pgs_neo4j.graph.pool.similarity_order`) for the
-    pooled nodes alone, and only when there is more than one pool.
+    ``tokens`` and ``pool_order`` are ``(n,)``. Which nodes are pooled does not change. So callers
+    can look at ``limited.pool`` first. Only when there is more than one pool they need an order
+    (:func:`pgs_neo4j.graph.pool.similarity_order`), and only of the pooled nodes.
     """
     pooled = pool(limited.unpooled, tokens, limits, pool_order)
     labels = largest_first(pooled.labels)
@@ -100,15 +100,20 @@ def repool(
 
 
 def renumbered(limited: Limited, numbers: IntArray) -> Limited:
-    """The same partitioning under other numbers, ``numbers`` ``(k,)`` for each label; these
-    need not be by size any more."""
+    """The same partitioning with ``numbers`` ``(k,)`` in place of its labels.
+
+    The numbers need not follow size.
+    """
     flags = np.zeros_like(limited.pool)
     flags[numbers] = limited.pool
     return replace(limited, labels=numbers[limited.labels], pool=flags)
 
 
 def largest_first(labels: IntArray) -> IntArray:
-    """Labels renumbered ``0 .. k-1`` by falling size, ties by the lowest node."""
+    """Labels ``(n,)`` renumbered ``0 .. k-1`` by falling size.
+
+    Ties go to the lowest node.
+    """
     parts = dense(labels)
     size = np.bincount(parts)
     rank = np.empty(size.size, dtype=np.int64)

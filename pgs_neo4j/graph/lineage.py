@@ -1,8 +1,8 @@
-"""Which partition of a new generation carries on which of the old one.
+"""Matches the partitions of a new generation with those they continue.
 
-An assignment of partitions to partitions, at most one to one, with the largest total overlap.
-What counts as a match is so narrow that the matches form a forest, and on a forest the best
-assignment is found exactly, in one pass up and one down, for all trees at once.
+The result assigns partitions to partitions, at most one to one, with the largest total overlap.
+Matches are defined so narrowly that they form a forest. On a forest the best assignment is found
+exactly, in one pass up and one down, for all trees at once.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ both, most of what a name stood for is elsewhere, and most of what it stands for
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """Partitions as nodes, the old first and then the new, each below the one it named.
+    """Partitions as nodes, each below the one it named.
 
-    ``parent`` is itself at a root, ``depth`` counts from 0 there, ``overlap`` is that with the
-    parent. Children are new where their parent is old, and the other way round.
+    The old come first, then the new. All arrays are ``(p,)``. ``parent`` is the node itself at a
+    root, ``depth`` counts from 0 there, and ``overlap`` is that with the parent. Children are new
+    where their parent is old, and the other way round.
     """
 
     parent: IntArray
@@ -32,19 +33,19 @@ class Forest:
 
 
 def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> IntArray:
-    """The old partition that each new one carries on, ``(new_count,)``, or -1.
+    """The old partition that each new one continues, ``(new_count,)``, or -1.
 
-    ``old`` and ``new`` are the labels, from 0, of the nodes that are in both generations; the
-    sizes count all nodes of each partition. Every partition names the one on the other side
-    that holds at least half of it, if one does (of two exact halves, the lower label), and two
-    match if either names the other. Among all ways to give each old partition to at most one
-    new one and back, the sum of matched overlaps is the largest there is; ties go to the match
-    that a partition named itself, then to the lower label.
+    ``old`` and ``new`` ``(n,)`` are the labels, from 0, of the nodes in both generations;
+    ``old_sizes`` and ``new_sizes`` ``(k,)`` count all nodes of each partition. Every partition
+    names the one on the other side that holds at least half of it, if one does. Of two exact
+    halves it names the lower label. Two partitions match if either names the other. Among all
+    assignments of each old partition to at most one new one, the sum of overlaps is the largest
+    possible. Ties go to the match that a partition named itself, then to the lower label.
 
-    Why exact without a matrix: each partition names at most one, and where i names j, who names
-    k, the overlap of j with k is no less than that of i with j, as i has at most the other half
-    of j. So around a circle of names all overlaps would be equal and each partition be two
-    exact halves, of which it named the lower; but labels cannot fall all the way around.
+    Why this is exact without a matrix: each partition names at most one. Where i names j and j
+    names k, i has at most the other half of j. The overlap of j with k is thus no less than that
+    of i with j. So around a circle of names all overlaps would be equal. Each partition would be
+    two exact halves, of which it named the lower, but labels cannot fall all the way around.
     Except for pairs that name each other there are no circles: the matches are a forest.
     Raises ValueError when labels differ in length, or a partition is smaller than its labels say.
     """
@@ -57,13 +58,13 @@ def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntA
     forest = _forest(old, new, old_sizes, new_sizes)
     child = np.flatnonzero(_matched(forest))
     above = forest.parent[child]
-    found: IntArray = np.full(new_sizes.size, -1, dtype=np.int64)
-    found[np.maximum(child, above) - old_sizes.size] = np.minimum(child, above)
-    return found
+    heirs: IntArray = np.full(new_sizes.size, -1, dtype=np.int64)
+    heirs[np.maximum(child, above) - old_sizes.size] = np.minimum(child, above)
+    return heirs
 
 
 def _forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> Forest:
-    """Who named whom."""
+    """Which partition named which; arguments as in :func:`inherited`."""
     key = np.sort(old * new_sizes.size + new)
     first = run_starts(key)
     overlap = np.diff(np.append(first, key.size))
@@ -83,7 +84,7 @@ def _forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArr
 
 
 def _depths(parent: IntArray) -> IntArray:
-    """Steps from each node to its root, by jumps that double in length."""
+    """Steps ``(p,)`` from each node to its root, by doubling jumps."""
     depth: IntArray = (parent != np.arange(parent.size)).astype(np.int64)
     jump = parent
     while (further := depth[jump]).any():
@@ -93,10 +94,10 @@ def _depths(parent: IntArray) -> IntArray:
 
 
 def _matched(forest: Forest) -> BoolArray:
-    """Which nodes are matched with their parent, for the largest total overlap.
+    """Which nodes ``(p,)`` to match with their parent for the largest overlap.
 
-    ``worth`` is how much better a node's subtree does when the node itself is free to be
-    matched inside it: the best overlap with a child, less what that child is worth free.
+    ``worth`` is what a subtree gains when its root is free to be matched inside it. That is the
+    best overlap with a child, less what that child is worth free.
     """
     n = forest.parent.size
     order = np.lexsort((np.arange(n), forest.parent, forest.depth))

@@ -1,4 +1,4 @@
-"""Joins communities under the minimum with the neighbour they belong to most."""
+"""Joins communities under the minimum with the neighbor they belong to most."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ from pgs_neo4j.graph.csr import (
 from pgs_neo4j.graph.pool import boxes
 
 TINY = float(np.finfo(np.float64).tiny)
-"""Stands in for a total weight of zero, where every strength is zero too."""
+"""Replaces a total weight of zero; every strength is zero then."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ties:
-    """Weight a small community shares with each neighbour, ascending by both."""
+    """Weight a small community shares with each neighbor, all ``(p,)``.
+
+    Entries ascend by community, then by neighbor.
+    """
 
     small: IntArray
     neighbor: IntArray
@@ -36,12 +39,12 @@ class Ties:
 
 
 def merge(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1`` after joining small communities to neighbours with room for them.
+    """Labels ``0 .. k-1`` after joining small communities to neighbors with room.
 
-    Smallest first, each goes to the neighbour with the largest shared weight beyond what chance
-    expects, w - k k' / 2m (ties: the lower label): what costs the least modularity, so that a
-    large neighbour does not draw in everything. No join exceeds the maximum. What stays small
-    has no neighbour with room.
+    ``labels`` and ``tokens`` are ``(n,)``, and so is the result. Smallest first, each joins the
+    neighbor with the largest shared weight beyond what chance expects, w - k k' / 2m. Ties go to
+    the lower label. That costs the least modularity, so a large neighbor does not draw in
+    everything. No join exceeds the maximum. What stays small has no neighbor with room.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens)
@@ -62,10 +65,11 @@ def merge(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> I
 
 
 def join_siblings(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1`` after joining small communities that hang on the same neighbour.
+    """Labels ``0 .. k-1`` after joining small communities around the same neighbor.
 
-    For what :func:`merge` leaves small because its neighbours are full, such as thousands of
-    leaves around one hub. No join exceeds the maximum.
+    ``labels`` and ``tokens`` are ``(n,)``, and so is the result. This is for communities that
+    :func:`merge` leaves small because their neighbors are full, such as thousands of leaves around
+    one hub. No join exceeds the maximum.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens)
@@ -84,14 +88,17 @@ def join_siblings(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limi
 
 
 def _touching(edges: Edges, parts: IntArray, small: BoolArray) -> Edges:
-    """The edges between parts that touch a small one; only these are ever looked at."""
+    """The edges between parts that touch a small part.
+
+    Merging never needs any other. ``parts`` is ``(n,)``, ``small`` ``(k,)``.
+    """
     cross = between(edges, parts)
     keep = small[cross.source] | small[cross.target]
     return Edges(small.size, cross.source[keep], cross.target[keep], cross.weight[keep])
 
 
 def _ties(touching: Edges, small: BoolArray) -> Ties:
-    """What each small community shares with each of its neighbours."""
+    """The weight each small community ``(k,)`` shares with each neighbor."""
     out, back = small[touching.source], small[touching.target]
     owner = np.concatenate((touching.source[out], touching.target[back]))
     other = np.concatenate((touching.target[out], touching.source[back]))
@@ -105,7 +112,10 @@ def _ties(touching: Edges, small: BoolArray) -> Ties:
 def _wishes(
     touching: Edges, sizes: Sizes, strength: FloatArray, limits: Limits
 ) -> tuple[IntArray, IntArray]:
-    """The small communities that have a neighbour with room, and the one each prefers."""
+    """The small communities with a neighbor that has room, and their preference.
+
+    Both results are ``(s,)``.
+    """
     ties = _ties(touching, limits.small(sizes.nodes, sizes.tokens))
     nodes = sizes.nodes[ties.small] + sizes.nodes[ties.neighbor]
     room = limits.fits(nodes, sizes.tokens[ties.small] + sizes.tokens[ties.neighbor])
@@ -118,10 +128,11 @@ def _wishes(
 def _accepted(
     small: IntArray, target: IntArray, sizes: Sizes, limits: Limits
 ) -> tuple[IntArray, IntArray]:
-    """The wishes that come true at once: nobody joins one that is itself moving.
+    """The wishes granted at once.
 
-    A community waits while a smaller one (ties: in a pseudo-random order, so that a chain
-    resolves in few rounds) is about to join it, and joins only one that is larger or at rest.
+    No community joins one that is itself moving. All arrays are ``(s,)``. A community waits while
+    a smaller one is about to join it, and joins only one that is larger or at rest. Ties are
+    ordered pseudo-randomly, so that a chain resolves in few rounds.
     """
     none = np.iinfo(np.int64).max
     rank = np.full(sizes.nodes.size, none)
@@ -140,7 +151,7 @@ def _accepted(
 
 
 def _running(values: IntArray, run: IntArray) -> IntArray:
-    """Cumulative sums of ``values`` that begin anew with each run of equal ``run``."""
+    """Cumulative sums of ``values`` ``(p,)`` within each run of equal ``run``."""
     total = np.cumsum(values)
     first = np.flatnonzero(np.diff(run, prepend=-1))
     before = (total - values)[first]
@@ -149,5 +160,5 @@ def _running(values: IntArray, run: IntArray) -> IntArray:
 
 
 def _joined(values: IntArray, step: IntArray) -> IntArray:
-    """The values added up over what went into the same community."""
+    """The values ``(k,)`` added up over what went into the same community."""
     return totals(step, values, step.size).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Gathers what no edge can place, and divides it where it exceeds one partition."""
+"""Pools the communities that no edge can place."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SPREAD_STEPS = 10
 """Power iterations per halving in :func:`similarity_order`; a rough axis is enough."""
 
 SLACK = 1e-7
-"""Of a box's load: keeps rounding from moving an end mark by one unit."""
+"""Share of a box's load that keeps rounding from moving an end mark by one unit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pooled:
-    """Labels ``0 .. k-1`` and which of them are pools, ``(k,)``."""
+    """Labels ``0 .. k-1`` ``(n,)`` and which of them are pools, ``(k,)``."""
 
     labels: IntArray
     pool: BoolArray
@@ -29,11 +29,12 @@ class Pooled:
 def pool(
     labels: IntArray, tokens: IntArray, limits: Limits, order: IntArray | None = None
 ) -> Pooled:
-    """Join all communities that are still small into one pool, or as few as fit the limits.
+    """Join all small communities into as few pools as fit the limits.
 
-    ``order`` ``(n,)`` ranks the nodes so that like stands near like (by default the node
-    index); a community stands where its first node does and is never divided. A pool may be
-    under the minimum. Raises ValueError when ``order`` is not one rank per node.
+    ``labels`` and ``tokens`` are ``(n,)``. ``order`` ``(n,)`` ranks the nodes so that similar ones
+    are near each other; the default is the node index. A community stands where its first node
+    does and is never divided. A pool may be under the minimum. Raises ValueError when ``order`` is
+    not one rank per node.
     """
     if order is not None and order.shape != labels.shape:
         raise ValueError(f"the pool order must have one rank for each of {labels.size} nodes")
@@ -57,10 +58,11 @@ def pool(
 
 
 def boxes(nodes: IntArray, tokens: IntArray, shelf: IntArray, limits: Limits) -> IntArray:
-    """Numbers ``0, 1, …`` of the boxes that units fill in their order, evenly on each shelf.
+    """Box numbers ``0, 1, …`` of units.
 
-    ``shelf`` ascends and no box spans two. A box holds no more than the maximum as long as
-    each unit alone does.
+    Units fill boxes in their order, evenly on each shelf. All arrays are ``(u,)``. ``shelf``
+    ascends and no box spans two. A box holds no more than the maximum as long as each unit alone
+    does.
     """
     load = limits.load(nodes, tokens)
     first = run_starts(shelf)
@@ -77,37 +79,37 @@ def boxes(nodes: IntArray, tokens: IntArray, shelf: IntArray, limits: Limits) ->
 
 
 def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
-    """Ranks ``(n,)`` that put rows of like direction near each other, for :func:`pool`.
+    """Ranks ``(n,)`` that put rows of similar direction near each other.
 
-    ``features`` ``(n, d)``, such as embeddings; rows of zeros, NaN or infinity come last.
-    Halves along the principal direction, again and again (Boley 1998), down to ``leaf`` rows.
-    Ties by index.
+    ``features`` ``(n, d)`` can be embeddings; rows of zeros, NaN, or infinity come last. Halves
+    along the principal direction again and again (Boley 1998), down to ``leaf`` rows. Ties by
+    index. Made for :func:`pool`.
     """
     rows = np.asarray(features, dtype=np.float32)
     length = np.linalg.norm(rows, axis=1)
-    known = np.flatnonzero(np.isfinite(length) & (length > 0))
-    unit = rows[known] / length[known, None]
-    pending = [(np.arange(known.size), np.zeros(unit.shape[1], dtype=np.float32))]
+    usable = np.flatnonzero(np.isfinite(length) & (length > 0))
+    unit = rows[usable] / length[usable, None]
+    pending = [(np.arange(usable.size), np.zeros(unit.shape[1], dtype=np.float32))]
     done = []
     while pending:
         block, above = pending.pop()
         axis = _axis(unit[block])
-        # along the way the block above was laid out, so that neighbours meet at its middle
+        # along the way the block above was laid out, so that neighbors meet at its middle
         along = axis if float(axis @ above) >= 0 else -axis
         block = block[np.argsort(unit[block] @ along, kind="stable")]
         if block.size <= max(leaf, 1):
-            done.append(known[block])
+            done.append(usable[block])
         else:
             middle = block.size // 2
             pending += [(block[middle:], along), (block[:middle], along)]
-    blank = np.setdiff1d(np.arange(length.size), known)
+    blank = np.setdiff1d(np.arange(length.size), usable)
     rank = np.empty(length.size, dtype=np.int64)
     rank[np.concatenate((*done, blank))] = np.arange(length.size)
     return rank
 
 
 def _axis(unit: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The direction in which the rows spread most."""
+    """The direction ``(d,)`` in which the rows ``(k, d)`` spread most."""
     if len(unit) < 2:
         return np.zeros(unit.shape[1], dtype=np.float32)
     centered = unit - unit.mean(axis=0)
@@ -116,5 +118,5 @@ def _axis(unit: NDArray[np.float32]) -> NDArray[np.float32]:
     for _ in range(SPREAD_STEPS):
         axis = centered.T @ (centered @ axis)
         axis = axis / max(float(np.linalg.norm(axis)), 1e-30)
-    found: NDArray[np.float32] = axis
-    return found
+    direction: NDArray[np.float32] = axis
+    return direction

@@ -1,4 +1,4 @@
-"""How good a partitioning is: modularity, conductance, and sizes."""
+"""How good a partitioning is: modularity and conductance."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ import numpy as np
 
 from pgs_neo4j.graph.csr import Edges, FloatArray, IntArray, strengths, totals
 
-QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Of the sizes, as reported: smallest, quartiles, largest."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quality:
-    """The figures of one partitioning; ``conductance`` is ``(k,)``, sizes are in nodes."""
+    """The figures of one partitioning; ``conductance`` is ``(k,)``."""
 
     modularity: float
     conductance: FloatArray = field(repr=False)
-    size_quantiles: tuple[float, ...]
-    largest_share: float
 
     @property
     def mean_conductance(self) -> float:
@@ -28,19 +23,15 @@ class Quality:
 
 
 def quality(edges: Edges, labels: IntArray) -> Quality:
-    """All figures for labels ``0 .. k-1``."""
-    sizes = np.bincount(labels)
-    quantiles = np.quantile(sizes, QUANTILES) if sizes.size else np.zeros(len(QUANTILES))
-    return Quality(
-        modularity=modularity(edges, labels),
-        conductance=conductance(edges, labels),
-        size_quantiles=tuple(float(size) for size in quantiles),
-        largest_share=float(sizes.max() / labels.size) if sizes.size else 0.0,
-    )
+    """All figures for ``labels`` ``(n,)`` from 0."""
+    return Quality(modularity(edges, labels), conductance(edges, labels))
 
 
 def modularity(edges: Edges, labels: IntArray) -> float:
-    """Newman and Girvan's Q with weights, self-loops left out; 0 for a graph without weight."""
+    """Newman and Girvan's Q with weights, without self-loops.
+
+    ``labels`` is ``(n,)``. 0 for a graph without weight.
+    """
     total = edges.total
     if not total:
         return 0.0
@@ -50,9 +41,10 @@ def modularity(edges: Edges, labels: IntArray) -> float:
 
 
 def conductance(edges: Edges, labels: IntArray) -> FloatArray:
-    """Of each label ``(k,)``: weight that leaves it over the smaller side's weight, 0 to 1.
+    """Per label ``(k,)``, the weight leaving it over the smaller side's weight.
 
-    0 where nothing leaves, and so for a partition without edges.
+    ``labels`` ``(n,)`` count from 0. Values lie in 0 to 1; 0 where nothing leaves, and so for a
+    partition without edges.
     """
     strength = strengths(edges)
     volume = totals(labels, strength)

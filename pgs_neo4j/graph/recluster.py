@@ -1,10 +1,10 @@
 """Community detection inside many groups at once: Louvain in whole-array steps.
 
-The phases are those of Blondel et al. 2008 (move nodes, contract, repeat), followed by moves
-on the way back from the coarsest to the finest graph (multi-level refinement, Rotta and Noack
-2011). Each group is a graph with its own total weight, so a group that one resolution could
-not divide shows its inner structure. Instead of one node after the other, a pseudo-random
-eighth of the nodes moves at a time: two take turns in step and then overshoot, eight do not.
+The phases are those of Blondel et al. 2008 (move nodes, contract, repeat), followed by moves on
+the way back from the coarsest to the finest graph (multi-level refinement, Rotta and Noack 2011).
+Each group is a graph with its own total weight, so a group that one resolution could not divide
+shows its inner structure. A pseudo-random eighth of the nodes moves at a time, instead of one node
+after the other. Two take turns in step and then overshoot; eight do not.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ TURNS = 8
 """Parts of the nodes that move one after the other within a sweep over a level."""
 
 MAX_SWEEPS = 20
-"""Sweeps over one level; only nodes with a changed neighbourhood are looked at again."""
+"""Sweeps over one level; only nodes with a changed neighborhood are looked at again."""
 
 SETTLED = 1e-2
 """A level is left when a sweep moves no more than this share of its nodes."""
 
 RESOLUTION = 0.5
-"""Of the modularity inside a group. At 1 a group without structure falls into twenty crumbs; at
-a half it stays together and what is really dense still parts (measured on LFR and SBM graphs)."""
+"""Resolution of the modularity inside a group. At 1 a group without structure falls into twenty
+crumbs. At a half it stays together, and dense parts still separate (measured on LFR and SBM
+graphs)."""
 
 TIE = 1e-9
 """Gains closer than this share of a node's strength count as equal, against rounding."""
@@ -49,7 +50,10 @@ TIE = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """One contracted graph; ``pull`` is a node's strength over the total of its group."""
+    """One contracted graph.
+
+    ``pull`` ``(n,)`` is a node's strength ``(n,)`` over the total of its group.
+    """
 
     rows: Rows
     strength: FloatArray
@@ -57,15 +61,18 @@ class Level:
 
 
 @dataclass(slots=True, eq=False)
-class Communities:
-    """Where each node of a level is (``of``), and strength and members per community."""
+class Placement:
+    """The community of each node of a level (``of``), with their figures.
+
+    All arrays are ``(n,)``: ``strength`` and ``members`` have one entry per community number.
+    """
 
     of: IntArray
     strength: FloatArray
     members: IntArray
 
     def move(self, nodes: IntArray, target: IntArray, strength: FloatArray) -> None:
-        """Put ``nodes``, of these strengths, into the communities ``target``."""
+        """Move ``nodes`` ``(p,)`` with these strengths into ``target`` ``(p,)``."""
         count, source = self.of.size, self.of[nodes]
         self.strength += totals(target, strength, count)
         self.strength -= totals(source, strength, count)
@@ -82,9 +89,10 @@ def recluster(
 ) -> IntArray:
     """Communities ``(n,)`` inside each group, numbered by their lowest node.
 
-    ``edges`` must not cross groups. No community spans two groups; a node without weight
-    stays alone. The same edges in any order give the same result. Where the nodes are
-    themselves contracted, ``strength`` ``(n,)`` is what they had with their inner weight.
+    ``group`` ``(n,)`` counts from 0, and ``edges`` must not cross groups. No community spans two
+    groups; a node without weight stays alone. The same edges in any order give the same result.
+    Where the nodes are themselves contracted, ``strength`` ``(n,)`` is that with their inner
+    weight.
     """
     strength = strengths(edges) if strength is None else strength
     total = totals(group, strength)[group] if group.size else strength
@@ -103,11 +111,9 @@ def recluster(
 
 
 def _settled(level: Level, start: IntArray) -> IntArray:
-    """The community of each node after moving from ``start`` until little changes."""
+    """The community ``(n,)`` of each node once moves from ``start`` settle."""
     n = start.size
-    at = Communities(
-        start.copy(), totals(start, level.strength, n), np.bincount(start, minlength=n)
-    )
+    at = Placement(start.copy(), totals(start, level.strength, n), np.bincount(start, minlength=n))
     awake = level.rows.degree > 0
     for sweep in range(MAX_SWEEPS):
         moved = 0
@@ -125,12 +131,12 @@ def _settled(level: Level, start: IntArray) -> IntArray:
 
 
 def _best_moves(
-    level: Level, nodes: IntArray, at: Communities
+    level: Level, nodes: IntArray, at: Placement
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Who of ``nodes`` moves, where to, and which neighbours may want to follow.
+    """The ``nodes`` that move, their targets, and neighbors that may follow.
 
-    The gain of node u in community c is w(u, c) - k(u) * K(c) / 2m, with u itself left out of
-    K. Ties stay, then go to the lowest community.
+    The gain of node u in community c is w(u, c) - k(u) * K(c) / 2m, with u itself left out of K.
+    On a tie a node stays, or else goes to the lowest community. Movers and targets are ``(p,)``.
     """
     n = at.of.size
     entry, owner = entries(level.rows.start, nodes)
@@ -155,14 +161,20 @@ def _best_moves(
 
 
 def _swaps(own: IntArray, place: IntArray, candidate: IntArray, members: IntArray) -> BoolArray:
-    """Moves of a lone node to a higher lone node in turn: both at once would change places."""
+    """Flags ``(p,)`` moves of a lone node to a higher lone node.
+
+    Both are in turn, and both moving at once would only change places.
+    """
     in_turn = np.zeros(members.size, dtype=np.bool_)
     in_turn[own[members[own] == 1]] = True
     return in_turn[own[place]] & in_turn[candidate] & (candidate > own[place])
 
 
 def _contracted(level: Level, community: IntArray) -> Level:
-    """The graph of the communities; weight inside a community stays in its strength."""
+    """The graph of the communities ``(n,)``.
+
+    Weight inside a community stays in its strength.
+    """
     count = int(community.max()) + 1
     owner = np.repeat(community, level.rows.degree)
     neighbor = community[level.rows.neighbor]

@@ -10,16 +10,16 @@ from pgs_neo4j.graph.halve import halve
 from pgs_neo4j.graph.recluster import recluster
 
 STUCK = 0.75
-"""A part that keeps more than this share of its community's load was not divided in earnest."""
+"""A part with more than this share of its community's load counts as nearly whole."""
 
 
 def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1`` that refine ``labels`` and whose parts may all stand.
+    """Labels ``0 .. k-1`` that refine ``labels`` until all parts are allowed.
 
-    A community that may not stand is re-clustered with the edges inside it; what is then still
-    nearly whole is halved; and again until all parts are communities that stand or halves that
-    fit. A single node over the tokens on its own becomes a part of its own. All communities
-    are worked on at the same time.
+    ``labels`` and ``tokens`` are ``(n,)``, and so is the result. A community that may not stand is
+    re-clustered with the edges inside it; parts still nearly whole are halved. This repeats until
+    all parts are communities that stand or halves that fit. A node that exceeds the tokens alone
+    becomes a part of its own. All communities are worked on at the same time.
     """
     parts = dense(labels)
     half = np.zeros(parts.size, dtype=np.bool_)
@@ -33,7 +33,7 @@ def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> I
         if not nodes.size:
             return parts
         edges = within(edges, parts, over)
-        # members of one community side by side: neighbours are then near in memory too
+        # members of one community side by side: neighbors are then near in memory too
         nodes = nodes[np.argsort(parts[nodes], kind="stable")]
         divided, half[nodes] = _divide(
             renumbered(edges, nodes), dense(parts[nodes]), tokens[nodes], limits
@@ -43,7 +43,7 @@ def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> I
 
 
 def _alone(parts: IntArray, giant: BoolArray) -> IntArray:
-    """The parts with each giant node as a part of its own."""
+    """The parts ``(n,)`` with each giant node as a separate part."""
     apart = parts.copy()
     apart[giant] = parts.size + np.arange(np.count_nonzero(giant))
     return dense(apart)
@@ -52,7 +52,7 @@ def _alone(parts: IntArray, giant: BoolArray) -> IntArray:
 def _divide(
     edges: Edges, group: IntArray, tokens: IntArray, limits: Limits
 ) -> tuple[IntArray, BoolArray]:
-    """Every group in two parts or more, and which nodes ``(n,)`` are in a half.
+    """Divide every group ``(n,)``; also flag the nodes ``(n,)`` in a half.
 
     No part is both one that may not stand and nearly the group.
     """

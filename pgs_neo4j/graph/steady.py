@@ -1,4 +1,4 @@
-"""Keeps partitions what they were, where that is as good as new ones."""
+"""Preserves earlier partitions where they are as good as new ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pgs_neo4j.graph.quality import modularity
 
 WORTH = 0.01
 """Share of the modularity that must be gained before nodes change their partition. With a
-hundredth of the relationships rewired there is 0.0015 to be gained on lfr_1e5, and 0.005 on
-sbm_1e5, where partitions from nothing are no better than those that stayed."""
+hundredth of the relationships rewired there is 0.0015 to be gained on lfr_1e5. On sbm_1e5 it
+is 0.005, where partitions from nothing are no better than those that stayed."""
 
 
 def steady(
@@ -23,26 +23,27 @@ def steady(
     tokens: IntArray,
     limits: Limits,
 ) -> Limited:
-    """Communities within limits, or the partitions before when these are about as good.
+    """Communities within limits, or earlier partitions if about as good.
 
-    ``labels`` ``(n,)`` are communities that grew from the partitions before, ``previous``
-    ``(n,)`` those partitions, -1 for a node that had none, and ``bound`` the same with -1 for
-    what was in a pool. Each partition that is kept keeps its place in a reader's memory, and
-    costs nothing to write; so nodes move only when all moves together are worth it.
+    ``labels`` ``(n,)`` are communities that grew from the earlier partitions ``previous``
+    ``(n,)``, -1 for a node that had none. ``bound`` ``(n,)`` is the same with -1 for nodes that
+    were in a pool. A partition that stays keeps its place in a reader's memory and costs nothing
+    to write. So nodes move only when all moves together are worth it (``WORTH``).
     """
     moved = apply_limits(edges, steadied(labels, previous, tokens, limits), tokens, limits)
     stayed = apply_limits(edges, staying(moved.unpooled, bound), tokens, limits)
-    reached, kept = modularity(edges, moved.labels), modularity(edges, stayed.labels)
-    return stayed if reached - kept <= WORTH * abs(reached) else moved
+    reached, before = modularity(edges, moved.labels), modularity(edges, stayed.labels)
+    return stayed if reached - before <= WORTH * abs(reached) else moved
 
 
 def steadied(labels: IntArray, previous: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1``, with every community that may not stand cut along ``previous``.
+    """Labels ``0 .. k-1`` with oversized communities cut along ``previous``.
 
-    ``previous`` ``(n,)`` are the partitions of a generation before, -1 for a node that had
-    none. Cut anew, such a community could fall apart elsewhere each time, and its parts would
-    lose their identity for nothing. Nodes that had no partition become parts of their own, for
-    the merge to place. A part that is still too large is left to the split.
+    ``labels``, ``tokens``, and the result are ``(n,)``, and so is ``previous``: the partitions of
+    an earlier generation, -1 for a node that had none. Without it such a community could fall
+    apart elsewhere each time, and its parts would lose their identity for nothing. Nodes that had
+    no partition become parts of their own, for the merge to place. The split handles parts that
+    are still too large.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens)
@@ -57,42 +58,46 @@ def steadied(labels: IntArray, previous: IntArray, tokens: IntArray, limits: Lim
 
 
 def staying(labels: IntArray, previous: IntArray) -> IntArray:
-    """Labels ``0 .. k-1``: every node where it was in ``previous``.
+    """Labels ``0 .. k-1`` ``(n,)``: every node where it was in ``previous``.
 
-    A node that was nowhere (-1) goes where most others of its community (``labels``) were, the
-    lowest of equals; where none of them was anywhere, the community stands for itself.
+    ``previous`` ``(n,)`` is -1 for a new node. Such a node joins the partition of most others of
+    its community (``labels``, ``(n,)``), the lowest on a tie. Where all of a community is new, the
+    community stands for itself.
     """
-    known = previous >= 0
+    placed = previous >= 0
     count = int(previous.max(initial=-1)) + 1
     home = count + labels
-    if known.any():
-        pair, members = np.unique(labels[known] * count + previous[known], return_counts=True)
+    if placed.any():
+        pair, members = np.unique(labels[placed] * count + previous[placed], return_counts=True)
         order = np.lexsort((pair, -members))
         community, first = np.unique(pair[order] // count, return_index=True)
         main = np.full(int(labels.max()) + 1, -1, dtype=np.int64)
         main[community] = pair[order][first] % count
         home = np.where(main[labels] >= 0, main[labels], home)
-    return dense(np.where(known, previous, home))
+    return dense(np.where(placed, previous, home))
 
 
 def unchanged(labels: IntArray, previous: IntArray, sizes: IntArray) -> IntArray:
-    """Which partition before has exactly the same nodes, for each label ``(k,)``; -1 for none.
+    """The earlier partition ``(k,)`` with the same nodes as each label.
 
-    ``labels`` ``(n,)`` count from 0 without a gap, ``previous`` ``(n,)`` are the partitions
-    before, -1 for a node that had none, and ``sizes`` how many nodes each of those had, those
-    that are gone among them.
+    It is -1 where no partition qualifies. ``labels`` ``(n,)`` count from 0 without a gap, and
+    ``previous`` ``(n,)`` are the earlier partitions, -1 for a node that had none. ``sizes``
+    ``(p,)`` counts all nodes each of those had, including nodes now gone.
     """
     count = int(labels.max(initial=-1)) + 1
-    found = np.full(count, -1, dtype=np.int64)
-    found[labels] = previous  # that of any of its nodes: they must all have the same
-    differs = np.bincount(labels[found[labels] != previous], minlength=count) > 0
-    whole = np.bincount(labels, minlength=count) == np.append(sizes, -1)[found]
-    return np.where(whole & ~differs, found, -1)
+    same = np.full(count, -1, dtype=np.int64)
+    same[labels] = previous  # that of any of its nodes: they must all have the same
+    differs = np.bincount(labels[same[labels] != previous], minlength=count) > 0
+    whole = np.bincount(labels, minlength=count) == np.append(sizes, -1)[same]
+    return np.where(whole & ~differs, same, -1)
 
 
 def numbered(same: IntArray) -> IntArray:
-    """A number from ``0 .. k-1`` for each label ``(k,)``: that of the partition it is the
-    ``same`` as, where it is below k and nobody else's, and else what is free, in order."""
+    """New numbers ``(k,)`` of labels, the old ones where possible.
+
+    ``same`` ``(k,)`` is the equal earlier partition or -1. A label takes its number if that is
+    below k; the rest take the free numbers in order.
+    """
     count = same.size
     numbers = np.where(same < count, same, -1)
     free = np.setdiff1d(np.arange(count), numbers)

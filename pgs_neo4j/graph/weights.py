@@ -10,31 +10,37 @@ IntArray = NDArray[np.int64]
 
 
 def degrees(source: IntArray, target: IntArray, count: int) -> FloatArray:
-    """Relationships per node, self-loops left out; (count,) float64."""
+    """Relationships per node, without self-loops: ``(count,)`` float64.
+
+    ``source`` and ``target`` are ``(m,)``.
+    """
     proper = source != target
     ends = np.concatenate([source[proper], target[proper]])
     return np.bincount(ends, minlength=count).astype(np.float64)
 
 
 def complete(weight: FloatArray, degree: FloatArray) -> FloatArray:
-    """Weights (n,) without gaps: NaN becomes a weight by degree, a negative one 0.
+    """Fill gaps in weights ``(n,)``: NaN becomes a weight by degree.
 
-    Where no node has a weight, it is the degree, and 1 for an isolated node. Where some
-    have one, a gap gets the median of the known weights scaled by degree over mean degree
-    and kept within the known range, so that it neither leads nor vanishes.
+    A negative weight becomes 0; ``degree`` is ``(n,)``. Where no node has a weight, it is the
+    degree, and 1 for an isolated node. Where some have one, a gap gets their median scaled by
+    degree over mean degree. It is clipped to their range, so that it neither leads nor vanishes.
     """
-    known = np.isfinite(weight)
-    if not known.any():
+    finite = np.isfinite(weight)
+    if not finite.any():
         return np.maximum(degree, 1.0)
-    given = np.maximum(weight[known], 0.0)
+    usable = np.maximum(weight[finite], 0.0)
     mean_degree = degree.mean() if len(degree) else 0.0
     scale = degree / mean_degree if mean_degree > 0 else np.ones_like(degree)
-    filled = np.clip(np.median(given) * scale, given.min(), given.max())
-    return np.where(known, np.maximum(weight, 0.0), filled)
+    filled = np.clip(np.median(usable) * scale, usable.min(), usable.max())
+    return np.where(finite, np.maximum(weight, 0.0), filled)
 
 
 def ranks(label: IntArray, weight: FloatArray) -> IntArray:
-    """Place of each node in its part, heaviest first, ties by node index; (n,) from 0."""
+    """Position ``(n,)`` of each node in its part, from 0, heaviest first.
+
+    ``label`` and ``weight`` are ``(n,)``. Ties go by node index.
+    """
     order = np.lexsort((np.arange(len(label)), -weight, label))
     sizes = np.bincount(label) if len(label) else np.empty(0, dtype=np.int64)
     starts = np.cumsum(sizes) - sizes

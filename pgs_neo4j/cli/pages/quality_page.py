@@ -11,12 +11,12 @@ import numpy as np
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages.drift_words import origin
 from pgs_neo4j.cli.pages.text import labelled
-from pgs_neo4j.graph.quality import QUANTILES
 from pgs_neo4j.model import Generation
 from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 COLUMN = 14  # columns of the labels on the left
 LONGEST_BAR = 40
+QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # smallest, quartiles, largest
 EIGHTHS = " ▏▎▍▌▋▊▉"
 STEPS = (1, 2, 5)  # of each decade, where bins begin
 
