@@ -9,6 +9,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.graph.pool import similarity_order
+from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.view import View
@@ -81,9 +82,5 @@ async def _hashed(texts: list[str]) -> NDArray[np.float32]:
 
 def _projected(rows: NDArray[np.float32], width: int) -> NDArray[np.float32]:
     """The rows (k, d) in fewer dimensions, each of length one or zero."""
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit = np.divide(
-        rows, length, out=np.zeros_like(rows), where=np.isfinite(length) & (length > 0)
-    )
     plane = np.random.default_rng(0).standard_normal((rows.shape[1], width), dtype=np.float32)
-    return np.asarray(unit @ plane, dtype=np.float32)
+    return np.asarray(unit(rows) @ plane, dtype=np.float32)

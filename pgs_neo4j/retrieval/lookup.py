@@ -29,10 +29,10 @@ from dataclasses import dataclass, field, replace
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import ModelError
+from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval import lucene, topk
-from pgs_neo4j.retrieval.space import unit
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.wanted import Found, Hit, Page, Wanted, filters, pattern, probe
 

@@ -20,6 +20,7 @@ from pgs_neo4j.config import EmbedderName
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
+from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.words import words
@@ -110,16 +111,10 @@ async def embed_question(
         )
         return replace(borrowed, note=f"{note}; {borrowed.note}")
     return (
-        QuestionVector(unit(vector))
+        QuestionVector(unit(vector).astype(np.float32))
         if vector.any()
         else QuestionVector(None, "the question has no words that the embedder knows")
     )
-
-
-def unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:
-    """The vector at length 1; a zero vector stays zero."""
-    length = float(np.linalg.norm(vector))
-    return np.asarray(vector / length if length else vector, dtype=np.float32)
 
 
 async def _borrowed(
@@ -138,10 +133,11 @@ async def _borrowed(
     kept = rows[:FEEDBACK_NODES]
     if not kept:
         return QuestionVector(None, "no node with an embedding holds a word of the question")
-    vectors = np.asarray([unit(np.asarray(row["vector"])) for row in kept])
+    scaled = [unit(np.asarray(row["vector"], dtype=np.float64)) for row in kept]
+    vectors = np.asarray(scaled, dtype=np.float32)
     scores = np.asarray([best[row["element_id"]] for row in kept])
     note = f"compared by the stored vectors of the {len(kept)} nodes that share its words"
-    return QuestionVector(unit(scores @ vectors), note, borrowed=True)
+    return QuestionVector(unit(scores @ vectors).astype(np.float32), note, borrowed=True)
 
 
 async def lexical_matches(

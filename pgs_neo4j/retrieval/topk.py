@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import MappingError
+from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import GraphMapping, Node
-from pgs_neo4j.retrieval.space import lexical_matches, unit
+from pgs_neo4j.retrieval.space import lexical_matches
 from pgs_neo4j.text import node_text
 
 CANDIDATES = 4  # of an index for each node wanted: it compares rounded vectors

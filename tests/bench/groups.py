@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import PromptNode
-from pgs_neo4j.retrieval.space import unit
 from pgs_neo4j.sweeping.pack import clean, rendered
 
 MAX_CHARACTERS = 500_000
@@ -61,7 +61,7 @@ class Group:
     def centroid(self) -> NDArray[np.float32] | None:
         """The plain mean of the members' vectors, at unit length."""
         vectors = [node.vector for node in self.nodes if node.vector is not None]
-        return unit(np.mean(vectors, axis=0)) if vectors else None
+        return unit(np.mean(vectors, axis=0)).astype(np.float32) if vectors else None
 
 
 def routed(groups: Sequence[Group], vector: NDArray[np.float32] | None) -> list[Group]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.text.words import stem, words
 
 if TYPE_CHECKING:
@@ -83,13 +84,7 @@ def _hash(texts: Sequence[str], size: int) -> NDArray[np.float32]:
     buckets = np.repeat(text_of, lengths) * size + keys[flat] % size
     weights = np.repeat(1 + np.log(np.array(counts)), lengths) * values[flat]
     sums = np.bincount(buckets, weights, minlength=len(texts) * size)
-    return _unit(sums.reshape(-1, size).astype(np.float64, copy=False))
-
-
-def _unit(sums: NDArray[np.float64]) -> NDArray[np.float32]:
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
-    return unit.astype(np.float32)
+    return unit(sums.reshape(-1, size).astype(np.float64, copy=False)).astype(np.float32)
 
 
 def _features(

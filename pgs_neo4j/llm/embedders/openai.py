@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError
+from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
 from pgs_neo4j.llm.retry import with_retries
 from pgs_neo4j.text.tokens import estimate
@@ -141,14 +142,7 @@ class OpenAIEmbedder:
                 f"the embedding model {self._model} at {self._endpoint.host} did not send one "
                 "finite vector of equal length for each text; use another embedding_model"
             )
-        return unit_rows(rows)
-
-
-def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``rows`` scaled to length 1; zero rows stay zero."""
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-    return unit
+        return unit(rows)
 
 
 def _decoded(embedding: str | list[float]) -> NDArray[np.float32]:

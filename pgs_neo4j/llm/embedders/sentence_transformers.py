@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgs_neo4j.errors import ConfigError, EmbeddingError
-from pgs_neo4j.llm.embedders.openai import unit_rows
+from pgs_neo4j.graph.vectors import unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,4 +87,4 @@ class SentenceTransformersEmbedder:
                 "vector per text; use another embedding_model"
             )
         self.dimensions = vectors.shape[1]
-        return unit_rows(vectors)
+        return unit(vectors)
