@@ -13,32 +13,41 @@ MILLION = 1_000_000
 
 
 class ModelEntry(BaseModel):
-    """Prices are per million tokens, in a currency of your choice that is the same for all.
+    """The prices and the context of a model.
 
-    ``context`` is how many tokens the model can take, its reply included.
+    Prices are per million tokens, in any currency, the same for all models. ``context`` counts
+    the tokens the model can take, its reply included.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    input_price: Annotated[float | None, Field(ge=0.0, allow_inf_nan=False)] = None
-    output_price: Annotated[float | None, Field(ge=0.0, allow_inf_nan=False)] = None
-    context: Annotated[int | None, Field(ge=2000)] = None
+    input_price: Annotated[
+        float | None,
+        Field(ge=0.0, allow_inf_nan=False, description="price of a million input tokens"),
+    ] = None
+    output_price: Annotated[
+        float | None,
+        Field(ge=0.0, allow_inf_nan=False, description="price of a million output tokens"),
+    ] = None
+    context: Annotated[
+        int | None, Field(ge=2000, description="tokens the model can take, its reply included")
+    ] = None
 
     def cost(self, input_tokens: float, output_tokens: float) -> float | None:
-        """What so many tokens cost; None when a price is not known."""
+        """The cost of these tokens; None when a price is unknown."""
         if self.input_price is None or self.output_price is None:
             return None
         return (input_tokens * self.input_price + output_tokens * self.output_price) / MILLION
 
 
 def entries(values: object) -> dict[str, ModelEntry]:
-    """The entries by model name. Raises ConfigError with a sentence that names the model."""
+    """The entries by model name. Raises ConfigError that names the model."""
     if not isinstance(values, Mapping):
-        raise ConfigError("models is no table; write each model under [models.NAME]")
+        raise ConfigError("models is not a table; write each model under [models.NAME]")
     return {str(name): _entry(str(name), value) for name, value in values.items()}
 
 
-# What a settings class puts on its field: its own error names the entry, pydantic's would not.
+# The type of a settings field. The error names the entry; pydantic's would not.
 Models = Annotated[dict[str, ModelEntry], BeforeValidator(entries)]
 
 
@@ -46,13 +55,13 @@ def _entry(name: str, value: Any) -> ModelEntry:
     if isinstance(value, ModelEntry):
         return value
     if not isinstance(value, Mapping):
-        raise ConfigError(f"models.{name} is no table; write it under [models.{name}]")
+        raise ConfigError(f"models.{name} is not a table; write it under [models.{name}]")
     try:
         return ModelEntry(**value)
     except ValidationError as error:
         detail = error.errors()[0]
         where = ".".join(map(str, detail["loc"]))
-        known = ", ".join(ModelEntry.model_fields)
+        names = ", ".join(ModelEntry.model_fields)
         raise ConfigError(
-            f"models.{name}.{where} is wrong ({detail['msg'].lower()}); a model has {known}"
+            f"models.{name}.{where} is wrong ({detail['msg'].lower()}); a model has {names}"
         ) from None

@@ -1,4 +1,4 @@
-"""One ``[[schedule]]`` table of ``pgs.toml``: which graph is repartitioned when."""
+"""One ``[[schedule]]`` table of ``pgs.toml``: which graph to repartition when."""
 
 from __future__ import annotations
 
@@ -22,33 +22,47 @@ class ScheduleEntry(BaseModel):
         frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True
     )
 
-    cron: str
-    graph: Annotated[str | None, Field(min_length=1)] = None
-    all_graphs: Annotated[bool, Field(alias="all")] = False
-    if_changed: bool = True
-    max_drift: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
-    keep: Annotated[int | None, Field(ge=1)] = None
-    timezone: Annotated[str | None, Field(min_length=1)] = None
+    cron: Annotated[str, Field(description="when it runs: the five fields of crontab")]
+    graph: Annotated[
+        str | None, Field(min_length=1, description="the graph to repartition; or set all")
+    ] = None
+    all_graphs: Annotated[
+        bool, Field(alias="all", description="repartition all stored graphs, one after another")
+    ] = False
+    if_changed: Annotated[
+        bool, Field(description="skip graphs that did not change; false: always from scratch")
+    ] = True
+    max_drift: Annotated[
+        float | None,
+        Field(ge=0.0, le=1.0, description="also skip graphs of which no larger share changed"),
+    ] = None
+    keep: Annotated[
+        int | None, Field(ge=1, description="generations to keep; unset: keep_generations")
+    ] = None
+    timezone: Annotated[
+        str | None,
+        Field(min_length=1, description="time zone of cron; unset: that of the machine"),
+    ] = None
 
     @property
     def target(self) -> str:
-        """What it repartitions, in words."""
+        """The graph, or all graphs, in words."""
         return "all graphs" if self.all_graphs else f"graph {self.graph}"
 
 
 def entries(values: object) -> tuple[ScheduleEntry, ...]:
-    """The entries in their order. Raises ConfigError with a sentence that names the entry."""
+    """The entries in their order. Raises ConfigError that names the entry."""
     if not isinstance(values, Sequence) or isinstance(values, str):
-        raise ConfigError("schedule is no list of tables; write each entry under [[schedule]]")
+        raise ConfigError("schedule is not a list of tables; write each entry under [[schedule]]")
     return tuple(_entry(number, value) for number, value in enumerate(values, 1))
 
 
-# What a settings class puts on its field: its own error names the entry, pydantic's would not.
+# The type of a settings field. The error names the entry; pydantic's would not.
 Schedule = Annotated[tuple[ScheduleEntry, ...], BeforeValidator(entries)]
 
 
-def named(number: int, target: str | None) -> str:
-    """How a sentence names an entry: by its place in the file, from 1, and its graph."""
+def entry_name(number: int, target: str | None) -> str:
+    """The name of an entry in a sentence: its place in the file, from 1, and its target."""
     return f"schedule entry {number} ({target})" if target else f"schedule entry {number}"
 
 
@@ -56,9 +70,9 @@ def _entry(number: int, value: object) -> ScheduleEntry:
     if isinstance(value, ScheduleEntry):
         return value
     if not isinstance(value, dict):
-        raise ConfigError(f"{named(number, None)} is no table; write it under [[schedule]]")
+        raise ConfigError(f"{entry_name(number, None)} is not a table; write it under [[schedule]]")
     graph = value.get("graph")
-    name = named(number, f"graph {graph}" if isinstance(graph, str) and graph else None)
+    name = entry_name(number, f"graph {graph}" if isinstance(graph, str) and graph else None)
     try:
         entry = ScheduleEntry.model_validate(value)
     except ValidationError as error:
@@ -79,8 +93,8 @@ def _entry(number: int, value: object) -> ScheduleEntry:
 def _sentence(detail: Any) -> str:
     key = str(detail["loc"][0])
     if detail["type"] == "missing":
-        return f"{key} is missing; it says when, as in cron = '17 3 * * *'"
+        return f"{key} is missing; it sets the time, as in cron = '17 3 * * *'"
     if detail["type"] == "extra_forbidden":
-        known = ", ".join(field.alias or name for name, field in ScheduleEntry.model_fields.items())
-        return f"{key} is not a key of it; the keys are {known}"
+        names = ", ".join(field.alias or name for name, field in ScheduleEntry.model_fields.items())
+        return f"{key} is not one of its keys; the keys are {names}"
     return f"{key} is out of range: {detail['msg'].lower()}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from pgs_neo4j.config.schedule_table import ScheduleEntry, named
+from pgs_neo4j.config.schedule_table import ScheduleEntry, entry_name
 from pgs_neo4j.engine.repartition import Ended, Failed, Order, attempt, repartition_all
 from pgs_neo4j.errors import ConfigError, PGSError
 from pgs_neo4j.jobs.cron import trigger
@@ -53,7 +53,8 @@ class Planned:
         """When its next job begins, in the entry's time zone."""
         found = self.trigger.get_next_fire_time(None, now or datetime.now(UTC))
         if not isinstance(found, datetime):
-            raise ConfigError(f"{named(self.number, self.entry.target)}: cron never comes again")
+            name = entry_name(self.number, self.entry.target)
+            raise ConfigError(f"{name}: cron never comes again")
         return found
 
 
@@ -167,7 +168,7 @@ def _planned(number: int, entry: ScheduleEntry) -> Planned:
     try:
         return Planned(number, entry, trigger(entry.cron, entry.timezone))
     except ValueError as error:
-        name = named(number, entry.target)
+        name = entry_name(number, entry.target)
         raise ConfigError(f"{name}: cron = {entry.cron!r} cannot be kept: {error}") from error
 
 

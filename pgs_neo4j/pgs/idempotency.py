@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config import SHAPING, PGSConfig
 from pgs_neo4j.errors import IdempotencyError, UsageError
 from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.run import Request, Work, idempotency
 from pgs_neo4j.runs import answers, runs
 from pgs_neo4j.runs.runs import StoredRun
-
-SHAPING = (
-    "max_sweep_partitions",
-    "min_sweep_partitions",
-    "partition_relevance_threshold",
-    "sweep_fraction",
-    "max_flag_sweeps",
-    "sweep_max_tokens",
-    "synthesis_max_tokens",
-    "sweep_effort",
-    "synthesis_effort",
-    "max_pass_characters",
-    "max_pass_tokens",
-)
-"""Knobs that decide what an answer rests on; another value is another request."""
 
 
 def asked(request: Request, models: list[str], config: PGSConfig) -> dict[str, Any]:

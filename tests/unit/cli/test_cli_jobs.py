@@ -281,7 +281,7 @@ def test_the_schedule_once_runs_every_entry(
     [
         ("", "nothing is scheduled"),
         ('[[schedule]]\ngraph = "a"\ncron = "61 3 * * *"\n', "entry 1 (graph a): cron = '61 3"),
-        ('[[schedule]]\ngrph = "a"\ncron = "1 3 * * *"\n', "grph is not a key of it"),
+        ('[[schedule]]\ngrph = "a"\ncron = "1 3 * * *"\n', "grph is not one of its keys"),
         ('[[schedule]]\ngraph = "a"\nall = true\ncron = "1 3 * * *"\n', "has both graph and all"),
         ('schedule = "daily"\n', "[[schedule]]"),
     ],

@@ -46,7 +46,10 @@ def test_entries_that_are_read_stay_as_they_are() -> None:
         ({"cron": "0 3 * * *"}, "entry 2 has neither graph nor all = true"),
         ({"cron": "0 3 * * *", "graph": "a", "all": True}, r"entry 2 \(graph a\) has both"),
         ({"cron": "0 3 * *", "graph": "a"}, "cron has 4 fields instead of 5"),
-        ({"cron": "0 3 * * *", "grpah": "a"}, "grpah is not a key of it; the keys are cron, graph"),
+        (
+            {"cron": "0 3 * * *", "grpah": "a"},
+            "grpah is not one of its keys; the keys are cron",
+        ),
         ({"cron": "0 3 * * *", "graph": "a", "max_drift": 5}, "max_drift is out of range"),
         ({"cron": "0 3 * * *", "graph": "a", "keep": 0}, "keep is out of range"),
         ({"cron": 3, "graph": "a"}, "cron is out of range"),
@@ -54,7 +57,7 @@ def test_entries_that_are_read_stay_as_they_are() -> None:
             {"cron": "0 3 * * *", "graph": "a", "max_drift": 0.1, "if_changed": False},
             "has a max_drift and if_changed = false",
         ),
-        ("0 3 * * *", "entry 2 is no table"),
+        ("0 3 * * *", "entry 2 is not a table"),
     ],
 )
 def test_a_wrong_entry_is_named_in_one_sentence(table: object, sentence: str) -> None:

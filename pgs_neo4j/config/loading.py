@@ -1,0 +1,119 @@
+"""Load settings and knobs, override them for one call, and store them with a run.
+
+Precedence: default < ``pgs.toml`` < environment < per call. ``pgs.toml`` is the file that
+``PGS_CONFIG`` names, else the one in the working directory, else the one in the user's
+configuration directory. Its keys are the names of the settings; the environment variables
+are the same names in capitals after ``PGS_``. ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``
+apply where pgs has no value of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+
+from pgs_neo4j.config.knobs import PGSConfig
+from pgs_neo4j.config.settings import Settings
+from pgs_neo4j.config.sources import (
+    Sourced,
+    check_name,
+    customary_values,
+    file_values,
+    unknown_name,
+)
+from pgs_neo4j.errors import ConfigError
+
+Origin = Literal["default", "file", "environment", "call"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings and knobs in force, and where each value came from."""
+
+    settings: Settings
+    config: PGSConfig
+    origins: dict[str, Origin]
+
+
+def load(overrides: Mapping[str, object] | None = None) -> Loaded:
+    """Collect settings from all sources; ``overrides`` are those of the call, None left out.
+
+    Raises ConfigError that names the setting when one is unknown or out of range.
+    """
+    values = _without_none(overrides or {})
+    for name in values:
+        check_name(name, "the call")
+    settings = _build(Settings, _only(Settings, values))
+    knobs = _build(PGSConfig, _only(PGSConfig, values))
+    return Loaded(settings, knobs, _origins(values))
+
+
+def with_overrides(config: PGSConfig, overrides: Mapping[str, object]) -> PGSConfig:
+    """The same knobs with ``overrides``, None left out. Raises ConfigError."""
+    values = _without_none(overrides)
+    for name in values:
+        if name not in PGSConfig.model_fields:
+            raise unknown_name(name, "the call", list(PGSConfig.model_fields))
+    return _build(PGSConfig, config.model_dump(exclude_unset=True) | values) if values else config
+
+
+def stored(config: PGSConfig) -> str:
+    """The knobs as JSON, with the names of those that were set."""
+    form = {"values": config.model_dump(mode="json"), "set": sorted(config.model_fields_set)}
+    return json.dumps(form)
+
+
+def restored(text: str, overrides: Mapping[str, object]) -> PGSConfig:
+    """The knobs as they were stored, with ``overrides``, None left out. Raises ConfigError."""
+    form = json.loads(text)
+    values = _without_none(overrides)
+    former = _only(PGSConfig, form["values"])
+    config = _build(PGSConfig, former | values)
+    fields = (set(form["set"]) & former.keys()) | values.keys()
+    return PGSConfig.model_construct(_fields_set=fields, **dict(config))
+
+
+Built = TypeVar("Built", bound=Sourced)
+
+
+def _build(cls: type[Built], values: dict[str, Any]) -> Built:
+    try:
+        return cls(**values)
+    except ValidationError as error:
+        raise ConfigError("; ".join(_sentence(cls, dict(d)) for d in error.errors())) from None
+    except SettingsError as error:
+        raise ConfigError(f"the environment cannot be read: {error}") from None
+
+
+def _sentence(cls: type[Sourced], detail: dict[str, Any]) -> str:
+    name = str(detail["loc"][0]) if detail["loc"] else cls.__name__
+    return f"{name} (PGS_{name.upper()}) is out of range: {detail['msg'].lower()}"
+
+
+def _origins(values: Mapping[str, object]) -> dict[str, Origin]:
+    in_file, customary = file_values(), customary_values()
+    origins: dict[str, Origin] = {}
+    for name in (*Settings.model_fields, *PGSConfig.model_fields):
+        if name in values:
+            origins[name] = "call"
+        elif os.environ.get(f"PGS_{name.upper()}"):
+            origins[name] = "environment"
+        elif name in in_file:
+            origins[name] = "file"
+        else:
+            origins[name] = "environment" if name in customary else "default"
+    return origins
+
+
+def _without_none(values: Mapping[str, object]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _only(cls: type[Sourced], values: Mapping[str, object]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in cls.model_fields}

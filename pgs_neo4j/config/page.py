@@ -1,0 +1,106 @@
+"""The settings page of the manual, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import get_args
+
+from pydantic import BaseModel
+
+from pgs_neo4j.config.declaration import Declaration, Topic, bounds_of, declarations
+from pgs_neo4j.config.knobs import PGSConfig
+from pgs_neo4j.config.models_table import ModelEntry
+from pgs_neo4j.config.schedule_table import ScheduleEntry
+from pgs_neo4j.config.settings import Settings
+
+HEADINGS: dict[Topic, str] = {
+    "connection": "Connection",
+    "models": "Models",
+    "embedding": "Embedding",
+    "partitioning": "Partitions",
+    "routing": "Routing",
+    "sweeping": "Sweeps",
+    "synthesis": "Synthesis",
+    "limits": "Limits of one run",
+    "calls": "Model calls",
+    "cache": "Reply cache",
+    "jobs": "Jobs",
+}
+INTRODUCTION = """\
+# Settings
+
+Each setting has a default. `pgs.toml` overrides the default, the environment overrides
+`pgs.toml`, and a command line option or Python argument overrides them all.
+
+- `pgs.toml` is the file that `PGS_CONFIG` names, else the one in the working directory, else the
+  one in your configuration directory. Its keys are the names below.
+- Environment variables are the same names in capitals after `PGS_`, as in `PGS_NEO4J_URI`.
+- In Python, `PGS.connect(...)` takes every setting by its name, and `pgs.execute(...)` every knob
+  (everything from Partitions on, and `query_timeout_s`).
+
+`pgs config show` lists every value in force with its origin and masks secrets.
+"""
+SIGNS = {"ge": "≥", "gt": ">", "le": "≤"}
+TABLES: dict[str, type[BaseModel]] = {"models": ModelEntry, "schedule": ScheduleEntry}
+KEYS = {"models": "[models.NAME]", "schedule": "[[schedule]]"}
+
+
+def settings_page() -> str:
+    """All settings in one table per topic, and the keys of the tables in ``pgs.toml``."""
+    listed = [*declarations(Settings), *declarations(PGSConfig)]
+    parts = [INTRODUCTION]
+    for topic in get_args(Topic):
+        rows = [each for each in listed if each.about.topic == topic]
+        parts.append(f"\n## {HEADINGS[topic]}\n\n" + _table(_row(each) for each in rows))
+    for name, entry in TABLES.items():
+        parts.append(f"\n## Keys of `{KEYS[name]}`\n\n" + _table(_keys(entry)))
+    return "".join(parts)
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> str:
+    head = (("setting", "default", "values", "meaning"), ("---",) * 4)
+    return "".join(f"| {' | '.join(row)} |\n" for row in (*head, *rows))
+
+
+def _row(each: Declaration) -> tuple[str, ...]:
+    name = KEYS.get(each.name, each.name)
+    return f"`{name}`", _default(each), _values(each), each.description
+
+
+def _default(each: Declaration) -> str:
+    value = each.field.default
+    if each.name in TABLES:
+        return "no table"
+    return "`none`" if value is None and each.nullable else _value(value)
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "unset"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def _values(each: Declaration) -> str:
+    options = [f"`{value}`" for kind in each.types for value in get_args(kind)]
+    if bool in each.types:
+        return "`true`, `false`"
+    if each.name in TABLES or (not options and not each.bounds):
+        return ""
+    values = ", ".join(options) or bounds_text(dict(each.bounds))
+    return f"{values}, `none`" if each.nullable else values
+
+
+def _keys(entry: type[BaseModel]) -> Iterator[tuple[str, ...]]:
+    for name, field in entry.model_fields.items():
+        default = "required" if field.is_required() else _value(field.default)
+        values = bounds_text(dict(bounds_of(field)))
+        yield f"`{field.alias or name}`", default, values, field.description or ""
+
+
+def bounds_text(bounds: Mapping[str, float]) -> str:
+    """Bounds in words: ``1 to 256``, ``> 0``; empty without any."""
+    if {"ge", "le"} <= bounds.keys():
+        return f"{bounds['ge']:g} to {bounds['le']:g}"
+    return ", ".join(f"{SIGNS[name]} {value:,}" for name, value in bounds.items())
