@@ -8,10 +8,11 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.check import Check
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.survey.sample import survey
-from pgs_neo4j.survey.validation import check
+from pgs_neo4j.survey.validation import check_survey
 from pgs_neo4j.survey.values import Survey
-from pgs_neo4j.survey.weighing import embedding_sizes
-from pgs_neo4j.survey.wording import percent, shown
+from pgs_neo4j.survey.weighing import count_embedding_sizes
+from pgs_neo4j.survey.wording import quote_name
+from pgs_neo4j.text.shown import percent
 
 NAMES = ("graphs",)
 MIN_SHARE = 0.5  # of nodes with an embedding; below, centroids speak for the few
@@ -47,7 +48,7 @@ async def examine_graphs(
 def _listed(stored: list[StoredGraph], wanted: str | None) -> Check:
     names = [graph.name for graph in stored]
     if wanted is not None and wanted not in names:
-        detail = f"PGS_GRAPH names {shown(wanted)}, which is not stored"
+        detail = f"PGS_GRAPH names {quote_name(wanted)}, which is not stored"
         fix = f"name one of {', '.join(names)}" if names else "store it with 'pgs graph add'"
         return Check("graphs", "failed", detail, fix)
     listed = ", ".join(names)
@@ -66,7 +67,7 @@ def _mapping(graph: StoredGraph, found: Survey) -> Check:
             f"generation {graph.generation}, {graph.partition_count} partitions "
             f"of {graph.node_count:,} nodes"
         )
-    warnings = check(found, graph.mapping)
+    warnings = check_survey(found, graph.mapping)
     if warnings:
         return Check(name, "warning", f"{state}; {'; '.join(warnings)}", MAPPING_FIX)
     return Check(name, "ok", state)
@@ -75,10 +76,10 @@ def _mapping(graph: StoredGraph, found: Survey) -> Check:
 def _embeddings(graph: StoredGraph, found: Survey, dimensions: int | None) -> Check:
     """Sizes and coverage in the sample, against what the embedder makes of a question."""
     name, embedding = f"embeddings of {graph.name}", graph.mapping.embedding or ""
-    sizes = embedding_sizes(found, embedding)
+    sizes = count_embedding_sizes(found, embedding)
     sizes.pop(0, None)
     if not sizes:
-        detail = f"no sampled node has vectors in {shown(embedding)}"
+        detail = f"no sampled node has vectors in {quote_name(embedding)}"
         return Check(name, "failed", detail, "map another property, or none, as embedding")
     common = max(sizes, key=lambda size: (sizes[size], size))
     share = _share(found, embedding)

@@ -1,4 +1,4 @@
-"""Looks at an existing database: what is in it, and which graph mapping would suit it."""
+"""Surveys an existing database and proposes a graph mapping for it."""
 
 from pgs_neo4j.survey.proposal import Proposal, propose
 from pgs_neo4j.survey.sample import survey

@@ -1,7 +1,8 @@
-"""Judges properties: text, title, key, weight, or embedding, by name and by content. Pure.
+"""Judges what a property is for, by its name and its content. Pure.
 
-The thresholds are judgement, tried on the Stack Overflow, physics, and standard-library
-graphs; a person reads the proposal before it is stored.
+The roles are text, title, key, weight, and embedding. The thresholds are judgment, tried on the
+Stack Overflow, physics, and standard-library graphs. A person reads the proposal before it is
+stored.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 
 from pgs_neo4j.survey.values import LabelSample, NodeProperty, RelationshipProperty, Survey
 
-# Best first: where two properties cover as many nodes, the earlier word wins.
+# Best first: if two properties cover as many nodes, the earlier word wins.
 TITLE_WORDS = (
     "title",
     "name",
@@ -61,109 +62,129 @@ EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 MIN_TEXT_SHARE = 0.05  # of a label's nodes
 MAX_TITLE_LENGTH = 200
 MIN_KEY_SHARE = 0.99
-MIN_DIMENSIONS = 32  # of a list of numbers that is not called an embedding
+MIN_DIMENSIONS = 32  # of a list of numbers whose name does not say embedding
 
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
 
 
-def words(name: str) -> tuple[str, ...]:
-    """The words of a name in lower case: ``displayName`` and ``display_name`` have two."""
+def split_words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case.
+
+    ``displayName`` and ``display_name`` have two.
+    """
     return tuple(word.lower() for word in _WORD.findall(name[:200]))
 
 
-def rank(name: str, known: tuple[str, ...]) -> int | None:
-    """Place of the name's last word, or of the last two as one, among those known."""
-    parts = words(name)
+def rank_name(name: str, vocabulary: tuple[str, ...]) -> int | None:
+    """Index in ``vocabulary`` of the name's last word, or of its last two joined."""
+    parts = split_words(name)
     ends = ("".join(parts[-2:]), *parts[-1:])
-    return next((known.index(end) for end in ends if end in known), None)
+    return next((vocabulary.index(end) for end in ends if end in vocabulary), None)
 
 
-def is_prose(sample: LabelSample, found: NodeProperty) -> bool:
-    """Whether strings in natural language that differ stand on a fair share of the nodes."""
+def is_prose(sample: LabelSample, candidate: NodeProperty) -> bool:
+    """Whether enough nodes have differing strings in natural language."""
     return (
-        sample.share(found) >= MIN_TEXT_SHARE
-        and found.prose >= 0.5 * found.nodes
-        and found.distinct >= 0.05 * found.nodes
+        sample.share(candidate) >= MIN_TEXT_SHARE
+        and candidate.prose >= 0.5 * candidate.nodes
+        and candidate.distinct >= 0.05 * candidate.nodes
     )
 
 
-def is_title(sample: LabelSample, found: NodeProperty) -> bool:
-    """Whether it is called a title or name, and holds short strings on most nodes."""
+def is_title(sample: LabelSample, candidate: NodeProperty) -> bool:
+    """Whether its name says title and it holds short strings on most nodes."""
     return (
-        rank(found.name, TITLE_WORDS) is not None
-        and found.texts == found.nodes
-        and sample.share(found) >= 0.5
-        and (found.mean_length or 0.0) <= MAX_TITLE_LENGTH
+        rank_name(candidate.name, TITLE_WORDS) is not None
+        and candidate.texts == candidate.nodes
+        and sample.share(candidate) >= 0.5
+        and (candidate.mean_length or 0.0) <= MAX_TITLE_LENGTH
     )
 
 
-def is_named_text(sample: LabelSample, found: NodeProperty) -> bool:
-    """Whether it is called a text though its strings are too short to show it."""
+def is_named_text(sample: LabelSample, candidate: NodeProperty) -> bool:
+    """Whether its name says text, although its strings are too short to tell."""
     return (
-        rank(found.name, TEXT_WORDS) is not None
-        and found.texts == found.nodes
-        and sample.share(found) >= MIN_TEXT_SHARE
+        rank_name(candidate.name, TEXT_WORDS) is not None
+        and candidate.texts == candidate.nodes
+        and sample.share(candidate) >= MIN_TEXT_SHARE
     )
 
 
-def is_key(sample: LabelSample, found: NodeProperty) -> bool:
-    """Whether it tells the label's nodes apart: by constraint, or by name and in the sample."""
-    if found.unique:
+def is_key(sample: LabelSample, candidate: NodeProperty) -> bool:
+    """Whether it identifies the nodes of a label.
+
+    A constraint proves it. Otherwise its name says key and its sampled values are unique.
+    """
+    if candidate.unique:
         return True
     return (
-        rank(found.name, KEY_WORDS) is not None
-        and found.types in (("INTEGER",), ("STRING",))
-        and found.distinct == found.nodes
-        and sample.share(found) >= MIN_KEY_SHARE
+        rank_name(candidate.name, KEY_WORDS) is not None
+        and candidate.types in (("INTEGER",), ("STRING",))
+        and candidate.distinct == candidate.nodes
+        and sample.share(candidate) >= MIN_KEY_SHARE
     )
 
 
-def is_numeric(found: NodeProperty | RelationshipProperty) -> bool:
+def is_numeric(candidate: NodeProperty | RelationshipProperty) -> bool:
     """Whether every value is an integer or a float."""
-    return set(found.types) <= {"INTEGER", "FLOAT"} and bool(found.types)
+    return set(candidate.types) <= {"INTEGER", "FLOAT"} and bool(candidate.types)
 
 
-def is_weight(found: NodeProperty) -> bool:
-    """Whether it is called a weight and numeric; a whole-numbered rank is a place, not a weight."""
-    place = rank(found.name, WEIGHT_WORDS)
-    if place is None or not is_numeric(found):
+def is_weight(candidate: NodeProperty) -> bool:
+    """Whether its name says weight and all its values are numbers.
+
+    A whole-numbered rank is a place in an order, not a weight.
+    """
+    place = rank_name(candidate.name, WEIGHT_WORDS)
+    if place is None or not is_numeric(candidate):
         return False
-    return WEIGHT_WORDS[place] != "rank" or found.types == ("FLOAT",)
+    return WEIGHT_WORDS[place] != "rank" or candidate.types == ("FLOAT",)
 
 
-def is_relationship_weight(found: RelationshipProperty) -> bool:
-    """Whether it is called a weight and numeric."""
-    return rank(found.name, RELATIONSHIP_WEIGHT_WORDS) is not None and is_numeric(found)
+def is_relationship_weight(candidate: RelationshipProperty) -> bool:
+    """Whether its name says weight and all its values are numbers."""
+    return rank_name(candidate.name, RELATIONSHIP_WEIGHT_WORDS) is not None and is_numeric(
+        candidate
+    )
 
 
-def is_embedding(found: NodeProperty) -> bool:
-    """Whether it holds lists of numbers that are called a vector, or long enough to be one."""
-    if not found.sizes or not found.sizes[0][0]:
+def is_embedding(candidate: NodeProperty) -> bool:
+    """Whether it holds vectors.
+
+    Its lists of numbers have a name that says embedding, or at least 32 entries.
+    """
+    if not candidate.sizes or not candidate.sizes[0][0]:
         return False
-    named = any(word in EMBEDDING_WORDS for word in words(found.name))
-    return named or found.sizes[0][0] >= MIN_DIMENSIONS
+    named = any(word in EMBEDDING_WORDS for word in split_words(candidate.name))
+    return named or candidate.sizes[0][0] >= MIN_DIMENSIONS
 
 
 def node_shares(
-    survey: Survey, wanted: Callable[[LabelSample, NodeProperty], bool]
+    survey: Survey, is_candidate: Callable[[LabelSample, NodeProperty], bool]
 ) -> dict[str, float]:
-    """Property name to the share of all nodes that carry it under a label where it is wanted."""
+    """Share of all nodes that each candidate property covers, by its name.
+
+    A property covers the nodes of a label only if it is a candidate for that label.
+    """
     total = sum(sample.count for sample in survey.labels if sample.sampled)
     shares: dict[str, float] = {}
     for sample in survey.labels:
-        for found in sample.properties:
-            if wanted(sample, found):
-                covered = sample.count * sample.share(found) / total
-                shares[found.name] = shares.get(found.name, 0.0) + covered
+        for candidate in sample.properties:
+            if is_candidate(sample, candidate):
+                covered = sample.count * sample.share(candidate) / total
+                shares[candidate.name] = shares.get(candidate.name, 0.0) + covered
     return shares
 
 
-def best(shares: dict[str, float], known: tuple[str, ...]) -> str | None:
-    """The name with the largest share; ties by place among the known words, then by name."""
+def choose_best(shares: dict[str, float], vocabulary: tuple[str, ...]) -> str | None:
+    """The name with the largest share.
+
+    Ties go to the name whose word is first in ``vocabulary``, then to the alphabet.
+    """
 
     def place(name: str) -> int:
-        found = rank(name, known)
-        return len(known) if found is None else found
+        rank = rank_name(name, vocabulary)
+        return len(vocabulary) if rank is None else rank
 
     order = sorted(shares, key=lambda name: (-round(shares[name], 2), place(name), name))
     return order[0] if order else None

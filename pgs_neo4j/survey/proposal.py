@@ -1,7 +1,7 @@
-"""Proposes a graph mapping from a survey, and says why. Pure.
+"""Proposes a graph mapping from a survey and gives the reasons. Pure.
 
-A mapping has one title, key, weight, and embedding for all labels, so the property that
-suits the most nodes wins. Nodes with several labels count once per label.
+A mapping has one title, key, weight, and embedding for all labels, so the property that suits
+most nodes wins. Nodes with several labels count once per label.
 """
 
 from __future__ import annotations
@@ -11,31 +11,37 @@ from dataclasses import dataclass
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates
 from pgs_neo4j.survey.values import LabelSample, NodeProperty, Survey
-from pgs_neo4j.survey.weighing import Choice, embedding, relationship_weight, weight
-from pgs_neo4j.survey.wording import percent, shown
+from pgs_neo4j.survey.weighing import (
+    PropertyChoice,
+    choose_embedding,
+    choose_relationship_weight,
+    choose_weight,
+)
+from pgs_neo4j.survey.wording import quote_name
+from pgs_neo4j.text.shown import percent
 
 MAX_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A mapping that suits the database, and one sentence per decision."""
+    """A mapping that suits the database, with one sentence per decision."""
 
     mapping: GraphMapping
     notes: tuple[str, ...]
 
 
 def propose(survey: Survey) -> Proposal:
-    """The mapping that a survey suggests: all labels and types, and what the properties mean.
+    """Propose a mapping of all labels and types, with a role for each property.
 
-    Ties go to the name that comes first in the lists of ``candidates``, then in the alphabet.
+    Ties go to the name that is first in the lists of ``candidates``, then in the alphabet.
     """
     if not survey.nodes:
-        return Proposal(GraphMapping(), ("the database holds no nodes yet, so load some first",))
-    title, key = _title(survey), _key(survey)
-    text, text_notes = _text(survey, title.name)
-    node_weight, edge_weight = weight(survey), relationship_weight(survey)
-    vector = embedding(survey)
+        return Proposal(GraphMapping(), ("the database has no nodes yet; load some first",))
+    title, key = _choose_title(survey), _choose_key(survey)
+    text, text_notes = _choose_texts(survey, title.name)
+    node_weight, edge_weight = choose_weight(survey), choose_relationship_weight(survey)
+    vector = choose_embedding(survey)
     mapping = GraphMapping(
         text=text,
         title=title.name,
@@ -46,74 +52,80 @@ def propose(survey: Survey) -> Proposal:
     )
     choices = (title, key, node_weight, edge_weight, vector)
     notes = (
-        "all labels and relationship types take part, those of pgs_neo4j itself aside",
+        "all labels and relationship types take part, except those of pgs_neo4j itself",
         *text_notes,
         *(note for choice in choices for note in choice.notes),
     )
     return Proposal(mapping, notes)
 
 
-def _title(survey: Survey) -> Choice:
+def _choose_title(survey: Survey) -> PropertyChoice:
     shares = candidates.node_shares(survey, candidates.is_title)
-    best = candidates.best(shares, candidates.TITLE_WORDS)
-    if best is None:
-        note = "no property looks like a title, so the first line of the text stands in"
-        return Choice(None, (note,))
-    return Choice(best, (f"title: {shown(best)}, on {percent(shares[best])} of the nodes",))
+    winner = candidates.choose_best(shares, candidates.TITLE_WORDS)
+    if winner is None:
+        note = "no property looks like a title; the first line of the text is used instead"
+        return PropertyChoice(None, (note,))
+    return PropertyChoice(
+        winner, (f"title: {quote_name(winner)}, on {percent(shares[winner])} of the nodes",)
+    )
 
 
-def _text(survey: Survey, title: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _choose_texts(survey: Survey, title: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     lengths: dict[str, list[float]] = {}
-    silent = []
+    without_text = []
     for sample in survey.labels:
         texts = _texts_of(sample, title)
-        for found in texts:
-            lengths.setdefault(found.name, []).append(found.mean_length or 0.0)
+        for item in texts:
+            lengths.setdefault(item.name, []).append(item.mean_length or 0.0)
         if sample.sampled and not texts:
-            silent.append(sample.label)
-    # Short before long, so that what names a thing stands before what describes it.
+            without_text.append(sample.label)
+    # Short before long: a name comes before a description.
     order = tuple(sorted(lengths, key=lambda name: (name != title, max(lengths[name]), name)))
-    listed = ", ".join(map(shown, order))
+    listed = ", ".join(map(quote_name, order))
     notes = [f"text: {listed}, in this order" if order else "no property looks like text"]
-    if order and silent:
-        some = ", ".join(shown(label) if label else "(no label)" for label in silent[:MAX_LISTED])
-        more = f" and {len(silent) - MAX_LISTED} more" if len(silent) > MAX_LISTED else ""
-        notes.append(f"no text on {some}{more}, whose nodes count for structure only")
+    if order and without_text:
+        some = ", ".join(
+            quote_name(label) if label else "(no label)" for label in without_text[:MAX_LISTED]
+        )
+        more = (
+            f" and {len(without_text) - MAX_LISTED} more" if len(without_text) > MAX_LISTED else ""
+        )
+        notes.append(f"no text on {some}{more}; these nodes count for structure only")
     return order, tuple(notes)
 
 
 def _texts_of(sample: LabelSample, title: str | None) -> list[NodeProperty]:
-    """The prose of a label and its title; without prose what is called a name or a text."""
-    prose = [found for found in sample.properties if candidates.is_prose(sample, found)]
+    """The prose of a label and its title, or else properties named title or text."""
+    prose = [item for item in sample.properties if candidates.is_prose(sample, item)]
     if prose:
         titled = [
-            found
-            for found in sample.properties
-            if found.name == title and found not in prose and candidates.is_title(sample, found)
+            item
+            for item in sample.properties
+            if item.name == title and item not in prose and candidates.is_title(sample, item)
         ]
         return titled + prose
     return [
-        found
-        for found in sample.properties
-        if candidates.is_title(sample, found) or candidates.is_named_text(sample, found)
+        item
+        for item in sample.properties
+        if candidates.is_title(sample, item) or candidates.is_named_text(sample, item)
     ]
 
 
-def _key(survey: Survey) -> Choice:
+def _choose_key(survey: Survey) -> PropertyChoice:
     shares = candidates.node_shares(survey, candidates.is_key)
-    backed = candidates.node_shares(survey, lambda _, found: found.unique)
+    constrained = candidates.node_shares(survey, lambda _, candidate: candidate.unique)
 
     def merit(name: str) -> tuple[bool, bool, float]:
-        by_constraint = backed.get(name, 0.0) > 0.5 * shares[name]
+        by_constraint = constrained.get(name, 0.0) > 0.5 * shares[name]
         return shares[name] >= 0.5, by_constraint, round(shares[name], 2)
 
     if not shares:
-        note = "no property tells all nodes apart, so citations carry ids of the database"
-        return Choice(None, (note,))
+        note = "no property identifies every node; citations use the ids of the database"
+        return PropertyChoice(None, (note,))
     top = max(merit(name) for name in shares)
     tied = {name: share for name, share in shares.items() if merit(name) == top}
-    best = candidates.best(tied, candidates.KEY_WORDS)
-    assert best is not None
+    winner = candidates.choose_best(tied, candidates.KEY_WORDS)
+    assert winner is not None
     why = "by a constraint" if top[1] else "in the sample"
-    note = f"key: {shown(best)}, unique {why} on {percent(shares[best])} of the nodes"
-    return Choice(best, (note,))
+    note = f"key: {quote_name(winner)}, unique {why} on {percent(shares[winner])} of the nodes"
+    return PropertyChoice(winner, (note,))

@@ -1,4 +1,4 @@
-"""Reads a survey: counts from the count store, properties from bounded samples."""
+"""Surveys a database: counts from the count store, properties from bounded samples."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from pgs_neo4j.survey.values import (
     TypeSample,
 )
 
-SAMPLE = 1_000  # about so many nodes or relationships are looked into
-SCAN = 500_000  # index entries among which a sample is spread, a tenth of a second when warm
-MAX_NAMES = 100  # labels, and types, that are sampled: the largest
+SAMPLE = 1_000  # nodes or relationships to inspect, approximately
+SCAN = 500_000  # index entries that a sample is spread over; 0.1 s when warm
+MAX_NAMES = 100  # labels, and types, to sample: the largest ones
 MAX_PROPERTIES = 200
 BUCKETS = 65_537  # of the hash in the statements
 
@@ -31,7 +31,7 @@ Counts = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _Counts:
     nodes: int
     relationships: int
     labels: Counts
@@ -42,13 +42,14 @@ class _Counted:
 async def survey(
     db: Database, labels: Collection[str] = (), relationship_types: Collection[str] = ()
 ) -> Survey:
-    """Count what there is and sample its properties, all labels and types unless named.
+    """Count nodes and relationships and sample their properties.
 
-    Names that do not exist are left out. The sample repeats while the database stays as it is.
+    Covers all labels and types unless some are named. Names that do not exist are ignored. The
+    sample is the same as long as the database does not change.
     """
     counted = await _count(db)
-    theirs, ours = _apart(counted.labels, OUR_LABELS)
-    their_types, our_types = _apart(counted.types, OUR_TYPES)
+    theirs, ours = _split_counts(counted.labels, OUR_LABELS)
+    their_types, our_types = _split_counts(counted.types, OUR_TYPES)
     nodes = max(counted.nodes - sum(ours.values()), 0)
     if not labels and (unlabeled := nodes - sum(theirs.values())) > 0:
         theirs[""] = unlabeled
@@ -57,23 +58,23 @@ async def survey(
     return Survey(
         nodes=nodes,
         relationships=max(counted.relationships - sum(our_types.values()), 0),
-        labels=await _labels(db, _wanted(theirs, labels), unique),
-        relationship_types=await _types(db, _wanted(their_types, relationship_types)),
+        labels=await _sample_labels(db, _select(theirs, labels), unique),
+        relationship_types=await _sample_types(db, _select(their_types, relationship_types)),
         our_labels=tuple(ours.items()),
         our_types=tuple(our_types.items()),
         floor=counted.floor,
     )
 
 
-async def _count(db: Database) -> _Counted:
+async def _count(db: Database) -> _Counts:
     try:
         row = (await db.read(queries.get("survey/read_counts")))[0]
     except (QueryError, DatabaseAuthError):
         return await _count_by_scan(db)  # the count store answers administrators only
-    return _Counted(row["nodes"], row["relationships"], dict(row["labels"]), dict(row["types"]))
+    return _Counts(row["nodes"], row["relationships"], dict(row["labels"]), dict(row["types"]))
 
 
-async def _count_by_scan(db: Database) -> _Counted:
+async def _count_by_scan(db: Database) -> _Counts:
     row = (await db.read(queries.get("survey/read_names")))[0]
     by_label = queries.get("survey/count_label")
     by_type = queries.get("survey/count_type")
@@ -86,31 +87,31 @@ async def _count_by_scan(db: Database) -> _Counted:
         for type_ in row["types"]
     }
     reached = SCAN if SCAN in (*labels.values(), *types.values()) else None
-    return _Counted(row["nodes"], row["relationships"], labels, types, reached)
+    return _Counts(row["nodes"], row["relationships"], labels, types, reached)
 
 
-def _apart(counts: Counts, prefix: str) -> tuple[Counts, Counts]:
-    """Theirs and ours, largest first; names that nothing carries any more are left out."""
+def _split_counts(counts: Counts, prefix: str) -> tuple[Counts, Counts]:
+    """Counts of the user and of this package, largest first, without unused names."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     present = {name: count for name, count in ordered if count}
     ours = {name: count for name, count in present.items() if name.startswith(prefix)}
     return {name: count for name, count in present.items() if name not in ours}, ours
 
 
-def _wanted(counts: Counts, names: Collection[str]) -> Counts:
+def _select(counts: Counts, names: Collection[str]) -> Counts:
     return {name: count for name, count in counts.items() if not names or name in names}
 
 
-async def _labels(
+async def _sample_labels(
     db: Database, counts: Counts, unique: set[tuple[str, str]]
 ) -> tuple[LabelSample, ...]:
     query = queries.get("survey/sample_nodes")
-    found = []
+    samples = []
     for place, (label, count) in enumerate(counts.items()):
         rows: list[Row] = []
         if place < MAX_NAMES:
             rows = await db.read(query, label=label, **_bounds(count))
-        found.append(
+        samples.append(
             LabelSample(
                 label=label,
                 count=count,
@@ -122,17 +123,17 @@ async def _labels(
                 ),
             )
         )
-    return tuple(found)
+    return tuple(samples)
 
 
-async def _types(db: Database, counts: Counts) -> tuple[TypeSample, ...]:
+async def _sample_types(db: Database, counts: Counts) -> tuple[TypeSample, ...]:
     query = queries.get("survey/sample_relationships")
-    found = []
+    samples = []
     for place, (type_, count) in enumerate(counts.items()):
         rows: list[Row] = []
         if place < MAX_NAMES:
             rows = await db.read(query, type=type_, **_bounds(count))
-        found.append(
+        samples.append(
             TypeSample(
                 type=type_,
                 count=count,
@@ -142,7 +143,7 @@ async def _types(db: Database, counts: Counts) -> tuple[TypeSample, ...]:
                 ),
             )
         )
-    return tuple(found)
+    return tuple(samples)
 
 
 def _bounds(count: int) -> dict[str, int]:
@@ -178,7 +179,7 @@ def _relationship_property(row: Row) -> RelationshipProperty:
 
 
 def _types_of(names: list[str]) -> tuple[str, ...]:
-    # What is stored is never null, so the two words that say so are noise.
+    # A stored value is never null, so "NOT NULL" adds nothing.
     return tuple(sorted({name.replace(" NOT NULL", "") for name in names}))
 
 

@@ -1,4 +1,4 @@
-"""What a survey finds. Frozen, without I/O."""
+"""The results of a survey: frozen values without I/O."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ OUR_TYPES = "PGS_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeProperty:
-    """A property as the sampled nodes of one label hold it.
+    """A property in the sampled nodes of one label.
 
-    ``nodes`` have it; ``texts`` of them as a string, ``prose`` of these in natural language.
-    ``types`` are Cypher's names. ``sizes`` pairs each length of a list of numbers with the
-    nodes that have it, the commonest first. ``unique`` when a constraint keeps it so.
+    ``nodes`` counts those that have it, ``texts`` those that hold a string, and ``prose`` those
+    that hold natural language. ``types`` are Cypher's names. ``sizes`` pairs each length of a list
+    of numbers with its number of nodes, most frequent first. ``unique`` means that a constraint
+    enforces it.
     """
 
     name: str
@@ -33,7 +34,7 @@ class NodeProperty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipProperty:
-    """A property as the sampled relationships of one type hold it."""
+    """A property in the sampled relationships of one type."""
 
     name: str
     relationships: int
@@ -44,9 +45,9 @@ class RelationshipProperty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSample:
-    """A label: nodes in the database, nodes in the sample, and their properties.
+    """A label with its nodes, its sampled nodes, and their properties.
 
-    The label is empty for the nodes that have none. Properties stand by falling coverage.
+    Nodes without labels have the empty label. Properties are in order of falling coverage.
     """
 
     label: str
@@ -54,14 +55,14 @@ class LabelSample:
     sampled: int = 0
     properties: tuple[NodeProperty, ...] = ()
 
-    def share(self, found: NodeProperty) -> float:
+    def share(self, candidate: NodeProperty) -> float:
         """Share of the sampled nodes that have the property, 0 to 1."""
-        return found.nodes / self.sampled if self.sampled else 0.0
+        return candidate.nodes / self.sampled if self.sampled else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeSample:
-    """A relationship type: relationships in the database and in the sample, and properties."""
+    """A relationship type with its relationships, the sampled ones, and their properties."""
 
     type: str
     count: int
@@ -71,10 +72,11 @@ class TypeSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What a database holds; ours (Pgs labels, PGS_ types) stands apart and is not sampled.
+    """The content of a database.
 
-    Labels and types stand by falling count. ``floor`` is None when every count is exact,
-    else the number at which counting a label or type was stopped.
+    Labels and types are in order of falling count. Those of this package (``Pgs…``, ``PGS_…``)
+    are listed apart and never sampled. ``floor`` is None if every count is exact, otherwise the
+    number at which counting stopped.
     """
 
     nodes: int

@@ -1,4 +1,4 @@
-"""Which properties serve as weights and as the embedding of a graph. Pure."""
+"""Chooses the properties for the weights and the embedding of a graph. Pure."""
 
 from __future__ import annotations
 
@@ -7,73 +7,78 @@ from dataclasses import dataclass
 
 from pgs_neo4j.survey import candidates
 from pgs_neo4j.survey.values import NodeProperty, RelationshipProperty, Survey
-from pgs_neo4j.survey.wording import percent, shown
+from pgs_neo4j.survey.wording import quote_name
+from pgs_neo4j.text.shown import percent
 
 MIN_WEIGHT_SHARE = 0.5  # of the nodes, or relationships; below, structure is the better weight
 MIN_EMBEDDING_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A property or none, and one sentence per reason."""
+class PropertyChoice:
+    """A property, or None, with one sentence per reason."""
 
     name: str | None
     notes: tuple[str, ...] = ()
 
 
-def weight(survey: Survey) -> Choice:
-    """The property that says how much a node matters."""
-    shares = candidates.node_shares(survey, lambda _, found: candidates.is_weight(found))
+def choose_weight(survey: Survey) -> PropertyChoice:
+    """Choose the property that tells how much a node matters."""
+    shares = candidates.node_shares(survey, lambda _, candidate: candidates.is_weight(candidate))
     ranges = {
         name: _range(p for s in survey.labels for p in s.properties if p.name == name)
         for name in shares
     }
-    chosen = _weighing("weight", "nodes", ranges, shares, candidates.WEIGHT_WORDS)
+    chosen = _choose_usable("weight", "nodes", ranges, shares, candidates.WEIGHT_WORDS)
     if chosen.name is None:
-        return Choice(None, (*chosen.notes, "no weight: nodes with more relationships come first"))
+        return PropertyChoice(
+            None, (*chosen.notes, "no weight: nodes with more relationships rank higher")
+        )
     return chosen
 
 
-def relationship_weight(survey: Survey) -> Choice:
-    """The property that says how strongly a relationship binds."""
+def choose_relationship_weight(survey: Survey) -> PropertyChoice:
+    """Choose the property that tells how strong a relationship is."""
     total = sum(sample.count for sample in survey.relationship_types if sample.sampled)
     shares: dict[str, float] = {}
     for sample in survey.relationship_types:
-        for found in filter(candidates.is_relationship_weight, sample.properties):
-            covered = sample.count * found.relationships / sample.sampled / total
-            shares[found.name] = shares.get(found.name, 0.0) + covered
+        for candidate in filter(candidates.is_relationship_weight, sample.properties):
+            covered = sample.count * candidate.relationships / sample.sampled / total
+            shares[candidate.name] = shares.get(candidate.name, 0.0) + covered
     ranges = {
         name: _range(p for s in survey.relationship_types for p in s.properties if p.name == name)
         for name in shares
     }
-    known = candidates.RELATIONSHIP_WEIGHT_WORDS
-    chosen = _weighing("relationship weight", "relationships", ranges, shares, known)
+    vocabulary = candidates.RELATIONSHIP_WEIGHT_WORDS
+    chosen = _choose_usable("relationship weight", "relationships", ranges, shares, vocabulary)
     if chosen.name is None:
-        return Choice(None, (*chosen.notes, "no relationship weight: all of them count alike"))
+        return PropertyChoice(
+            None, (*chosen.notes, "no relationship weight: all relationships count the same")
+        )
     return chosen
 
 
-def _range(found: Iterable[NodeProperty | RelationshipProperty]) -> tuple[float, float]:
+def _range(properties: Iterable[NodeProperty | RelationshipProperty]) -> tuple[float, float]:
     bounds = [
-        (p.least, p.greatest) for p in found if p.least is not None and p.greatest is not None
+        (p.least, p.greatest) for p in properties if p.least is not None and p.greatest is not None
     ]
     return min((b[0] for b in bounds), default=0.0), max((b[1] for b in bounds), default=0.0)
 
 
-def _weighing(
+def _choose_usable(
     what: str,
     things: str,
     ranges: dict[str, tuple[float, float]],
     shares: dict[str, float],
-    known: tuple[str, ...],
-) -> Choice:
-    """The weight among those called one; those that cannot serve are told with the reason."""
+    vocabulary: tuple[str, ...],
+) -> PropertyChoice:
+    """The best candidate; the notes give the reason against each unusable one."""
     usable: dict[str, float] = {}
     notes = []
     for name in sorted(shares):
         least, greatest = ranges[name]
         if shares[name] < MIN_WEIGHT_SHARE:
-            why = f"stands on {percent(shares[name])} of the {things} only"
+            why = f"is on {percent(shares[name])} of the {things} only"
         elif least < 0:
             why = f"goes below zero ({least:g})"
         elif least == greatest:
@@ -81,35 +86,36 @@ def _weighing(
         else:
             usable[name] = shares[name]
             continue
-        notes.append(f"{shown(name)} is not proposed as {what}, because it {why}")
-    best = candidates.best(usable, known)
+        notes.append(f"{quote_name(name)} is not proposed as {what}, because it {why}")
+    best = candidates.choose_best(usable, vocabulary)
     if best is not None:
-        notes.append(f"{what}: {shown(best)}, on {percent(usable[best])} of the {things}")
-    return Choice(best, tuple(notes))
+        notes.append(f"{what}: {quote_name(best)}, on {percent(usable[best])} of the {things}")
+    return PropertyChoice(best, tuple(notes))
 
 
-def embedding(survey: Survey) -> Choice:
-    """The property that holds vectors."""
-    shares = candidates.node_shares(survey, lambda _, found: candidates.is_embedding(found))
+def choose_embedding(survey: Survey) -> PropertyChoice:
+    """Choose the property that holds vectors."""
+    shares = candidates.node_shares(survey, lambda _, candidate: candidates.is_embedding(candidate))
     usable = {name: share for name, share in shares.items() if share >= MIN_EMBEDDING_SHARE}
-    best = candidates.best(usable, candidates.EMBEDDING_WORDS)
+    best = candidates.choose_best(usable, candidates.EMBEDDING_WORDS)
     if best is None:
-        return Choice(None, ("no stored embeddings: questions are compared by an embedder",))
-    sizes = embedding_sizes(survey, best)
+        return PropertyChoice(None, ("no stored embeddings: an embedder compares the questions",))
+    sizes = count_embedding_sizes(survey, best)
     common = max(sizes, key=lambda size: (sizes[size], size))
-    note = f"embedding: {shown(best)}, {common} dimensions, on {percent(usable[best])} of the nodes"
+    covered = percent(usable[best])
+    note = f"embedding: {quote_name(best)}, {common} dimensions, on {covered} of the nodes"
     if len(sizes) > 1:
         others = ", ".join(str(size) for size in sorted(sizes) if size != common)
-        note += f"; vectors of other sizes ({others}) are left aside"
-    return Choice(best, (note,))
+        note += f"; vectors of other sizes ({others}) are ignored"
+    return PropertyChoice(best, (note,))
 
 
-def embedding_sizes(survey: Survey, name: str) -> dict[int, int]:
-    """Length of the vectors under that name to the sampled nodes that have it."""
+def count_embedding_sizes(survey: Survey, name: str) -> dict[int, int]:
+    """Number of sampled nodes for each length of the vectors in a property."""
     sizes: dict[int, int] = {}
     for sample in survey.labels:
-        for found in sample.properties:
-            if found.name == name:
-                for size, nodes in found.sizes:
+        for item in sample.properties:
+            if item.name == name:
+                for size, nodes in item.sizes:
                     sizes[size] = sizes.get(size, 0) + nodes
     return sizes

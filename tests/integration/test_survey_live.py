@@ -62,7 +62,7 @@ async def test_the_stack_overflow_graph(db: Database, shared: Path) -> None:
     assert proposal.mapping == GraphMapping(
         text=("title", "name", "display_name", "body_markdown"), title="title", key="uuid"
     )
-    assert "no text on Comment, whose nodes count for structure only" in proposal.notes
+    assert "no text on Comment; these nodes count for structure only" in proposal.notes
     assert await validate(db, proposal.mapping) == []
 
 
@@ -120,7 +120,7 @@ async def test_an_empty_database(db: Database) -> None:
     found = await survey(db)
     assert (found.nodes, found.relationships, found.labels) == (0, 0, ())
     assert propose(found).mapping == GraphMapping()
-    with pytest.raises(MappingError, match="holds no node"):
+    with pytest.raises(MappingError, match="has no nodes"):
         await validate(db, GraphMapping())
 
 
@@ -240,9 +240,9 @@ async def test_only_the_largest_labels_are_sampled(
 
 async def test_a_mapping_that_matches_nothing_is_refused_with_what_there_is(db: Database) -> None:
     await papers(db, topics=1, size=3)
-    with pytest.raises(MappingError, match="no node is labelled Papr; there is Paper"):
+    with pytest.raises(MappingError, match="no node is labeled Papr; the database has Paper"):
         await validate(db, GraphMapping(labels=("Papr",)))
-    with pytest.raises(MappingError, match="labelled 'a`b'; there is Paper"):
+    with pytest.raises(MappingError, match="labeled 'a`b'; the database has Paper"):
         await validate(db, GraphMapping(labels=("a`b",)))
     warnings = await validate(db, GraphMapping(labels=("Paper", "Papr"), text=("abstrac",)))
     assert warnings == [

@@ -27,13 +27,13 @@ async def _create_index(graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.errors import MappingError
     from pgs_neo4j.retrieval.topk import create_indexes
     from pgs_neo4j.survey import survey
-    from pgs_neo4j.survey.weighing import embedding_sizes
+    from pgs_neo4j.survey.weighing import count_embedding_sizes
 
     async with database() as pgs:
         stored = await pgs.graph(graph)
         mapping = stored.mapping
         found = await survey(pgs.db, mapping.labels) if mapping.embedding else None
-        sizes = embedding_sizes(found, mapping.embedding or "") if found else {}
+        sizes = count_embedding_sizes(found, mapping.embedding or "") if found else {}
         sizes.pop(0, None)
         if mapping.embedding and not sizes:
             raise MappingError(

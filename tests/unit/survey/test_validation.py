@@ -1,0 +1,102 @@
+"""What a mapping is warned of: no database takes part."""
+
+import pytest
+
+from pgs_neo4j.errors import MappingError
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.survey import NodeProperty, RelationshipProperty, propose, validate
+from pgs_neo4j.survey.validation import check_survey
+from tests.unit.survey.samples import FORUM, IDEAS, label, link, number, of, vector
+
+
+def test_a_mapping_that_fits_is_not_warned_of():
+    assert check_survey(FORUM, propose(FORUM).mapping) == []
+    assert check_survey(IDEAS, propose(IDEAS).mapping) == []
+
+
+def test_each_thing_that_is_not_there_gets_a_sentence():
+    mapping = GraphMapping(
+        labels=("Idea", "Nope"),
+        relationship_types=("NEAR", "FAR"),
+        text=("concept", "embedding"),
+        title="heading",
+        weight="tag",
+        relationship_weight="cost",
+        embedding="concept",
+    )
+    assert check_survey(IDEAS, mapping) == [
+        "no node has the label Nope",
+        "no relationship has the type FAR",
+        "none of 100 sampled nodes has the property heading",
+        "embedding is mapped as text but holds LIST<FLOAT>",
+        "tag is mapped as weight but holds STRING",
+        "concept is mapped as embedding but holds STRING",
+        "none of 100 sampled relationships has the property cost",
+    ]
+
+
+def test_vectors_of_different_lengths_are_warned_of():
+    mixed = of(label("A", vector("embedding", (384, 75), (512, 25))))
+    sentence = "embedding holds vectors of different lengths, 384 (75 %), 512 (25 %)"
+    warnings = check_survey(mixed, GraphMapping(embedding="embedding"))
+    assert warnings == [f"{sentence}; only the first counts"]
+
+
+def test_a_text_may_be_made_of_numbers_dates_and_lists_of_strings():
+    sample = label(
+        "A",
+        number("count", 1, 9),
+        NodeProperty(name="at", nodes=100, types=("ZONED DATETIME",)),
+        NodeProperty(name="tags", nodes=100, types=("LIST<STRING>",)),
+        NodeProperty(name="spot", nodes=100, types=("POINT",)),
+    )
+    readable = GraphMapping(text=("count", "at", "tags"))
+    assert check_survey(of(sample), readable) == []
+    assert check_survey(of(sample), GraphMapping(text=("spot",))) == [
+        "spot is mapped as text but holds POINT"
+    ]
+
+
+def test_a_relationship_weight_must_be_numeric():
+    odd = RelationshipProperty(name="score", relationships=9, types=("FLOAT", "STRING"))
+    mapping = GraphMapping(relationship_weight="score")
+    assert check_survey(of(label("A"), link("R", odd)), mapping) == [
+        "score is mapped as relationship weight but holds FLOAT, STRING"
+    ]
+
+
+def test_empty_vectors_are_no_embedding():
+    empty = of(label("A", vector("embedding", (0, 50))))
+    assert check_survey(empty, GraphMapping(embedding="embedding")) == [
+        "embedding is mapped as embedding but holds LIST<FLOAT>"
+    ]
+
+
+class Answers:
+    """A database that answers the statements of a survey from two counts."""
+
+    def __init__(self, labels: dict[str, int], nodes: int) -> None:
+        self.labels, self.nodes = labels, nodes
+
+    async def read(self, query, **params):
+        if query.name == "survey/read_counts":
+            return [{"nodes": self.nodes, "relationships": 0, "labels": self.labels, "types": {}}]
+        return []
+
+
+async def test_a_mapping_without_nodes_names_the_nearest_labels():
+    database = Answers({"Paper": 5, "Author": 3}, nodes=8)
+    with pytest.raises(MappingError, match=r"no node is labeled Papr; the database has Paper$"):
+        await validate(database, GraphMapping(labels=("Papr",)))
+    with pytest.raises(MappingError, match=r"the database has Paper, Author$"):
+        await validate(database, GraphMapping(labels=("Zebra",)))
+
+
+async def test_a_mapping_of_nodes_without_labels_says_that_there_is_none():
+    with pytest.raises(MappingError, match=r"the database has no label at all$"):
+        await validate(Answers({}, nodes=3), GraphMapping(labels=("Paper",)))
+
+
+async def test_an_empty_database_refuses_every_mapping():
+    with pytest.raises(MappingError, match="the database has no nodes for a graph"):
+        await validate(Answers({}, nodes=0), GraphMapping())
