@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.gds import GDS, leftovers
+from pgs_neo4j.gds import GDS, list_leftovers
 from tests.graphs import count
 
 # One statement, so that a reader cannot mix two generations without the database doing so.
@@ -68,7 +68,7 @@ async def nothing_left(db: Database, gds: GDS) -> None:
     assert rows == [NOTHING]
     _, running = await db.call(CALLS, {}, "read")
     assert running == []
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 async def only(db: Database, generations: int, graph: str = "papers") -> None:

@@ -1,4 +1,4 @@
-// Drop projections from the catalog of GDS; names that are not in it do no harm.
+// Drop projections from the catalog of GDS. Names not in it do no harm.
 // params: names
 // returns: dropped
 // mode: read

@@ -1,7 +1,7 @@
 // Project the embeddings of a generation's members, one in-memory label per partition.
 // An empty list of partitions stands for all.
-// Vectors of another length, or with a component that is no finite number, are left out.
-// A weight that is finite and positive multiplies the vector, above 1e12 as 1e12.
+// Vectors of another length, or with a component that is not a finite number, are left out.
+// A finite positive weight multiplies the vector; above 1e12 it counts as 1e12.
 // params: name, generation, partitions, embedding, dimensions, weight, concurrency
 // returns: graph
 // mode: read
@@ -14,7 +14,7 @@ WHERE vector IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NU
 WITH p, n, vector, CASE WHEN n[$weight] IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN toFloat(n[$weight]) ELSE 1.0 END AS raw
 WITH p, n, vector,
      CASE
-       WHEN NOT raw > 0.0 OR isNaN(raw - raw) THEN 1.0  // infinity less infinity is NaN, too
+       WHEN NOT raw > 0.0 OR isNaN(raw - raw) THEN 1.0  // infinity minus infinity is NaN
        WHEN raw > 1.0e12 THEN 1.0e12
        ELSE raw
      END AS factor

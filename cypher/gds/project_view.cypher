@@ -1,8 +1,8 @@
 // Project a view into GDS: undirected, self-loops left out, weights made usable.
-// A missing or non-finite weight counts 1; a relationship of weight 0 or less binds nothing
-// and is left out; others count within 1e-100 and 1e12, because Leiden fails, or puts all nodes
-// into one community, far outside of that. `uniform` ignores the weights altogether. All nodes
-// come before the relationships, so that they stand in the order of `ids`.
+// A missing or non-finite weight counts 1. A relationship of weight 0 or less binds nothing and is
+// left out. Other weights are clipped to 1e-100 and 1e12: far outside of that, Leiden fails or puts
+// all nodes into one community. `uniform` ignores all weights. All nodes come before the
+// relationships, so that they stand in the order of `ids`.
 // params: name, ids, labels, types, weight, uniform, concurrency
 // returns: graph
 // mode: read
@@ -27,7 +27,7 @@ CALL () {
 }
 WITH n, m,
      CASE
-       WHEN raw IS NULL OR isNaN(raw - raw) THEN 1.0  // infinity less infinity is NaN, too
+       WHEN raw IS NULL OR isNaN(raw - raw) THEN 1.0  // infinity minus infinity is NaN
        WHEN raw > 1.0e12 THEN 1.0e12
        WHEN raw > 0.0 AND raw < 1.0e-100 THEN 1.0e-100
        ELSE raw

@@ -1,4 +1,4 @@
-// Names of projections of ours that are at least so many seconds old, by the server's clock.
+// Names of this package's projections of at least that age, by the server's clock.
 // params: prefix, pattern, older_than_s
 // returns: names
 // mode: read

@@ -1,4 +1,5 @@
-// Labels and relationship types in use that are not ours, for a view that takes them all.
+// Labels and relationship types in use that this package did not create, for a view without
+// any of its own.
 // params:
 // returns: labels, types
 // mode: read

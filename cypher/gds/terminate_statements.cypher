@@ -1,4 +1,4 @@
-// End the transactions that carry a tag, and tell how many were still there.
+// End the transactions that carry a tag, and return how many were still running.
 // params: tag
 // returns: running
 // mode: read

@@ -1,5 +1,5 @@
-// Begin a generation: it is being built and nobody sees it yet. No row when the graph is gone,
-// or when the lease under which it would be built is somebody else's by now.
+// Begin a generation. It is being built, and no reader sees it yet. No row when the graph is
+// gone, or when another job now holds the lease it would be built under.
 // params: graph, fence, id, properties
 // returns: id
 // mode: write

@@ -1,5 +1,5 @@
-// Make the label known that marks seeds, before anybody looks at what was committed last: a name
-// that is new costs a transaction of its own.
+// Create the label that marks seeds, before a change token is read: a new name costs a transaction
+// of its own.
 // params: label
 // returns:
 // mode: write

@@ -1,5 +1,5 @@
-// Delete generations, how they bound partitions that live on elsewhere, and the partitions that
-// no other one shares, whose members are detached.
+// Delete generations with the links that they made between partitions that other generations
+// share. Partitions that no other generation shares are deleted and their members detached.
 // params: generations
 // returns:
 // mode: write

@@ -1,4 +1,4 @@
-// Take the mark of seeds away again.
+// Remove the label that marks seeds.
 // params: label
 // returns: removed
 // mode: write

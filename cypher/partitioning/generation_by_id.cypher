@@ -1,4 +1,4 @@
-// One complete generation and its graph, no row when there is none.
+// One complete generation and its graph, no row without one.
 // params: generation
 // returns: graph, generation
 // mode: read

@@ -1,5 +1,5 @@
-// Give up generations that are still being built; a generation made current meanwhile stays.
-// Takes the lock before it looks, so that a flip under way comes wholly before or not at all.
+// Mark generations as abandoned if they are still being built; one already made current stays.
+// Takes the lock before it looks, so that a concurrent flip comes wholly before or not at all.
 // params: generations
 // returns: ids
 // mode: write

@@ -1,8 +1,9 @@
-// Give up generations of a graph that nobody needs: complete ones beyond the newest `keep` that
-// are not current, whose partitions no sweep refers to (one that a newer generation shares is
-// safe there), and that no run of the last day is on that goes on or may be resumed. Takes the locks before it looks, so that a
-// run that begins now comes wholly before or not at all. Those given up before come along in any
-// case: nobody ever read them, and what they share is safe in the generation they have it from.
+// Mark generations of a graph as abandoned that are no longer needed.
+// These are complete ones beyond the newest `keep` that are not current, not read by a sweep, and
+// not used by a run of the last day that is running or may be resumed. A partition that a newer
+// generation shares is safe there. Takes the locks before it looks, so that a run that begins now
+// comes wholly before or not at all. Generations abandoned earlier are always included: no reader
+// ever saw them, and what they share is safe in the generation it came from.
 // params: graph, keep
 // returns: ids
 // mode: write

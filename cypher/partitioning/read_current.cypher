@@ -1,4 +1,4 @@
-// The current generation of a graph, no row when there is none.
+// The current generation of a graph, no row without one.
 // params: graph
 // returns: generation
 // mode: read

@@ -1,4 +1,4 @@
-// The partitions that only given generations have, and how many nodes are attached to each.
+// The partitions that only these generations have, and how many nodes are attached to each.
 // params: generations
 // returns: uids, members
 // mode: read

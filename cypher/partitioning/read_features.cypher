@@ -1,5 +1,5 @@
-// Embedding and text of some nodes, as parallel lists. The vector is empty where it is missing
-// or of another length than wanted.
+// Embedding and text of some nodes, as parallel lists. The vector is empty if it is missing or
+// has another length.
 // params: ids, text, embedding, dimensions
 // returns: ids, vectors, texts
 // mode: read

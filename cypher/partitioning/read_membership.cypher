@@ -1,5 +1,5 @@
-// Who belongs to some partitions of a generation, and what their text, weight, and embedding
-// were: one row per partition, the lists in parallel. The ids hold within one job.
+// The members of some partitions of a generation, with the hashes of their text, weight, and
+// embedding then: one row per partition, the lists in parallel. The ids hold within one job.
 // params: generation, partitions
 // returns: partition, ids, ranks, hashes, facts
 // mode: read

@@ -1,5 +1,5 @@
-// Internal ids of a view's nodes and about how many characters the text of each has, so that
-// texts can be fetched in portions of a known size. The ids hold within one job.
+// Internal ids of a view's nodes and the approximate length of each text in characters, so that
+// texts can be read in portions of a known size. The ids hold within one job.
 // params: labels, text
 // returns: ids, sizes
 // mode: read

@@ -1,5 +1,5 @@
 // What partitioning needs of some nodes of a view, as parallel lists: text, weight, length of
-// the vector and a few of its components. Weights and components are NaN where there is none.
+// the vector, and a few of its components. A missing weight or component is NaN.
 // params: ids, text, weight, embedding
 // returns: ids, texts, weights, dimensions, probes
 // mode: read

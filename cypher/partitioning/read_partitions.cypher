@@ -1,4 +1,4 @@
-// Partitions of a generation by id, with their adjacent ones and the unit above.
+// Partitions of a generation by id, with adjacent partitions and the unit above.
 // params: generation
 // returns: partition, adjacent, parent
 // mode: read

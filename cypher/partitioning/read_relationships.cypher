@@ -1,5 +1,5 @@
 // Relationships that leave some nodes, as parallel lists, one row per type. The other end may
-// be outside of the view. A weight that is no number comes out as NaN.
+// be outside of the view. A weight that is not a number becomes NaN.
 // params: ids, types, weight
 // returns: type, sources, targets, weights
 // mode: read

@@ -1,4 +1,4 @@
-// Units of a generation's hierarchy above its partitions, level by level.
+// Units of a generation's hierarchy above its partitions, by level and id.
 // params: generation
 // returns: unit, parent
 // mode: read

@@ -1,6 +1,6 @@
 // Make a finished generation the current one: readers see all of the old or all of the new.
-// One that was made current before is left alone: who repeats this may come too late. No row when
-// the generation was given up meanwhile.
+// A generation already made current is left alone, because a repeated call may come too late.
+// No row when the generation was abandoned.
 // params: graph, generation, properties
 // returns: generation
 // mode: write

@@ -1,5 +1,5 @@
-// Mark the partitions of a generation, and no other, with a label of the graph's own, so that
-// GDS can read who belonged together. Pools are left out: nothing holds their nodes together.
+// Mark the partitions of a generation, and no other, with a label of their graph, so that GDS can
+// read which nodes belonged together. Pools are left out: nothing ties their nodes together.
 // params: generation, label
 // returns: marked
 // mode: write

@@ -1,4 +1,4 @@
-// Note that a generation still holds, as of a change token.
+// Record that a generation is still valid as of a change token.
 // params: generation, token
 // returns: generation
 // mode: write

@@ -1,5 +1,5 @@
-// Link partitions that have relationships in common, as of one generation: two may share both
-// partitions, and not how strongly these are bound. No row when it was given up meanwhile.
+// Link partitions that share relationships, as of one generation: two generations may share both
+// partitions, but not the strength of the link. No row when the generation was abandoned.
 // params: generation, rows
 // returns: written
 // mode: write

@@ -1,7 +1,7 @@
 // Attach nodes to their partitions, each partition whole or not at all. The lists of a row are
-// in the order of rank, heaviest first; `hashes` tell later whether a text is still the one of
-// this generation, `facts` the same of weight and embedding. A partition that has its members
-// is left alone, so that repeating does no harm. No row when the generation was given up.
+// in the order of rank, heaviest first. `hashes` identify the texts of this generation, `facts`
+// the weights and embeddings, to detect changes later. A partition that has its members is left
+// alone, so that repeating does no harm. No row when the generation was abandoned.
 // params: generation, rows
 // returns: generation, attached
 // mode: write

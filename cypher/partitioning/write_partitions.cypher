@@ -1,5 +1,5 @@
-// Create partitions of a generation that is being built, or add to what is known of them. No
-// row when the generation was given up meanwhile.
+// Create or update partitions of a generation that is being built. No row when the generation was
+// abandoned.
 // params: generation, rows
 // returns: written
 // mode: write

@@ -1,4 +1,4 @@
-// Make some partitions of one generation part of another one, too.
+// Make some partitions of one generation part of another as well.
 // params: source, generation, partitions
 // returns: shared
 // mode: write

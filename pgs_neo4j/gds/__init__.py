@@ -1,15 +1,15 @@
 """The only door to Graph Data Science: estimate, project, detect, average, drop.
 
-The graphdatascience client is synchronous. It runs in a worker thread (``calls``) on a query
-runner that hands each statement back to ``Database`` (``runner``), so one pool serves both, and
-a cancelled call is ended at the server. Projections are dropped even when the work inside fails.
+The graphdatascience client is synchronous. It runs in a worker thread (``calls``). Its query
+runner (``runner``) hands each statement back to ``Database``. So one pool serves both, and a
+canceled call is ended at the server. Projections are dropped even when the work inside fails.
 """
 
 from pgs_neo4j.gds.calls import Owner
-from pgs_neo4j.gds.catalog import PREFIX, drop_leftovers, leftovers
-from pgs_neo4j.gds.centroids import centroids
+from pgs_neo4j.gds.catalog import PREFIX, drop_leftovers, list_leftovers
+from pgs_neo4j.gds.centroids import compute_centroids
 from pgs_neo4j.gds.client import GDS, MINIMUM_VERSION, installed_version, open_gds
-from pgs_neo4j.gds.communities import Communities, detect
+from pgs_neo4j.gds.communities import Communities, detect_communities
 from pgs_neo4j.gds.memory import refuse_if_too_large
 from pgs_neo4j.gds.view import Projection, Seeds, project_view, seed_label
 
@@ -21,11 +21,11 @@ __all__ = [
     "Owner",
     "Projection",
     "Seeds",
-    "centroids",
-    "detect",
+    "compute_centroids",
+    "detect_communities",
     "drop_leftovers",
     "installed_version",
-    "leftovers",
+    "list_leftovers",
     "open_gds",
     "project_view",
     "refuse_if_too_large",

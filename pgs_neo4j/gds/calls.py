@@ -1,9 +1,9 @@
-"""One call of GDS: the client's work in a worker thread, supervised from the event loop.
+"""One call of GDS: a worker thread, supervised from the event loop.
 
-The client is synchronous and sends several statements for one call. All statements of a call
-carry its tag to the server, so that a call that is cancelled, and no other, can be ended there:
-closing the connection is not enough, because the server notices it late, and a projection that
-is nearly done registers itself after it was dropped.
+The client is synchronous and sends several statements for one call. All statements of a call carry
+its tag to the server, so that a canceled call, and no other, can be ended there. Closing the
+connection is not enough: the server notices it late, and a projection that is nearly done
+registers itself after it was dropped.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The job that calls: the graph it works on, and the fence of its lease."""
+    """The job that calls: its graph and the fence of its lease."""
 
     graph: str
     fence: int
@@ -51,7 +51,7 @@ class Owner:
 
 @dataclass(slots=True)
 class Call:
-    """The statements of one call; its state is touched on the event loop only."""
+    """The statements of one call; only the event loop touches its state."""
 
     db: Database
     loop: asyncio.AbstractEventLoop
@@ -65,11 +65,11 @@ class Call:
         answer = self._answer(text, params, access)
         return asyncio.run_coroutine_threadsafe(answer, self.loop).result()
 
-    async def end(self, worker: asyncio.Future[Any]) -> None:
-        """Send nothing more, end what is under way at the server, and wait for the thread.
+    async def end(self, worker: asyncio.Future[Result]) -> None:
+        """Send nothing more, end running statements, and wait for the thread.
 
-        Bounded by ``END_S`` while the server reacts, then by ``LEAVE_S`` with the connection
-        closed.
+        Waits up to ``END_S`` seconds for the server to react, then up to ``LEAVE_S`` with the
+        connection closed.
         """
         self.ended = True
         with suppress(DatabaseError, TimeoutError):
@@ -108,19 +108,19 @@ class Call:
 _current: contextvars.ContextVar[Call] = contextvars.ContextVar("pgs_gds_call")
 
 
-def current() -> Call:
-    """The call that this worker thread works for."""
+def current_call() -> Call:
+    """The call this worker thread works for."""
     return _current.get()
 
 
-async def supervised(
+async def run_supervised(
     db: Database, work: Callable[[], Result], owner: Owner | None = None
 ) -> Result:
-    """Result of work with the client, done in a worker thread.
+    """Run work with the client in a worker thread.
 
-    A cancellation, or a connection that is lost or too slow, ends the work at the server
-    before it is raised here. Raises GDSError for what GDS or its client refuses, GDSMemoryError,
-    DatabaseError.
+    Returns the result of the work. A cancellation, or a connection that is lost or too slow, ends
+    the work at the server before it is raised here. Raises GDSError for what GDS or its client
+    refuses, GDSMemoryError, DatabaseError.
     """
     loop = asyncio.get_running_loop()
     call = Call(db, loop, owner)

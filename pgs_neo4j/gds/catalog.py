@@ -1,4 +1,4 @@
-"""Named projections in the GDS catalog: made, dropped, and found again after a crash."""
+"""Named projections in the GDS catalog: create, drop, find after a crash."""
 
 from __future__ import annotations
 
@@ -22,34 +22,37 @@ NAME_PATTERN = f"{PREFIX}[0-9a-f]{{8}}_[0-9]+_[0-9a-f]{{8}}"
 CLEAN_UP_S = 4.0
 
 
-def digest(graph: str) -> str:
-    """A graph's name in 8 letters that any name of a label or a projection may hold."""
+def name_digest(graph: str) -> str:
+    """Eight hexadecimal digits of a graph's name, for labels and projections."""
     return blake2b(graph.encode(), digest_size=4).hexdigest()
 
 
-def new_name(gds: GDS) -> str:
-    """A name that tells whose graph and which fence of its lease a projection belongs to."""
+def make_name(gds: GDS) -> str:
+    """A new projection name that carries its graph and lease fence."""
     owner = gds.owner or Owner("", 0)
     return f"{_prefix(owner.graph)}{owner.fence}_{uuid4().hex[:8]}"
 
 
 @asynccontextmanager
-async def projection(gds: GDS, query: str, **params: object) -> AsyncIterator[Graph | None]:
-    """What a statement projects, None when it found nothing to project; dropped at the end."""
-    name = new_name(gds)
+async def project(gds: GDS, query: str, **params: object) -> AsyncIterator[Graph | None]:
+    """Project by a statement and drop the projection at the end.
+
+    Yields None when the statement matches nothing.
+    """
+    name = make_name(gds)
     text = queries.get(query).text
 
     def work() -> Graph | None:
-        made = gds.runner.project(text, {"name": name, **params})
-        return gds.client.graph.get(name) if made else None
+        exists = gds.runner.project(text, {"name": name, **params})
+        return gds.client.graph.get(name) if exists else None
 
-    async with dropped(gds, name):
+    async with drop_at_end(gds, name):
         yield await gds.run(work)
 
 
 @asynccontextmanager
-async def dropped(gds: GDS, name: str) -> AsyncIterator[None]:
-    """Drop a projection at the end, if it was made."""
+async def drop_at_end(gds: GDS, name: str) -> AsyncIterator[None]:
+    """Drop a projection at the end, if it exists."""
     try:
         yield
     finally:
@@ -59,8 +62,13 @@ async def dropped(gds: GDS, name: str) -> AsyncIterator[None]:
             await to_the_end(_drop(gds, [name]))
 
 
-async def leftovers(gds: GDS, older_than_s: float = 0.0, graph: str | None = None) -> list[str]:
-    """Names of projections of ours, of one graph or all, that are at least that old."""
+async def list_leftovers(
+    gds: GDS, older_than_s: float = 0.0, graph: str | None = None
+) -> list[str]:
+    """Names of this package's projections of at least that age in seconds.
+
+    They are those of one graph, or of all with None.
+    """
     rows = await gds.db.read(
         queries.get("gds/read_projections"),
         prefix=PREFIX if graph is None else _prefix(graph),
@@ -71,16 +79,16 @@ async def leftovers(gds: GDS, older_than_s: float = 0.0, graph: str | None = Non
 
 
 async def drop_leftovers(gds: GDS, owner: Owner) -> list[str]:
-    """End what jobs before this one still run on its graph, drop what they left in the
-    catalog, and tell the names.
+    """End earlier jobs on the owner's graph and drop their projections.
 
-    The catalog is the user's own, so other users' jobs are not seen.
+    Earlier jobs are those with a lower fence. Returns the names of the dropped projections. Each
+    user has a catalog, so the jobs of other users are not visible.
     """
     query = queries.get("gds/terminate_owned")
     await gds.db.call(query.text, {"graph": owner.graph, "fence": owner.fence}, "read", CLEAN_UP_S)
     names = [
         name
-        for name in await leftovers(gds, graph=owner.graph)
+        for name in await list_leftovers(gds, graph=owner.graph)
         if int(name.split("_")[2]) < owner.fence
     ]
     await _drop(gds, names)
@@ -93,4 +101,4 @@ async def _drop(gds: GDS, names: list[str]) -> None:
 
 
 def _prefix(graph: str) -> str:
-    return f"{PREFIX}{digest(graph)}_"
+    return f"{PREFIX}{name_digest(graph)}_"

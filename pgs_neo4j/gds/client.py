@@ -1,4 +1,4 @@
-"""The graphdatascience client on a database's own pool."""
+"""The graphdatascience client on a database's own connection pool."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, parse_version
 from pgs_neo4j.errors import DatabaseVersionError, GDSMissingError, QueryError
-from pgs_neo4j.gds.calls import Owner, supervised
+from pgs_neo4j.gds.calls import Owner, run_supervised
 
 if TYPE_CHECKING:
     from graphdatascience import GraphDataScience
@@ -22,10 +22,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class GDS:
-    """A Graph Data Science client. Made by ``open_gds``.
+    """A Graph Data Science client, made by ``open_gds``.
 
-    What an ``owner`` projects and runs carries its name, so that who takes over can end it.
-    """
+    All projections and statements of an ``owner`` carry its name, so that a successor can end
+    them."""
 
     db: Database
     client: GraphDataScience
@@ -38,15 +38,15 @@ class GDS:
         return replace(self, owner=owner)
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Result of work with the client, as ``calls.supervised`` tells it."""
-        return await supervised(self.db, work, self.owner)
+        """Result of work with the client; see ``calls.run_supervised``."""
+        return await run_supervised(self.db, work, self.owner)
 
 
 async def open_gds(db: Database) -> GDS:
     """Open the client on a database.
 
-    Raises GDSMissingError when the library is not installed, DatabaseVersionError when it
-    is too old.
+    Raises GDSMissingError when the library is not installed, DatabaseVersionError when it is too
+    old.
     """
     version = await installed_version(db)
     if parse_version(version) < MINIMUM_VERSION:
@@ -55,12 +55,12 @@ async def open_gds(db: Database) -> GDS:
             f"Graph Data Science on the server is {version}; {wanted} or newer is needed, "
             "so upgrade the plugin"
         )
-    client, runner = await supervised(db, lambda: _client(db))
+    client, runner = await run_supervised(db, lambda: _client(db))
     return GDS(db=db, client=client, runner=runner, version=version)
 
 
 async def installed_version(db: Database) -> str:
-    """Version of the server's GDS. Raises GDSMissingError when there is none."""
+    """Version of the server's GDS. Raises GDSMissingError without one."""
     try:
         rows = await db.read(queries.get("gds/read_gds_version"))
     except QueryError as error:

@@ -1,7 +1,8 @@
-"""Communities of a projected view."""
+"""Detects the communities of a projected view."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,9 @@ SEED = "seed"
 
 @dataclass(frozen=True, slots=True)
 class Communities:
-    """Community of each projected node: ``ids`` and ``labels`` are parallel, (n,) int64.
+    """Community of each projected node: ``ids`` and ``labels`` ``(n,)`` int64.
 
-    ``ids`` are internal node ids that hold within one job and are never stored.
+    ``ids`` ascend. They are internal node ids that hold within one job and are never stored.
     """
 
     ids: NDArray[np.int64]
@@ -33,52 +34,77 @@ class Communities:
     modularity: float
 
 
-async def detect(
+async def detect_communities(
     gds: GDS, projection: Projection, algorithm: Algorithm, *, seed: int, concurrency: int
 ) -> Communities:
-    """Communities of a projection.
+    """Detect the communities of a projection.
 
-    ``leiden-louvain`` polishes Leiden's result with a Louvain seeded by it. A seeded
-    projection begins with its partitions instead, and Louvain alone goes on from there:
-    Leiden cannot in GDS 2.13. The result repeats for the same seed at concurrency 1 only;
-    Louvain in GDS takes no seed.
+    ``leiden-louvain`` polishes Leiden's result with a Louvain seeded by it. A seeded projection
+    begins with its partitions instead, and Louvain alone continues from there: Leiden cannot in
+    GDS 2.13. The result repeats for the same seed at concurrency 1 only; Louvain in GDS takes no
+    seed.
     """
-    graph = projection.graph
-    weighted = {
-        "relationship_types": list(projection.types),
-        "relationship_weight_property": projection.weight,
-        "concurrency": concurrency,
-    }
+    run = _Algorithms(gds, projection, seed, concurrency)
+    target = PROPERTY
+    if projection.seeded:
+        await run.components(SEED, relationship_types=[MEMBERSHIP])
+        modularity = await run.louvain(PROPERTY, SEED)
+    elif not await gds.run(projection.graph.relationship_count):
+        # Leiden in GDS 2.13 fails on a graph without relationships.
+        modularity = await run.components(PROPERTY)
+    elif algorithm == "leiden":
+        modularity = await run.leiden(PROPERTY)
+    elif algorithm == "louvain":
+        modularity = await run.louvain(PROPERTY, None)
+    else:
+        await run.leiden(PROPERTY)
+        target = f"{PROPERTY}_polished"
+        modularity = await run.louvain(target, PROPERTY)
+    ids, labels = await _labels(gds.db, projection.graph, target)
+    return Communities(ids, labels, modularity)
 
-    def leiden() -> float:
-        result = gds.client.leiden.mutate(graph, PROPERTY, random_seed=seed, **weighted)
-        return float(result.modularity)
 
-    def louvain(target: str, seeds: str | None) -> float:
-        result = gds.client.louvain.mutate(graph, target, seed_property=seeds, **weighted)
-        return float(result.modularity)
+@dataclass(frozen=True, slots=True)
+class _Algorithms:
+    """The client's algorithms on one projection, with their shared options.
 
-    def components(target: str, **which: Any) -> float:
-        gds.client.wcc.mutate(graph, target, concurrency=concurrency, **which)
+    Each writes ``target`` on the nodes and returns the modularity, 0 if it has none.
+    """
+
+    gds: GDS
+    projection: Projection
+    seed: int
+    concurrency: int
+
+    async def leiden(self, target: str) -> float:
+        mutate = self.gds.client.leiden.mutate
+        return await self._modularity(mutate, target, random_seed=self.seed)
+
+    async def louvain(self, target: str, seed_property: str | None) -> float:
+        mutate = self.gds.client.louvain.mutate
+        return await self._modularity(mutate, target, seed_property=seed_property)
+
+    async def components(self, target: str, **options: object) -> float:
+        mutate = self.gds.client.wcc.mutate
+        graph, concurrency = self.projection.graph, self.concurrency
+        await self.gds.run(lambda: mutate(graph, target, concurrency=concurrency, **options))
         return 0.0
 
-    found = PROPERTY
-    if projection.seeded:
-        await gds.run(lambda: components(SEED, relationship_types=[MEMBERSHIP]))
-        modularity = await gds.run(lambda: louvain(PROPERTY, SEED))
-    elif not await gds.run(graph.relationship_count):
-        # Leiden in GDS 2.13 fails on a graph without relationships.
-        modularity = await gds.run(lambda: components(PROPERTY))
-    elif algorithm == "leiden":
-        modularity = await gds.run(leiden)
-    elif algorithm == "louvain":
-        modularity = await gds.run(lambda: louvain(PROPERTY, None))
-    else:
-        await gds.run(leiden)
-        found = f"{PROPERTY}_polished"
-        modularity = await gds.run(lambda: louvain(found, PROPERTY))
-    ids, labels = await _labels(gds.db, graph, found)
-    return Communities(ids, labels, modularity)
+    async def _modularity(
+        self, mutate: Callable[..., Any], target: str, **options: object
+    ) -> float:
+        def work() -> float:
+            result = mutate(
+                self.projection.graph,
+                target,
+                relationship_types=list(self.projection.types),
+                relationship_weight_property=self.projection.weight,
+                concurrency=self.concurrency,
+                **options,
+            )
+            return float(result.modularity)
+
+        return await self.gds.run(work)
 
 
 async def _labels(

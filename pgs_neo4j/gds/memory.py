@@ -1,4 +1,4 @@
-"""Whether the server can hold a graph, asked before anything is projected."""
+"""Checks whether the server can hold a graph, before anything is projected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pgs_neo4j.gds.client import GDS
 
 
 async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
-    """Bytes that projection and community detection need at most, before either runs."""
+    """Bytes that projection and community detection need at most."""
 
     def work() -> int:
         graph = {
@@ -33,7 +33,7 @@ async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorit
 async def refuse_if_too_large(
     gds: GDS, nodes: int, relationships: int, algorithm: Algorithm
 ) -> None:
-    """Raise GDSMemoryError with the figures when the server's heap cannot hold the work."""
+    """Raise GDSMemoryError with figures if the server's heap is too small."""
     needed = await _estimate(gds, nodes, relationships, algorithm)
     heap = await _max_heap(gds.db)
     if heap is not None and needed > heap:

@@ -1,11 +1,11 @@
-"""The graphdatascience client's query runner, on our own Database.
+"""The graphdatascience client's query runner on this package's Database.
 
-Part of ``gds``, and apart from it because importing the client's base class costs seconds.
+It is a module of its own because importing the client's base class takes seconds.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphdatascience.call_parameters import CallParameters
 from graphdatascience.query_runner import QueryRunner
@@ -14,7 +14,7 @@ from graphdatascience.query_runner.query_type import QueryType
 from graphdatascience.versions import ServerVersion
 from pandas import DataFrame
 
-from pgs_neo4j.database.connection import Access, Database
+from pgs_neo4j.database.connection import Access, Database, Row
 from pgs_neo4j.gds import calls
 
 if TYPE_CHECKING:
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 
 class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no types we follow
-    """Runs the client's statements on the event loop that owns the connection pool.
+    """Runs the client's statements on the event loop that owns the pool.
 
-    Called only from the worker thread of ``calls.supervised``.
+    Called only from the worker thread of ``calls.run_supervised``.
     """
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._version: ServerVersion | None = None
 
-    def project(self, text: str, params: dict[str, Any]) -> bool:
-        """Run a projecting statement; False when it found nothing to project.
+    def project(self, text: str, params: Row) -> bool:
+        """Run a projecting statement; False if nothing matched.
 
-        The client's own way takes an empty projection for a malformed statement.
+        The client's own method takes an empty projection for a malformed statement.
         """
-        _, rows = calls.current().run(text, params, "read")
+        _, rows = calls.current_call().run(text, params, "read")
         return any(row["graph"] is not None for row in rows)
 
     def run_cypher(
         self,
         query: str,
         query_type: QueryType,
-        params: dict[str, Any] | None = None,
+        params: Row | None = None,
         database: str | None = None,
         mode: QueryMode | None = None,
         custom_error: bool = True,
@@ -51,19 +51,19 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
         """Columns and rows of one statement."""
         del query_type, database, custom_error
         access: Access = "read" if mode is QueryMode.READ else "write"
-        columns, rows = calls.current().run(query, dict(params or {}), access)
+        columns, rows = calls.current_call().run(query, dict(params or {}), access)
         return DataFrame(rows, columns=columns)
 
     def run_retryable_cypher(
         self,
         query: str,
         query_type: QueryType,
-        params: dict[str, Any] | None = None,
+        params: Row | None = None,
         database: str | None = None,
         mode: QueryMode | None = None,
         custom_error: bool = True,
     ) -> DataFrame:
-        """The same: repeating a projection is left to the job."""
+        """Columns and rows of one statement; the job repeats, not the client."""
         return self.run_cypher(query, query_type, params, database, mode, custom_error)
 
     def call_function(
@@ -71,11 +71,11 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
         endpoint: str,
         query_type: QueryType = QueryType.USER_TRANSPILED,
         params: CallParameters | None = None,
-    ) -> Any:
+    ) -> object:
         """The value of a GDS function."""
-        given = params or CallParameters()
-        text = f"RETURN {endpoint}({given.placeholder_str()}) AS value"
-        return self.run_cypher(text, query_type, given, mode=QueryMode.READ).iloc[0, 0]
+        parameters = params or CallParameters()
+        text = f"RETURN {endpoint}({parameters.placeholder_str()}) AS value"
+        return self.run_cypher(text, query_type, parameters, mode=QueryMode.READ).iloc[0, 0]
 
     def call_procedure(
         self,
@@ -91,10 +91,10 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
     ) -> DataFrame:
         """Rows of a GDS procedure."""
         del logging, retryable
-        given = params or CallParameters()
+        parameters = params or CallParameters()
         tail = f" YIELD {', '.join(yields)}" if yields else ""
-        text = f"CALL {endpoint}({given.placeholder_str()}){tail}"
-        return self.run_cypher(text, query_type, given, database, mode, custom_error)
+        text = f"CALL {endpoint}({parameters.placeholder_str()}){tail}"
+        return self.run_cypher(text, query_type, parameters, database, mode, custom_error)
 
     def server_version(self) -> ServerVersion:
         """Version of the server's GDS."""
@@ -107,11 +107,11 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
         return self._db.name
 
     def set_database(self, database: str) -> None:
-        """Refused: the database is fixed by the connection."""
+        """Refused: the connection fixes the database."""
         raise ValueError(f"the database is fixed by the connection and cannot become {database}")
 
-    def driver_config(self) -> dict[str, Any]:
-        """Empty: the pool is ours."""
+    def driver_config(self) -> Row:
+        """Empty: this package owns the pool."""
         return {}
 
     def db_driver(self) -> neo4j.Driver:
@@ -123,23 +123,23 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
         return "+s" in self._db.uri.partition("://")[0]
 
     def bookmarks(self) -> neo4j.Bookmarks | None:
-        """None: the pool keeps its own."""
+        """None: the pool has its own."""
         return None
 
     def last_bookmarks(self) -> neo4j.Bookmarks | None:
-        """None: the pool keeps its own."""
+        """None: the pool has its own."""
         return None
 
     def set_bookmarks(self, bookmarks: neo4j.Bookmarks | None) -> None:
-        """Ignored: the pool keeps its own."""
+        """Ignored: the pool has its own."""
 
     def set_show_progress(self, show_progress: bool) -> None:
-        """Ignored: progress is events here."""
+        """Ignored: progress is reported by events."""
 
     def read_connection_info(self) -> neo4j.Address:
         """Host and port of the server."""
         return self._db.address()
 
     def cloneWithoutRouting(self, host: str, port: int) -> QueryRunner:  # noqa: N802 - theirs
-        """Refused: only the Arrow server needs it, and it is Enterprise only."""
+        """Refused: only the Arrow server of the Enterprise Edition needs it."""
         raise ValueError(f"no runner for {host}:{port}: connect to it instead")

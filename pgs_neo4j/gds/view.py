@@ -1,18 +1,19 @@
-"""A graph's mapped view as a projection, with or without the partitions before as seeds."""
+"""Projects a graph's mapped view, with earlier partitions as seeds if wanted."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Row
 from pgs_neo4j.errors import EmptyGraphError, GDSError, GDSMemoryError
-from pgs_neo4j.gds.catalog import digest, dropped, new_name, projection
+from pgs_neo4j.gds.catalog import drop_at_end, make_name, name_digest, project
 from pgs_neo4j.gds.client import GDS
 from pgs_neo4j.model import GraphMapping
 
@@ -25,7 +26,7 @@ MEMBERSHIP = "PGS_IN"
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Partitions to begin with: the label they are marked with, and how many there are."""
+    """Partitions to begin with: the label that marks them, and their number."""
 
     label: str
     count: int
@@ -33,10 +34,10 @@ class Seeds:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A projected view: which relationship types take part, and their weight if they have one.
+    """A projected view, its relationship types, and its weight property if any.
 
-    ``seeded``: the partitions of a generation and who belongs to them are in it, too, as nodes
-    that no other type of relationship touches.
+    With ``seeded`` it also contains the partitions of a generation, as nodes linked to their
+    members. No other type of relationship touches them.
     """
 
     graph: Graph
@@ -47,7 +48,7 @@ class Projection:
 
 def seed_label(graph: str) -> str:
     """The label that marks a graph's seeds."""
-    return f"PgsSeed_{digest(graph)}"
+    return f"PgsSeed_{name_digest(graph)}"
 
 
 @asynccontextmanager
@@ -61,20 +62,21 @@ async def project_view(
     seeds: Seeds | None = None,
     concurrency: int = 1,
 ) -> AsyncIterator[Projection]:
-    """A projection of the mapped view, undirected and weighted, dropped at the end.
+    """Project the mapped view, undirected and weighted; drop it at the end.
 
-    ``ids`` (n,) ascending are the view's nodes; in this order GDS numbers them, whichever
-    way they are read. With ``direct`` GDS reads the store itself, three times as fast:
-    for a view in which every relationship has a usable weight and none is a loop.
-    ``seeds`` are projected along with who belongs to them; only the direct way can.
+    ``ids`` ``(n,)`` ascending are the view's nodes; GDS numbers them in this order, whichever way
+    they are read. With ``direct`` GDS reads the store itself, three times as fast. That needs a
+    view in which every relationship has a usable weight and none is a loop. ``seeds`` are
+    projected along with their members; only the direct way can.
     Raises EmptyGraphError when the view has no node.
     """
     if direct:
-        async with _direct(gds, mapping, len(ids), uniform, seeds, concurrency) as found:
-            if found is not None:
-                yield found
+        weight = None if uniform else mapping.relationship_weight
+        async with _project_directly(gds, mapping, len(ids), weight, seeds, concurrency) as view:
+            if view is not None:
+                yield view
                 return
-    async with projection(
+    async with project(
         gds,
         "gds/project_view",
         ids=ids.tolist(),
@@ -90,52 +92,62 @@ async def project_view(
 
 
 @asynccontextmanager
-async def _direct(
+async def _project_directly(
     gds: GDS,
     mapping: GraphMapping,
-    nodes: int,
-    uniform: bool,
+    node_count: int,
+    weight: str | None,
     seeds: Seeds | None,
     concurrency: int,
 ) -> AsyncIterator[Projection | None]:
-    """A native projection; None when the view has nodes that it does not reach."""
-    rows = await gds.db.read(queries.get("gds/read_view_names"))
-    labels = [name for name in mapping.labels or rows[0]["labels"] if name in rows[0]["labels"]]
-    types = [
-        name for name in mapping.relationship_types or rows[0]["types"] if name in rows[0]["types"]
-    ]
-    weight = None if uniform else mapping.relationship_weight
+    """A native projection; None if it does not reach all nodes."""
+    labels, types = await _names_in_use(gds, mapping)
     if not labels or not types:
         yield None
         return
-    given: dict[str, Any] = {"orientation": "UNDIRECTED"}
-    if weight is not None:
-        given["properties"] = {WEIGHT: {"property": weight, "defaultValue": 1.0}}
-    relationships = dict.fromkeys(types, given)
+    relationships = _relationship_projections(types, weight)
     if seeds is not None:
+        labels = [*labels, seeds.label]
         relationships[MEMBERSHIP] = {"orientation": "NATURAL"}
-    name = new_name(gds)
+    name = make_name(gds)
 
     def work() -> tuple[Graph, int]:
         graph, _ = gds.client.graph.project.native(
-            name,
-            [*labels, *([seeds.label] if seeds else [])],
-            relationships,
-            read_concurrency=concurrency,
-            log_progress=False,
+            name, labels, relationships, read_concurrency=concurrency, log_progress=False
         )
         return graph, graph.node_count()
 
-    async with dropped(gds, name):
+    async with drop_at_end(gds, name):
         try:
             graph, count = await gds.run(work)
         except GDSMemoryError:
             raise
         except GDSError:
-            graph, count = None, -1  # a weight that has just become a word, for instance
+            graph, count = None, -1  # for instance, a weight has just become a string
         # Nodes without a label are out of reach, and nodes may have come or gone.
-        complete = count == nodes + (seeds.count if seeds else 0)
-        # All types where there are no seeds: GDS is quicker on a graph as it is.
-        only = ("*",) if seeds is None else tuple(types)
-        found = Projection(graph, only, WEIGHT if weight else None, seeds is not None)
-        yield found if complete else None
+        complete = count == node_count + (seeds.count if seeds else 0)
+        # All types where there are no seeds: GDS is faster on a whole graph.
+        chosen = ("*",) if seeds is None else tuple(types)
+        view = Projection(graph, chosen, WEIGHT if weight else None, seeds is not None)
+        yield view if complete else None
+
+
+async def _names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], list[str]]:
+    """Labels and relationship types of the mapping that exist.
+
+    A mapping without any takes all that this package did not create.
+    """
+    rows = await gds.db.read(queries.get("gds/read_view_names"))
+    labels, types = rows[0]["labels"], rows[0]["types"]
+    return (
+        [name for name in mapping.labels or labels if name in labels],
+        [name for name in mapping.relationship_types or types if name in types],
+    )
+
+
+def _relationship_projections(types: Sequence[str], weight: str | None) -> dict[str, Row]:
+    """The native options of each relationship type."""
+    options: Row = {"orientation": "UNDIRECTED"}
+    if weight is not None:
+        options["properties"] = {WEIGHT: {"property": weight, "defaultValue": 1.0}}
+    return dict.fromkeys(types, options)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.portions import together
-from pgs_neo4j.gds import Communities, detect, project_view, refuse_if_too_large
+from pgs_neo4j.gds import Communities, detect_communities, project_view, refuse_if_too_large
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.csr import Edges, undirected
 from pgs_neo4j.graph.hierarchy import hierarchy
@@ -103,7 +103,7 @@ async def _detect(
                 )
             )
         with attempt.clock.step("communities"):
-            return await detect(
+            return await detect_communities(
                 gds,
                 projection,
                 config.algorithm,

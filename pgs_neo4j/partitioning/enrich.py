@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.portions import in_order, portions
-from pgs_neo4j.gds import centroids
+from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.model import Partition
 from pgs_neo4j.partitioning.attempt import Attempt
 from pgs_neo4j.partitioning.membership import Membership
@@ -165,13 +165,13 @@ async def _centroids(
 ) -> dict[int, NDArray[np.float32]]:
     space, mapping = attempt.space, attempt.mapping
     if space.kind == "stored" and mapping.embedding and dimensions:
-        return await centroids(
+        return await compute_centroids(
             attempt.gds,
             generation,
             mapping.embedding,
             dimensions,
             weight=(mapping.weight or "") if attempt.config.centroid == "weighted" else None,
-            partitions=list(seen) if partial else (),
+            partition_ids=list(seen) if partial else (),
             concurrency=1,
         )
     if space.kind == "texts":

@@ -12,7 +12,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.gds import open_gds
-from pgs_neo4j.gds.calls import supervised
+from pgs_neo4j.gds.calls import run_supervised
 from tests.bench.store import LABEL, TYPE
 
 CONCURRENCY = int(PGSConfig.model_fields["gds_concurrency"].default)
@@ -50,7 +50,7 @@ async def measured(database: Database, seed: int) -> Bare:
 
     async def timed(work: Callable[[], Result]) -> tuple[float, Result]:
         began = perf_counter()
-        result = await supervised(database, work)
+        result = await run_supervised(database, work)
         return perf_counter() - began, result
 
     try:

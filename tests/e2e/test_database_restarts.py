@@ -49,7 +49,7 @@ def after_detecting(patch: pytest.MonkeyPatch, restart: Restart) -> None:
         await restart()
         return found
 
-    patch.setattr(build, "detect", detected)
+    patch.setattr(build, "detect_communities", detected)
 
 
 def while_writing(patch: pytest.MonkeyPatch, restart: Restart) -> None:
@@ -133,7 +133,7 @@ async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
         return await working
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "detect", killed)
+        patch.setattr(build, "detect_communities", killed)
         async with asyncio.timeout(PATIENCE_S):
             with pytest.raises(DatabaseError, match="Neo4j at"):
                 await repartition(pgs, "papers")

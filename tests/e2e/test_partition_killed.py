@@ -21,7 +21,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError
-from pgs_neo4j.gds import GDS, leftovers
+from pgs_neo4j.gds import GDS, list_leftovers
 from pgs_neo4j.partitioning import ensure
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
@@ -200,7 +200,7 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
         assert read is not None
         assert read.generation.id == after.id
         assert await lease.unreleased(db, "papers") == (step != "check")
-        assert len(await leftovers(gds)) == (step == "communities"), step
+        assert len(await list_leftovers(gds)) == (step == "communities"), step
         half = "(x:PgsGeneration {status: 'building'})"
         assert await count(db, half) == (step in ("write", "nodes written", "enrich", "flip"))
         if step == "write":  # alive as far as anybody can tell

@@ -8,7 +8,7 @@ import pytest
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseTimeoutError, DatabaseUnavailableError
-from pgs_neo4j.gds import leftovers
+from pgs_neo4j.gds import list_leftovers
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from tests.fakes.tcp_proxy import proxy
 from tests.graphs import checksum, count, papers
@@ -84,7 +84,7 @@ async def test_a_database_that_disappears_while_partitioning(endpoint, db, gds, 
         again = await engine.partition("papers")
         assert again.reused
         assert again.generation.id == first.generation.id
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 async def test_a_black_hole_ends_within_the_deadline(endpoint, db, faulty):

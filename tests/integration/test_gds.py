@@ -17,15 +17,15 @@ from pgs_neo4j.gds import (
     Owner,
     Seeds,
     calls,
-    centroids,
-    detect,
+    compute_centroids,
+    detect_communities,
     drop_leftovers,
-    leftovers,
+    list_leftovers,
     open_gds,
     project_view,
     refuse_if_too_large,
 )
-from pgs_neo4j.gds.catalog import new_name
+from pgs_neo4j.gds.catalog import make_name
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.nodes import read_ids
 
@@ -53,7 +53,7 @@ CREATE (a)-[:TIES {weight: 1.0 + (a.i + step) % 3}]->(b)
 async def communities(gds, algorithm="leiden-louvain", mapping=MAPPING, **how):
     ids, _ = await read_ids(gds.db, mapping)
     async with project_view(gds, mapping, ids, **how) as projection:
-        return await detect(gds, projection, algorithm, seed=1, concurrency=1)
+        return await detect_communities(gds, projection, algorithm, seed=1, concurrency=1)
 
 
 @pytest.mark.parametrize("algorithm", ["leiden-louvain", "leiden", "louvain"])
@@ -65,7 +65,7 @@ async def test_two_triangles_are_two_communities(db, gds, algorithm):
     assert len(set(found.labels[:3])) == len(set(found.labels[3:])) == 1
     assert found.labels[0] != found.labels[3]
     assert found.modularity > 0.4
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 @pytest.mark.parametrize("algorithm", ["leiden-louvain", "leiden", "louvain"])
@@ -97,7 +97,7 @@ async def test_what_gds_cannot_read_by_itself_is_read_for_it(db, gds, mapping, s
     ids, _ = await read_ids(db, mapping)
     found = await communities(gds, mapping=mapping, direct=True)
     assert found.ids.tolist() == ids.tolist()
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 async def test_seeds_are_where_louvain_begins(db, gds):
@@ -192,14 +192,14 @@ async def test_centroids_are_exact_means_of_usable_vectors(db, gds):
         {},
         "write",
     )
-    found = await centroids(gds, "g1", "v", 2)
+    found = await compute_centroids(gds, "g1", "v", 2)
     np.testing.assert_allclose(found[1], [2.0, 3.0], rtol=1e-6)
     np.testing.assert_allclose(found[2], [4.0, 7.0], rtol=1e-6)
-    weighted = await centroids(gds, "g1", "v", 2, weight="w")
+    weighted = await compute_centroids(gds, "g1", "v", 2, weight="w")
     direction = weighted[2] / np.linalg.norm(weighted[2])
     expected = np.array([1 * 2 + 3 * 6, 1 * 4 + 3 * 10.0])
     np.testing.assert_allclose(direction, expected / np.linalg.norm(expected), rtol=1e-6)
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 @pytest.mark.parametrize("vector", ["[0.0/0.0, 1.0]", "[1.0]", "'text'", "null"])
@@ -210,8 +210,8 @@ async def test_without_a_usable_vector_there_are_no_centroids(db, gds, vector):
         {},
         "write",
     )
-    assert await centroids(gds, "g1", "v", 2) == {}
-    assert await leftovers(gds) == []
+    assert await compute_centroids(gds, "g1", "v", 2) == {}
+    assert await list_leftovers(gds) == []
 
 
 async def test_extreme_vectors_and_weights_have_a_finite_centroid(db, gds):
@@ -221,7 +221,7 @@ async def test_extreme_vectors_and_weights_have_a_finite_centroid(db, gds):
         {},
         "write",
     )
-    found = await centroids(gds, "g1", "v", 2, weight="w")
+    found = await compute_centroids(gds, "g1", "v", 2, weight="w")
     np.testing.assert_allclose(found[1], [0.5, -1.0], rtol=1e-6)
 
 
@@ -230,9 +230,9 @@ async def test_a_projection_is_dropped_when_the_work_in_it_fails(db, gds):
     with pytest.raises(RuntimeError, match="midway"):
         ids, _ = await read_ids(db, MAPPING)
         async with project_view(gds, MAPPING, ids):
-            assert len(await leftovers(gds)) == 1
+            assert len(await list_leftovers(gds)) == 1
             raise RuntimeError("midway")
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 @pytest.mark.parametrize("fault", [ValueError, KeyError, IndexError, TypeError])
@@ -241,21 +241,21 @@ async def test_what_the_client_cannot_read_is_told_without_the_statement(db, fau
         raise fault("MATCH (n) RETURN n.secret")
 
     with pytest.raises(GDSError, match="client cannot use") as caught:
-        await calls.supervised(db, work)
+        await calls.run_supervised(db, work)
     assert fault.__name__ in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
 async def test_only_projections_of_earlier_jobs_on_the_same_graph_are_dropped(db, gds):
     await db.call("CREATE (:Thing)", {}, "write")
-    names = {fence: new_name(gds.owned_by(Owner("papers", fence))) for fence in (3, 4, 5)}
-    other = new_name(gds.owned_by(Owner("books", 1)))
+    names = {fence: make_name(gds.owned_by(Owner("papers", fence))) for fence in (3, 4, 5)}
+    other = make_name(gds.owned_by(Owner("books", 1)))
     for name in (*names.values(), other, "pgs_of_somebody", "theirs"):
         query = "MATCH (n:Thing) RETURN gds.graph.project($name, n, null) AS graph"
         await db.call(query, {"name": name}, "read")
-    assert sorted(await leftovers(gds)) == sorted([*names.values(), other])
-    assert sorted(await leftovers(gds, graph="papers")) == sorted(names.values())
-    assert await leftovers(gds, 3600.0) == []
+    assert sorted(await list_leftovers(gds)) == sorted([*names.values(), other])
+    assert sorted(await list_leftovers(gds, graph="papers")) == sorted(names.values())
+    assert await list_leftovers(gds, 3600.0) == []
     assert sorted(await drop_leftovers(gds, Owner("papers", 5))) == sorted([names[3], names[4]])
     assert await drop_leftovers(gds, Owner("papers", 6)) == [names[5]]
     _, rows = await db.call("CALL gds.graph.list() YIELD graphName AS name", {}, "read")
@@ -266,9 +266,9 @@ async def test_a_statement_of_an_earlier_job_is_ended_by_the_next_one(db, gds):
     slow = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS found"
 
     def work():
-        return calls.current().run(slow, {}, "read")
+        return calls.current_call().run(slow, {}, "read")
 
-    late = asyncio.create_task(calls.supervised(db, work, Owner("papers", 1)))
+    late = asyncio.create_task(calls.run_supervised(db, work, Owner("papers", 1)))
     shown = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_graph = 'papers' RETURN metaData"
     while not (await db.call(shown, {}, "read"))[1]:
         await asyncio.sleep(0.02)
@@ -285,7 +285,7 @@ async def test_a_failing_procedure_is_a_gds_error(db, gds):
     ids, _ = await read_ids(db, MAPPING)
     async with project_view(gds, MAPPING, ids) as graph:
         with pytest.raises(GDSError, match="Graph Data Science failed"):
-            await detect(gds, graph, "leiden", seed=1, concurrency=10_000)
+            await detect_communities(gds, graph, "leiden", seed=1, concurrency=10_000)
 
 
 async def test_a_graph_that_does_not_fit_is_refused_with_the_figures(gds):

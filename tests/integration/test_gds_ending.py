@@ -12,7 +12,7 @@ import pytest
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseTimeoutError
-from pgs_neo4j.gds import calls, detect, leftovers, open_gds, project_view
+from pgs_neo4j.gds import calls, detect_communities, list_leftovers, open_gds, project_view
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.nodes import read_ids
 
@@ -38,7 +38,7 @@ async def project(gds):
 async def louvain(gds):
     ids, _ = await read_ids(gds.db, MAPPING)
     async with project_view(gds, MAPPING, ids) as projection:
-        return await detect(gds, projection, "louvain", seed=1, concurrency=1)
+        return await detect_communities(gds, projection, "louvain", seed=1, concurrency=1)
 
 
 async def transactions(db):
@@ -80,7 +80,7 @@ async def late_news(endpoint):
 
 async def some_projections(gds, wanted):
     async with asyncio.timeout(60):
-        while len(found := await leftovers(gds)) < wanted:
+        while len(found := await list_leftovers(gds)) < wanted:
             await asyncio.sleep(0.02)
     return found
 
@@ -92,7 +92,7 @@ async def test_cancelling_ends_the_work_and_drops_the_projection(db, gds):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkeypatch):
@@ -117,7 +117,7 @@ async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkey
             cancelled += task.cancelled()
             # A transaction that still runs could register its projection later.
             assert await transactions(db) == 0, f"cancelled after {i} of 20 parts"
-            assert await leftovers(gds) == [], f"cancelled after {i} of 20 parts"
+            assert await list_leftovers(gds) == [], f"cancelled after {i} of 20 parts"
     assert cancelled >= 10
     gc.collect()
     await asyncio.sleep(0)
@@ -136,7 +136,7 @@ async def test_a_server_that_hears_late_of_a_cancellation_keeps_nothing(endpoint
             while await transactions(db):
                 await asyncio.sleep(0.02)
         assert task.cancelled()
-        assert await leftovers(gds) == []
+        assert await list_leftovers(gds) == []
 
 
 @pytest.mark.parametrize("timeout_s", [0.05, 0.15, 0.3])
@@ -146,7 +146,7 @@ async def test_a_projection_that_takes_too_long_is_not_left_behind(db, gds, monk
     with pytest.raises(DatabaseTimeoutError):
         await louvain(gds)
     assert await transactions(db) == 0
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 async def test_cancelling_one_job_leaves_the_other_alone(db, gds):
@@ -157,7 +157,7 @@ async def test_cancelling_one_job_leaves_the_other_alone(db, gds):
     ended = await asyncio.gather(*jobs, return_exceptions=True)
     assert isinstance(ended[0], asyncio.CancelledError)
     assert len(ended[1].ids) == 60_000
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds):
@@ -165,14 +165,14 @@ async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds
 
     def work():
         try:
-            calls.current().run("CREATE (:First)", {}, "write")
+            calls.current_call().run("CREATE (:First)", {}, "write")
             between.set()
             go.wait(30)
-            calls.current().run("CREATE (:Second)", {}, "write")
+            calls.current_call().run("CREATE (:Second)", {}, "write")
         finally:
             left.set()
 
-    task = asyncio.create_task(calls.supervised(db, work))
+    task = asyncio.create_task(calls.run_supervised(db, work))
     assert await asyncio.to_thread(between.wait, 30)
     task.cancel()
     asyncio.get_running_loop().call_later(0.1, go.set)

@@ -13,7 +13,7 @@ from pgs_neo4j import catalog
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import ignore
-from pgs_neo4j.gds import GDS, leftovers
+from pgs_neo4j.gds import GDS, list_leftovers
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import ensure as partition
 from pgs_neo4j.partitioning.ensure import Partitioning, Target
@@ -69,7 +69,7 @@ def ensure(db: Database, gds: GDS) -> Ensure:
         target = Target(db=db, graph="odd", mapping=mapping, config=config, space=Space("none"))
         made = await partition.ensure(target, opened, ignore)
         await holds_together(db, made, least, most)
-        assert await leftovers(gds) == []
+        assert await list_leftovers(gds) == []
         again = await partition.ensure(target, opened, ignore)
         assert again.reused
         assert again.generation.id == made.generation.id

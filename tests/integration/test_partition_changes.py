@@ -58,7 +58,7 @@ def before_projecting(patch: pytest.MonkeyPatch, change: Change) -> None:
 
 def before_detecting(patch: pytest.MonkeyPatch, change: Change) -> None:
     """Have something committed between the projection and the communities."""
-    before(patch, build, "detect", change)
+    before(patch, build, "detect_communities", change)
 
 
 def before_writing(patch: pytest.MonkeyPatch, change: Change) -> None:

@@ -58,7 +58,7 @@ async def too_large(gds: GDS, nodes: int, relationships: int, algorithm: Any) ->
 @pytest.mark.parametrize(
     ("where", "fault", "said"),
     [
-        ("detect", no_memory, "ran out of memory"),
+        ("detect_communities", no_memory, "ran out of memory"),
         ("refuse_if_too_large", too_large, r"needs up to [\d,]+ MiB"),
     ],
 )

@@ -12,7 +12,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import queries
 from pgs_neo4j.errors import DatabaseError, EmptyGraphError, GDSError, LeaseLostError
 from pgs_neo4j.events import ignore
-from pgs_neo4j.gds import leftovers
+from pgs_neo4j.gds import list_leftovers
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import build, generation, membership, writing
@@ -262,7 +262,7 @@ async def test_a_failure_leaves_the_current_generation_and_nothing_else(
     assert (await generation.read_current(db, "papers")).id == first.generation.id
     assert await count(db, "(x:PgsGeneration)") == 1
     assert await count(db, "(x:PgsPartition)") == 4
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
     assert (await ensure(mapping)).reused
 
 
@@ -272,10 +272,10 @@ async def test_a_failing_gds_leaves_no_projection(db, gds, ensure, monkeypatch):
     async def fail(*args, **kwargs):
         raise GDSError("no")
 
-    monkeypatch.setattr(build, "detect", fail)
+    monkeypatch.setattr(build, "detect_communities", fail)
     with pytest.raises(GDSError):
         await ensure(mapping)
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
     assert await count(db, "(x:PgsGeneration)") == 0
 
 
@@ -295,7 +295,7 @@ async def test_cancelling_leaves_nothing(db, gds, ensure, monkeypatch):
         await task
     assert await count(db, "(x:PgsGeneration|PgsPartition)") == 0
     assert await count(db, "()-[x:PGS_IN]->()") == 0
-    assert await leftovers(gds) == []
+    assert await list_leftovers(gds) == []
 
 
 async def test_cancelling_after_the_flip_keeps_the_new_generation(db, ensure, monkeypatch):

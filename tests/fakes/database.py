@@ -1,0 +1,66 @@
+"""A database that answers each statement with rows a test wrote down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pgs_neo4j.database.queries import Query
+
+Row = dict[str, Any]
+Answer = list[Row] | Exception | Callable[[Row], list[Row]]
+
+
+class FakeDatabase:
+    """Answers by statement name; ``sent`` lists names and parameters in order.
+
+    An answer is rows, an error to raise, or a function of the parameters. A statement without
+    an answer has no rows. Statements sent as text are answered by ``text_answer``.
+    """
+
+    uri = "bolt+s://graph.example:7687"
+    host = ("graph.example", 7687)
+    name: str | None = None
+
+    def __init__(self, **answers: Answer) -> None:
+        self.answers = answers
+        self.sent: list[tuple[str, Row]] = []
+        self.text_answer: Callable[[str, Row], list[Row]] = lambda text, params: []
+        self.metadata: list[Row | None] = []
+
+    async def read(self, query: Query, **params: Any) -> list[Row]:
+        return self._answer(query, params)
+
+    async def write(self, query: Query, **params: Any) -> list[Row]:
+        return self._answer(query, params)
+
+    async def call(
+        self,
+        text: str,
+        params: Row,
+        access: str,
+        timeout_s: float | None = None,
+        metadata: Row | None = None,
+    ) -> tuple[list[str], list[Row]]:
+        self.sent.append((text, params))
+        self.metadata.append(metadata)
+        rows = self.text_answer(text, params)
+        return list(rows[0]) if rows else [], rows
+
+    def address(self) -> tuple[str, int]:
+        return self.host
+
+    def params(self, name: str) -> list[Row]:
+        """Parameters of every call of a statement, by the last part of its name."""
+        return [params for sent, params in self.sent if sent == name]
+
+    def _answer(self, query: Query, params: Row) -> list[Row]:
+        assert set(params) == set(query.params), query.name
+        name = query.name.rpartition("/")[2]
+        self.sent.append((name, params))
+        answer = self.answers.get(name, [])
+        if isinstance(answer, Exception):
+            raise answer
+        rows = answer(params) if callable(answer) else answer
+        assert all(set(row) == set(query.columns) for row in rows), query.name
+        return rows

@@ -1,0 +1,135 @@
+"""The two ways to project a view, and when the direct one is not taken."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.errors import EmptyGraphError, GDSError, GDSMemoryError
+from pgs_neo4j.gds import GDS, Projection, Seeds, project_view, seed_label
+from pgs_neo4j.model import GraphMapping
+from tests.unit.gds.conftest import MakeGDS
+
+MAPPING = GraphMapping(labels=("Thing",), relationship_weight="w")
+NAMES = [{"labels": ["Other", "Thing"], "types": ["HAS", "TIES"]}]
+IDS = np.array([3, 5, 8])
+
+
+class Server:
+    """A client and runner in one: notes both ways, and holds ``count`` nodes."""
+
+    def __init__(self, count: int = 3, error: Exception | None = None, matched: bool = True):
+        self.count, self.error, self.matched = count, error, matched
+        self.native: list[tuple[Any, ...]] = []
+        self.by_statement: list[dict[str, Any]] = []
+        project = SimpleNamespace(native=self._native)
+        self.graph = SimpleNamespace(project=project, get=lambda name: "by statement")
+
+    def _native(self, name: str, labels: Any, relationships: Any, **options: Any) -> Any:
+        self.native.append((labels, relationships, options))
+        if self.error:
+            raise self.error
+        return SimpleNamespace(node_count=lambda: self.count), None
+
+    def project(self, text: str, params: dict[str, Any]) -> bool:
+        self.by_statement.append(params)
+        return self.matched
+
+
+def gds_on(make_gds: MakeGDS, server: Server, names: Any = NAMES) -> GDS:
+    return make_gds(server, server, read_view_names=names)
+
+
+async def view_of(gds: GDS, mapping: GraphMapping = MAPPING, **options: Any) -> Projection:
+    async with project_view(gds, mapping, IDS, **options) as view:
+        return view
+
+
+async def test_a_clean_view_is_read_directly(make_gds: MakeGDS) -> None:
+    server = Server()
+    view = await view_of(gds_on(make_gds, server), direct=True)
+    ((labels, relationships, _),) = server.native
+    assert labels == ["Thing"]
+    weighted = {
+        "orientation": "UNDIRECTED",
+        "properties": {"weight": {"property": "w", "defaultValue": 1.0}},
+    }
+    assert relationships == {"HAS": weighted, "TIES": weighted}
+    assert (view.types, view.weight, view.seeded) == (("*",), "weight", False)
+    assert not server.by_statement
+
+
+@pytest.mark.parametrize("mapping", [MAPPING, GraphMapping(labels=("Thing",))])
+async def test_uniform_or_unmapped_weights_are_not_projected(
+    make_gds: MakeGDS, mapping: GraphMapping
+) -> None:
+    server = Server()
+    view = await view_of(gds_on(make_gds, server), mapping, direct=True, uniform=True)
+    assert server.native[0][1]["TIES"] == {"orientation": "UNDIRECTED"}
+    assert view.weight is None
+
+
+async def test_seeds_are_projected_along_and_leave_the_types_named(make_gds: MakeGDS) -> None:
+    server = Server(count=5)
+    seeds = Seeds(seed_label("papers"), 2)
+    view = await view_of(gds_on(make_gds, server), direct=True, seeds=seeds)
+    labels, relationships, _ = server.native[0]
+    assert labels == ["Thing", seeds.label]
+    assert relationships["PGS_IN"] == {"orientation": "NATURAL"}
+    assert (view.types, view.seeded) == (("HAS", "TIES"), True)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+async def test_a_view_not_reached_whole_is_projected_by_statement(
+    make_gds: MakeGDS, count: int
+) -> None:
+    server = Server(count=count)
+    view = await view_of(gds_on(make_gds, server), direct=True)
+    assert view == Projection("by statement")  # type: ignore[arg-type]
+    (params,) = server.by_statement
+    assert (params["ids"], params["labels"], params["types"]) == ([3, 5, 8], ["Thing"], [])
+
+
+async def test_a_refused_direct_projection_falls_back(make_gds: MakeGDS) -> None:
+    server = Server(error=GDSError("a weight is a string"))
+    view = await view_of(gds_on(make_gds, server), direct=True)
+    assert view == Projection("by statement")  # type: ignore[arg-type]
+
+
+async def test_a_lack_of_memory_does_not_fall_back(make_gds: MakeGDS) -> None:
+    server = Server(error=GDSMemoryError("heap"))
+    with pytest.raises(GDSMemoryError):
+        await view_of(gds_on(make_gds, server), direct=True)
+    assert not server.by_statement
+
+
+@pytest.mark.parametrize(
+    "names", [{"labels": [], "types": ["TIES"]}, {"labels": ["Thing"], "types": []}]
+)
+async def test_names_not_in_use_cannot_be_read_directly(
+    make_gds: MakeGDS, names: dict[str, list[str]]
+) -> None:
+    server = Server()
+    await view_of(gds_on(make_gds, server, [names]), direct=True)
+    assert not server.native
+    assert len(server.by_statement) == 1
+
+
+async def test_a_mapping_without_names_takes_all_in_use(make_gds: MakeGDS) -> None:
+    server = Server()
+    await view_of(gds_on(make_gds, server), GraphMapping(), direct=True)
+    assert server.native[0][0] == ["Other", "Thing"]
+    assert list(server.native[0][1]) == ["HAS", "TIES"]
+
+
+async def test_a_view_without_nodes_is_refused(make_gds: MakeGDS) -> None:
+    with pytest.raises(EmptyGraphError, match="no node left to partition"):
+        await view_of(gds_on(make_gds, Server(matched=False)))
+
+
+def test_seed_labels_differ_by_graph_and_are_valid_names() -> None:
+    assert seed_label("a b") != seed_label("a_b")
+    assert seed_label("a b").isidentifier()
