@@ -46,7 +46,8 @@ from pgs_neo4j.model import (
     Unit,
 )
 from pgs_neo4j.partitioning import ensure, generation
-from pgs_neo4j.partitioning.ensure import Partitioning, Target
+from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.pgs import idempotency, layered, pipeline, plan
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.pgs.route import route_question
@@ -238,9 +239,8 @@ class PGS:
         """
         stored = await self._graph(graph)
         await ensure_schema(self.db)
-        return await ensure.ensure(
-            self._target(stored, knobs), self._open_gds, on_event or self.on_event, force=force
-        )
+        order = self._partition_order(stored, knobs, force=force)
+        return await ensure.ensure(order, self._partition_tools(stored.mapping, on_event))
 
     async def check(
         self,
@@ -257,8 +257,8 @@ class PGS:
         """
         stored = await self._graph(graph)
         await ensure_schema(self.db)
-        target = self._target(stored, knobs)
-        return await ensure.check(target, on_event or self.on_event, scan=scan)
+        tools = self._partition_tools(stored.mapping, on_event)
+        return await ensure.check(self._partition_order(stored, knobs), tools, scan=scan)
 
     def outlook(self, drift: Drift, **knobs: Any) -> Origin | None:
         """How the next partitioning after such a drift would come about; None: not at all."""
@@ -266,7 +266,10 @@ class PGS:
 
     async def clean_up(self, graph: str | None = None) -> None:
         """Remove what a job on this graph that died left behind. Raises BusyError."""
-        await ensure.clean_up(self._target(await self._graph(graph), {}), self._open_gds)
+        stored = await self._graph(graph)
+        await ensure.clean_up(
+            self._partition_order(stored, {}), self._partition_tools(stored.mapping, None)
+        )
 
     async def generation(self, graph: str | None = None) -> Generation:
         """The current generation with all its figures. Raises UsageError before the first."""
@@ -467,13 +470,22 @@ class PGS:
             calls=Calls.of(in_force, self.settings.models),
         )
 
-    def _target(self, stored: StoredGraph, knobs: dict[str, Any]) -> Target:
-        return Target(
-            db=self.db,
+    def _partition_order(
+        self, stored: StoredGraph, knobs: dict[str, Any], *, force: bool = False
+    ) -> PartitionOrder:
+        return PartitionOrder(
             graph=stored.name,
             mapping=stored.mapping,
             config=config.with_overrides(self.config, knobs),
-            space=self._space(stored.mapping),
+            force=force,
+        )
+
+    def _partition_tools(self, mapping: GraphMapping, on_event: OnEvent | None) -> PartitionTools:
+        return PartitionTools(
+            db=self.db,
+            open_gds=self._open_gds,
+            space=self._space(mapping),
+            on_event=on_event or self.on_event,
         )
 
     async def _open_gds(self) -> GDS:

@@ -66,7 +66,7 @@ class Adjacent:
     weight: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
     """A described partition of one generation. Ids count from 1."""
 
@@ -76,7 +76,7 @@ class Partition:
     keywords: tuple[str, ...] = ()
     summary: str = ""
     adjacent: tuple[Adjacent, ...] = ()
-    centroid: NDArray[np.float32] | None = None
+    centroid: NDArray[np.float32] | None = field(default=None, compare=False)
     pool: bool = False
     uid: str = ""
     lineage: str = ""
@@ -88,7 +88,7 @@ class Partition:
         return f"P{self.id}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """A unit of the hierarchy: level 1 groups partitions, each further level the one below.
 
@@ -101,7 +101,7 @@ class Unit:
     size: int
     partitions: int
     keywords: tuple[str, ...] = ()
-    centroid: NDArray[np.float32] | None = None
+    centroid: NDArray[np.float32] | None = field(default=None, compare=False)
     parent: int | None = None
 
 

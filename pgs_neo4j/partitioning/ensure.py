@@ -9,9 +9,7 @@ in one transaction.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import lease
@@ -19,25 +17,22 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import Lease
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, LeaseLostError
-from pgs_neo4j.events import OnEvent, PhaseFinished, PhaseStarted, Warned
+from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import GDS, Owner, drop_leftovers
-from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
+from pgs_neo4j.model import Drift, Generation, Origin, Partition
 from pgs_neo4j.partitioning import drift, generation, membership, seeds
 from pgs_neo4j.partitioning.attempt import Attempt
 from pgs_neo4j.partitioning.build import build
+from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools, settings_digest
 from pgs_neo4j.partitioning.predecessor import Before
 from pgs_neo4j.partitioning.refresh import refresh
 from pgs_neo4j.partitioning.scan import view
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.partitioning.step_times import Clock
-from pgs_neo4j.retrieval.space import Space
 
 ATTEMPTS = 3  # scans of a graph whose nodes vanish meanwhile
 FIRST_WAIT_S = 3600.0  # for somebody else's first generation of a graph
 WAIT_S = 10.0  # for a newer one than the one there is
-
-OpenGDS = Callable[[], Awaitable[GDS]]
-WhenBusy = Literal["refuse", "reuse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,112 +51,96 @@ class Partitioning:
     drift: Drift | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """What is to be partitioned, and how."""
+async def ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
+    """The current partitions of a graph, computed when it changed or ``force`` is set.
 
-    db: Database
-    graph: str
-    mapping: GraphMapping
-    config: PGSConfig
-    space: Space
-
-    @property
-    def settings(self) -> str:
-        """A digest of all that decides the outcome besides the graph."""
-        return drift.settings_of(self.config, self.space, self.mapping)
-
-
-async def ensure(
-    target: Target,
-    open_gds: OpenGDS,
-    on_event: OnEvent,
-    *,
-    force: bool = False,
-    when_busy: WhenBusy = "refuse",
-) -> Partitioning:
-    """The current partitions of a graph, computed anew when it changed or ``force`` is set.
-
-    ``force`` begins from nothing, so that the result depends on the graph and the settings
-    alone. While somebody else builds, ``refuse`` raises BusyError at once; ``reuse`` waits a
-    little and then takes the partitions there are. Raises EmptyGraphError when the mapping
-    matches no node, LeaseLostError, GDSError and DatabaseError. On any failure, and on
-    cancellation, the current generation stays as it was.
+    Raises BusyError, EmptyGraphError when the mapping matches no node, LeaseLostError, GDSError
+    and DatabaseError. After any failure or cancellation the current generation stays as it was.
     """
-    clock = Clock(on_event)
-    on_event(PhaseStarted("partition"))
-    db, graph = target.db, target.graph
+    clock = Clock(tools.on_event)
+    tools.on_event(PhaseStarted("partition"))
+    db, graph = tools.db, order.graph
     with clock.step("check"):
         current = await generation.read_current(db, graph)
-        known = not force and drift.holds(current, target.settings, await read_change_token(db))
-    if known and when_busy == "refuse":
-        await clean_up(target, open_gds)
-    if known:
-        try:
-            whole = await _whole(db, graph, current)
-        except DatabaseError:  # another generation became current between two reads
-            whole = await _whole(db, graph, await generation.read_current(db, graph))
-        return _told(replace(whole, drift=_still(whole.generation)), clock)
-    wait_s = 0.0 if when_busy == "refuse" else WAIT_S if current else FIRST_WAIT_S
+        settings = settings_digest(order, tools.space)
+        holds = not order.force and drift.holds(current, settings, await read_change_token(db))
+    if not holds:
+        return _told(await _build_or_reuse(order, tools, current, clock), clock)
+    if order.when_busy == "refuse":
+        await clean_up(order, tools)
+    try:
+        whole = await _whole(db, graph, current)
+    except DatabaseError:  # another generation became current between two reads
+        whole = await _whole(db, graph, await generation.read_current(db, graph))
+    return _told(replace(whole, drift=_still(whole.generation)), clock)
+
+
+async def _build_or_reuse(
+    order: PartitionOrder, tools: PartitionTools, current: Generation | None, clock: Clock
+) -> Partitioning:
+    """Build under the lease; while another job holds it, perhaps take the current partitions."""
+    refuse = order.when_busy == "refuse"
+    wait_s = 0.0 if refuse else WAIT_S if current else FIRST_WAIT_S
     try:
         async with lease.held(
-            db,
-            graph,
-            seconds=target.config.lease_s,
+            tools.db,
+            order.graph,
+            seconds=order.config.lease_s,
             wait_s=wait_s,
-            on_wait=lambda who: on_event(Warned(who)),
+            on_wait=lambda who: tools.on_event(Warned(who)),
         ) as held:
-            return _told(await _ensure(target, await open_gds(), held, clock, force), clock)
+            return await _ensure(order, tools, held, clock)
     except BusyError as error:
-        if isinstance(error, LeaseLostError) or when_busy == "refuse" or current is None:
+        if isinstance(error, LeaseLostError) or refuse or current is None:
             raise
-        on_event(Warned(f"{error}; this goes on with the partitions of {current.created_at}"))
-        return _told(await _whole(db, graph, current), clock)
+        tools.on_event(Warned(f"{error}; this goes on with the partitions of {current.created_at}"))
+        return await _whole(tools.db, order.graph, current)
 
 
-async def clean_up(target: Target, open_gds: OpenGDS) -> None:
-    """Remove what a job that died left behind, and generations beyond those to keep; nothing
-    is asked of GDS when no job died.
+async def clean_up(order: PartitionOrder, tools: PartitionTools) -> None:
+    """Remove what a dead job left behind, and surplus generations.
 
-    Raises BusyError when that job is alive.
+    GDS is opened only after a job has died. Raises BusyError when the job is alive.
     """
-    keep = target.config.keep_generations
-    if await lease.unreleased(target.db, target.graph):
-        seconds = target.config.lease_s
-        async with lease.held(target.db, target.graph, seconds=seconds) as held:
-            await _clean(target, await open_gds(), held)
-    elif await generation.surplus(target.db, target.graph, keep):
-        await generation.prune(target.db, target.graph, keep)
+    keep = order.config.keep_generations
+    if await lease.unreleased(tools.db, order.graph):
+        async with lease.held(tools.db, order.graph, seconds=order.config.lease_s) as held:
+            await _clean(order, tools, await tools.open_gds(), held)
+    elif await generation.surplus(tools.db, order.graph, keep):
+        await generation.prune(tools.db, order.graph, keep)
 
 
-async def _clean(target: Target, gds: GDS, held: Lease) -> None:
-    await seeds.prepare(target.db, held.graph)
+async def _clean(order: PartitionOrder, tools: PartitionTools, gds: GDS, held: Lease) -> None:
+    await seeds.prepare(tools.db, held.graph)
     await drop_leftovers(gds, Owner(held.graph, held.fence))
-    await generation.prune(target.db, target.graph, target.config.keep_generations)
+    await generation.prune(tools.db, order.graph, order.config.keep_generations)
 
 
-async def _ensure(target: Target, gds: GDS, held: Lease, clock: Clock, force: bool) -> Partitioning:
+async def _ensure(
+    order: PartitionOrder, tools: PartitionTools, held: Lease, clock: Clock
+) -> Partitioning:
     """The current partitions, by the one holder of the graph's lease."""
-    db, graph = target.db, target.graph
+    db, graph = tools.db, order.graph
+    gds = await tools.open_gds()
     owner = Owner(graph, held.fence)
     with clock.step("clean up"):
-        await _clean(target, gds, held)
+        await _clean(order, tools, gds, held)
     for _ in range(ATTEMPTS):
         attempt = Attempt(
             db=db,
             gds=gds.owned_by(owner),
             lease=held,
-            mapping=target.mapping,
-            config=target.config,
-            space=target.space,
-            settings=target.settings,
+            mapping=order.mapping,
+            config=order.config,
+            space=tools.space,
+            settings=settings_digest(order, tools.space),
             token=await read_change_token(db),
             clock=clock,
         )
-        made = await _attempt(attempt, force)
+        made = await _attempt(attempt, order.force)
         if made is not None:
             with clock.step("prune"):
-                await generation.prune(db, graph, target.config.keep_generations)
+                await generation.prune(db, graph, order.config.keep_generations)
             return made
     raise DatabaseError(
         f"graph {graph} kept changing while it was partitioned, {ATTEMPTS} times in a row; "
@@ -230,28 +209,29 @@ def outlook(moved: Drift, config: PGSConfig) -> Origin | None:
     return "seeded" if seeded else "cold"
 
 
-async def check(target: Target, on_event: OnEvent, *, scan: bool = True) -> Drift | None:
+async def check(order: PartitionOrder, tools: PartitionTools, *, scan: bool = True) -> Drift | None:
     """How far a graph has moved from its current generation, None before the first.
 
     Tier one is a look at a number. Only when somebody else has committed since, and ``scan``
     allows it, the graph is scanned and compared; what turns out unchanged is noted, so that
     the next check is quick again.
     """
-    db, graph = target.db, target.graph
+    db, graph = tools.db, order.graph
+    settings = settings_digest(order, tools.space)
     current = await generation.read_current(db, graph)
     if current is None:
         return None
     token = await read_change_token(db)
-    changed = current.settings != target.settings
+    changed = current.settings != settings
     if token is not None and token == current.token:
         return replace(_still(current), settings_changed=changed)
     if not scan:
         return Drift(committed=True, settings_changed=changed)
-    found = await view.scan(db, target.mapping, on_event)
+    found = await view.scan(db, order.mapping, tools.on_event)
     _refuse_empty(graph, found)
-    if await _same(db, current, found.fingerprint(target.settings), token):
+    if await _same(db, current, found.fingerprint(settings), token):
         return _none(current)
-    return (await drift.compare(db, current, found, target.settings)).drift
+    return (await drift.compare(db, current, found, settings)).drift
 
 
 async def read_current(db: Database, graph: str) -> Partitioning | None:

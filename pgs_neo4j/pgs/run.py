@@ -31,7 +31,8 @@ from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, RunSta
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
 from pgs_neo4j.partitioning import ensure
-from pgs_neo4j.partitioning.ensure import OpenGDS, Partitioning, Target
+from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.order import OpenGDS, PartitionOrder, PartitionTools
 from pgs_neo4j.retrieval.space import QuestionVector, Space
 from pgs_neo4j.runs import keys, runs, session
 from pgs_neo4j.runs.runs import Handle, StoredRun
@@ -171,14 +172,16 @@ async def prepare(work: Work, request: Request) -> Partitioning:
     await ensure_schema(work.db)
     if request.mode != "full":
         await session.check_exists(work.db, request.graph, request.session)
-    target = Target(
-        db=work.db,
+    order = PartitionOrder(
         graph=request.graph,
         mapping=request.mapping,
         config=work.config,
-        space=work.space,
+        when_busy="reuse",
     )
-    work.partitioning = await ensure.ensure(target, work.open_gds, work.on_event, when_busy="reuse")
+    tools = PartitionTools(
+        db=work.db, open_gds=work.open_gds, space=work.space, on_event=work.on_event
+    )
+    work.partitioning = await ensure.ensure(order, tools)
     work.seconds["partition"] = perf_counter() - began
     return work.partitioning
 

@@ -16,7 +16,8 @@ from pgs_neo4j.events import ignore
 from pgs_neo4j.gds import GDS, list_leftovers
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import ensure as partition
-from pgs_neo4j.partitioning.ensure import Partitioning, Target
+from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.retrieval.space import Space
 from tests.graphs import count
 
@@ -66,11 +67,12 @@ def ensure(db: Database, gds: GDS) -> Ensure:
     async def run(mapping: GraphMapping = DOTS, least: int = 30, most: int = 1800) -> Partitioning:
         config = PGSConfig(min_community_size=least, target_partition_max=most)
         await catalog.add(db, "odd", mapping)
-        target = Target(db=db, graph="odd", mapping=mapping, config=config, space=Space("none"))
-        made = await partition.ensure(target, opened, ignore)
+        order = PartitionOrder(graph="odd", mapping=mapping, config=config)
+        tools = PartitionTools(db=db, open_gds=opened, space=Space("none"), on_event=ignore)
+        made = await partition.ensure(order, tools)
         await holds_together(db, made, least, most)
         assert await list_leftovers(gds) == []
-        again = await partition.ensure(target, opened, ignore)
+        again = await partition.ensure(order, tools)
         assert again.reused
         assert again.generation.id == made.generation.id
         return made

@@ -17,7 +17,7 @@ from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import build, generation, membership, writing
 from pgs_neo4j.partitioning import ensure as partition
-from pgs_neo4j.partitioning.ensure import Target
+from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.retrieval.space import Space, choose
 from tests.graphs import checksum, count, papers
 
@@ -28,14 +28,15 @@ CONFIG = PGSConfig(min_community_size=10, target_partition_max=60)
 def ensure(db, gds):
     async def run(mapping, config=CONFIG, space=None, graph="papers", **options):
         await catalog.add(db, graph, mapping)
-        target = Target(
-            db=db, graph=graph, mapping=mapping, config=config, space=space or Space("none")
-        )
+        order = PartitionOrder(graph=graph, mapping=mapping, config=config, **options)
 
         async def opened():
             return gds
 
-        return await partition.ensure(target, opened, ignore, **options)
+        tools = PartitionTools(
+            db=db, open_gds=opened, space=space or Space("none"), on_event=ignore
+        )
+        return await partition.ensure(order, tools)
 
     return run
 
