@@ -1,4 +1,4 @@
-// How many replies are kept, and their size in bytes.
+// Number and size in bytes of the stored replies.
 // params:
 // returns: replies, size
 // mode: read

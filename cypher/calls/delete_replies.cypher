@@ -1,4 +1,5 @@
-// Delete all replies but those of runs of the last day that may go on, which would pay again.
+// Delete all replies except those of unfinished runs of the last day, which would have to be paid
+// again.
 // params:
 // returns:
 // mode: batch

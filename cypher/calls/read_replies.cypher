@@ -1,4 +1,4 @@
-// Replies that are kept, by key.
+// Stored replies by key.
 // params: keys
 // returns: key, text, model
 // mode: read

@@ -1,4 +1,4 @@
-// How long the kept replies of models are on average.
+// Average length of each model's stored replies.
 // params: models
 // returns: model, output_tokens
 // mode: read

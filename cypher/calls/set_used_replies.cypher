@@ -1,4 +1,4 @@
-// Remember that replies were used, and delete those that a run which is done kept for itself.
+// Record that replies were used, and delete the private replies of a finished run.
 // params: keys, run
 // returns: used
 // mode: write

@@ -1,6 +1,6 @@
-// Delete the replies that were used longest ago, until all that stay fit into a number of bytes.
-// What a run keeps for itself goes with it, and those of runs of the last day that may go on stay,
-// which would pay again; these count.
+// Delete the least recently used replies until the rest fits into a number of bytes. Private
+// replies of a run are deleted with it. Replies of unfinished runs of the last day stay, because
+// they would have to be paid again; their size counts.
 // params: size
 // returns: deleted
 // mode: write

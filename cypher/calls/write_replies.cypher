@@ -1,4 +1,4 @@
-// Keep replies.
+// Store replies.
 // params: replies
 // returns: kept
 // mode: write

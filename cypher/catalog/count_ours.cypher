@@ -1,4 +1,4 @@
-// How many nodes and relationships of ours there are.
+// Numbers of the package's nodes and relationships.
 // params: labels, types
 // returns: nodes, relationships
 // mode: read

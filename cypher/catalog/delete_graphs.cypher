@@ -1,5 +1,4 @@
-// Delete a stored graph once its generations and sessions are gone, with its lease and the
-// records of its jobs.
+// Delete a stored graph with its lease and job records, after its generations and sessions.
 // params: name
 // returns: deleted
 // mode: write

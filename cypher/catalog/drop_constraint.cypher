@@ -1,4 +1,4 @@
-// Drop one of our constraints.
+// Drop one constraint of the package.
 // params: name
 // returns:
 // mode: schema

@@ -1,4 +1,4 @@
-// Delete every node of ours, in batches; nodes of the user's graph are never ours.
+// Delete every node of the package in batches, and never a node of the user's graph.
 // params: labels
 // returns:
 // mode: batch

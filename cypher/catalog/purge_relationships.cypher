@@ -1,4 +1,4 @@
-// Delete every relationship of ours, in batches.
+// Delete every relationship of the package in batches.
 // params: types
 // returns:
 // mode: batch

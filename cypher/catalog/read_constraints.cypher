@@ -1,4 +1,4 @@
-// Names of the constraints that are ours.
+// Names of the package's constraints.
 // params:
 // returns: name
 // mode: read

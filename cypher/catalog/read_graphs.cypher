@@ -1,4 +1,4 @@
-// All stored graphs, by name, with figures of their current generation.
+// All stored graphs by name, with figures of their current generation.
 // params:
 // returns: name, mapping, generation, node_count, partition_count
 // mode: read

@@ -1,6 +1,6 @@
-// Which of some nodes of a generation a relationship connects across partitions, each pair once,
-// the lower partition first. `cited` has the ranks wanted by partition id. Relationships are
-// followed from nodes that have at most `degree`: two that both have more are not compared.
+// Relationships that connect the given nodes of a generation across partitions, each pair once,
+// the lower partition first. `cited` lists ranks by partition id. Relationships are followed from
+// nodes with at most `degree` of them; two nodes that both have more are not compared.
 // params: generation, cited, types, degree, most
 // returns: partition, rank, other_partition, other_rank
 // mode: read

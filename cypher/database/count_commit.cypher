@@ -1,4 +1,4 @@
-// Count a transaction as one of ours, in that transaction: what others committed is the rest.
+// Count this transaction as one of the package; all others are changes from outside.
 // params:
 // returns:
 // mode: write

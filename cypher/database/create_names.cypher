@@ -1,5 +1,5 @@
-// Make the names known that we store later. A new name costs a transaction of its own, which
-// nobody counts as ours.
+// Create all names that the package stores. A new name costs a transaction of its own, which is
+// not counted as one of the package.
 // params: labels, types, properties
 // returns:
 // mode: write

@@ -1,8 +1,8 @@
-// Take the lease of a graph when it is free, run out, or this holder's already, and give up what
-// the holder before was building. No row when there is no such graph. The node's lock is taken
-// before anything of it is read, and the clock is read after that: a statement that waited for
-// the lock judges by the time at which it got it. Fences begin with the time, so that those of a
-// graph that is removed and added again do not come twice.
+// Take the lease of a graph if it is free, expired, or already this holder's. Discard what the
+// previous holder was building. No row if the graph does not exist. The node's lock is taken
+// before any of its data is read, and the clock is read after that. So a statement that waited for
+// the lock judges by the time at which it got the lock. Fences start from the time, so that they
+// never repeat when a graph is removed and added again.
 // params: graph, holder, seconds
 // returns: taken, holder, fence, acquired_at, expires_at, abandoned
 // mode: write

@@ -1,4 +1,4 @@
-// Record which schema is in place.
+// Record the version of the schema.
 // params: version
 // returns:
 // mode: write

@@ -1,5 +1,5 @@
-// What the first schema's partitions lack: their level, an identity across generations, and as of
-// which generation they are adjacent.
+// Add what partitions of the first schema lack: a level, an identity across generations, and the
+// generation in which they are adjacent.
 // params:
 // returns:
 // mode: write

@@ -1,4 +1,4 @@
-// How many transactions of ours were counted since the schema was made.
+// Number of the package's transactions since the schema was created.
 // params:
 // returns: commits
 // mode: read

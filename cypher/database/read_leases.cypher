@@ -1,4 +1,4 @@
-// Who holds the lease of a graph now; no row when nobody does.
+// The current holder of a graph's lease; no row if the lease is free.
 // params: graph
 // returns: holder, fence, acquired_at, expires_at
 // mode: read

@@ -1,4 +1,4 @@
-// The holder that has not given a lease back, whether it runs still or not; else no row.
+// The holder that has not released the lease, alive or not; no row if there is none.
 // params: graph
 // returns: holder
 // mode: read

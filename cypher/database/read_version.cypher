@@ -1,4 +1,4 @@
-// The schema version in place, no row when there is none.
+// The version of the schema; no row if there is no schema.
 // params:
 // returns: version
 // mode: read

@@ -1,4 +1,4 @@
-// Give a lease back if it is still this holder's; its fence stays, so that no number comes twice.
+// Release a lease if this holder still has it. The fence stays, so that no number repeats.
 // params: graph, holder
 // returns: fence
 // mode: write

@@ -1,4 +1,4 @@
-// Renew a lease from now on. No row when it is somebody else's by now, or gone.
+// Renew a lease from now on; no row if it is gone or has another holder.
 // params: graph, holder, fence, seconds
 // returns: fence
 // mode: write

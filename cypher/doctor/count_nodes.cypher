@@ -1,4 +1,4 @@
-// Whether the user may read: how many nodes there are.
+// Number of nodes, as proof that the user may read.
 // params:
 // returns: nodes
 // mode: read

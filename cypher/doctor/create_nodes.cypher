@@ -1,4 +1,4 @@
-// Whether the user may write. It is only ever run to be rolled back.
+// Create a node, as proof that the user may write. Always rolled back.
 // params:
 // returns: created
 // mode: write

@@ -1,4 +1,4 @@
-// Names of all constraints that begin like ours.
+// Names of all constraints with the package's prefix.
 // params:
 // returns: names
 // mode: read

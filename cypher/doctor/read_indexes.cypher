@@ -1,4 +1,4 @@
-// Vector and full-text indexes, by name.
+// Vector and full-text indexes by name.
 // params:
 // returns: name, type, labels, properties, state
 // mode: read

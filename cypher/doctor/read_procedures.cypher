@@ -1,4 +1,4 @@
-// Which of some procedures are installed and may be called by the user.
+// Those of the named procedures that are installed and that the user may call.
 // params: names
 // returns: names
 // mode: read

@@ -1,4 +1,4 @@
-// Names of the projections in the catalog of GDS, which has to be callable to tell them.
+// Names of all GDS projections, as proof that the catalog can be called.
 // params:
 // returns: names
 // mode: read

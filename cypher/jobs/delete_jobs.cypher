@@ -1,4 +1,4 @@
-// Delete the records of a graph's jobs beyond the newest `keep`; those of running ones stay.
+// Delete a graph's job records except the newest `keep` and those of running jobs.
 // params: graph, keep
 // returns: deleted
 // mode: write

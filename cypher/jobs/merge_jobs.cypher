@@ -1,4 +1,4 @@
-// Begin a job's record.
+// Create the record of a job that starts.
 // params: id, graph, kind, holder
 // returns: started_at
 // mode: write

@@ -1,4 +1,4 @@
-// Records of jobs, the newest first; an empty list of graphs stands for all of them.
+// Job records, newest first; an empty list of graphs means all graphs.
 // params: graphs, silent_s, limit
 // returns: job
 // mode: read

@@ -1,4 +1,4 @@
-// Close a job's record, also one that was taken for killed: how it ended, and its figures.
+// Close a job's record with its outcome and figures, even if it was marked as killed.
 // params: id, properties, generation
 // returns: finished_at
 // mode: write

@@ -1,4 +1,4 @@
-// A sign of life from a job that is running.
+// Record a sign of life of a running job.
 // params: id
 // returns: id
 // mode: write

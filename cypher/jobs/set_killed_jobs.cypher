@@ -1,4 +1,4 @@
-// Mark the running jobs of a graph as killed that have given no sign of life for so long.
+// Mark a graph's running jobs as killed if they gave no sign of life for some seconds.
 // params: graph, silent_s
 // returns: ids
 // mode: write

@@ -1,5 +1,5 @@
-// Begin a run in a session. No row when the session or the generation is gone; of a run whose
-// idempotency key was given before, the id of that one.
+// Create a run in a session. No row if the session or the generation is gone. If the idempotency
+// key is in use, the row has the id of the earlier run.
 // params: session, id, generation, idempotency, properties
 // returns: id
 // mode: write

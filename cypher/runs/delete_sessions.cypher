@@ -1,5 +1,4 @@
-// Delete a session with its runs, sweeps, findings, flags, and absences, its answers, and what its
-// runs kept for themselves.
+// Delete a session with its runs, sweeps, findings, flags, absences, answers, and private replies.
 // params: uid
 // returns: deleted
 // mode: write

@@ -1,4 +1,4 @@
-// Open a session, or find it open already.
+// Open a session, new or existing.
 // params: uid, graph, id
 // returns: uid
 // mode: write

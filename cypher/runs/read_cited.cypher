@@ -1,5 +1,4 @@
-// The nodes that the synthesis of a run cites and that are still there, with what a page shows of
-// them.
+// The nodes that a run's synthesis cites and that still exist, with what a page shows of them.
 // params: run, title, key, text
 // returns: partition, alias, rank, element_id, labels, title, key, text
 // mode: read

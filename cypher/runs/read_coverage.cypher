@@ -1,6 +1,6 @@
-// Ranks read in a session, per partition of a generation. What was read in an older
-// generation counts for the nodes that are still there with the same text. With the id of a run
-// as `before`, only what was read by runs that began before it.
+// Ranks that a session has read, per partition of a generation. Nodes read in an older generation
+// count if they still exist with the same text. With a run's id as `before`, only runs that
+// started before it count.
 // params: session, generation, before
 // returns: partition, ranks
 // mode: read

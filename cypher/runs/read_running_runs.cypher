@@ -1,5 +1,5 @@
-// Runs of a session that have not said that they ended; `silent` when one has given no sign of
-// life for some seconds.
+// Runs of a session without a recorded end; `silent` if a run gave no sign of life for some
+// seconds.
 // params: session, silent_s
 // returns: id, holder, silent
 // mode: read

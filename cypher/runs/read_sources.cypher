@@ -1,5 +1,5 @@
-// Nodes by their place in the partitions of a generation, as they are now; `hash` is of the text
-// as it was when the partition was made.
+// Current nodes by their place in the partitions of a generation; `hash` is of their text when the
+// partition was made.
 // params: generation, partitions, ranks, title, key, text
 // returns: partition, rank, hash, element_id, labels, title, key, text
 // mode: read

@@ -1,6 +1,5 @@
-// What a run has recorded of each partition, and those of the nodes that its reports cite which
-// are still there. Their texts come along only where no citations were stored with a bullet, as by
-// the first releases.
+// A run's record of each partition, with the cited nodes that still exist. Their texts are
+// included only if a bullet was stored without citations, as in the first releases.
 // params: run, title, key, text
 // returns: id, partition, sweep, findings, flags, absences
 // mode: read

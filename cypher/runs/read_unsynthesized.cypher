@@ -1,5 +1,5 @@
-// Reports of a session that no synthesis has seen, of runs that ended without an answer, those
-// in `given_up` among them; `current` tells whether the numbers of partitions in a report are those
+// Reports of a session that no synthesis has used, from runs that ended without an answer,
+// including the runs in `given_up`. `current` tells whether a report's partition numbers are those
 // of this generation. Texts of nodes as in `read_sweeps`.
 // params: session, run, given_up, generation, title, key, text
 // returns: id, run, partition, sweep, current, findings, flags, absences

@@ -1,5 +1,5 @@
-// One run with what it belongs to; `generation` is null when its partitions are gone, `silent`
-// when it runs but has given no sign of life for some seconds.
+// One run with its session and generation; `generation` is null if its partitions are gone.
+// `silent` if it is running but gave no sign of life for some seconds.
 // params: run, silent_s
 // returns: run, session, graph, generation, current, silent
 // mode: read

@@ -1,4 +1,4 @@
-// The run that an idempotency key was given to.
+// The run with an idempotency key.
 // params: idempotency
 // returns: id
 // mode: read

@@ -1,4 +1,4 @@
-// One session, no row when there is none.
+// One session; no row if it does not exist.
 // params: uid
 // returns: id, graph
 // mode: read

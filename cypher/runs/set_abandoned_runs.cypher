@@ -1,4 +1,4 @@
-// Mark the runs of a session that stopped without a word, a day ago or longer.
+// Mark the runs of a session that stopped without a recorded end at least a day ago.
 // params: session
 // returns: marked
 // mode: write

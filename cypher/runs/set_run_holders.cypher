@@ -1,5 +1,5 @@
-// Take a run over from a holder, who can record nothing from then on. No row when somebody else
-// was quicker.
+// Take a run over from its holder, who cannot record anything from then on. No row if another
+// process was faster.
 // params: run, former, holder
 // returns: id
 // mode: write

@@ -1,5 +1,5 @@
-// Close a run: its status, answer, and figures. `sweeps` are those its synthesis has seen.
-// No row when it was taken over or deleted.
+// Close a run with its status, answer, and figures. `sweeps` are those that its synthesis used. No
+// row if the run was taken over or deleted.
 // params: run, holder, properties, sweeps
 // returns: id
 // mode: write

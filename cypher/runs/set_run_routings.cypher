@@ -1,4 +1,4 @@
-// Remember how a run routed its question.
+// Record how a run routed its question.
 // params: run, holder, routing
 // returns: id
 // mode: write

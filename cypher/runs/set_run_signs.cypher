@@ -1,4 +1,4 @@
-// A sign of life of a run. No row when it was taken over or deleted.
+// Record a sign of life of a run; no row if it was taken over or deleted.
 // params: run, holder
 // returns: id
 // mode: write

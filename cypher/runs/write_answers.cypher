@@ -1,5 +1,5 @@
-// Write what a run came to as nodes that are linked to what they rest on; again, it takes the
-// place of what was there. No row when the run was taken over or deleted.
+// Write the answer of a run as nodes linked to their evidence, replacing an earlier answer. No row
+// if the run was taken over or deleted.
 // params: run, holder, generation, thesis, connections, convergences, joins, absences, citations, sightings
 // returns: id
 // mode: write

@@ -1,6 +1,6 @@
-// Record one sweep with its findings, flags, and absences, the nodes that they cite, and the
-// replies they come from, in one transaction; again with more when another pass was accepted.
-// No row when the run was taken over or deleted, or the partition is gone.
+// Record one sweep in one transaction: its findings, flags, absences, cited nodes, and replies.
+// Repeated with more when another pass is accepted. No row if the run was taken over or deleted,
+// or if the partition is gone.
 // params: run, holder, generation, partition, sweep, findings, flags, absences, citations, replies
 // returns: id
 // mode: write

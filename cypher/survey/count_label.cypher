@@ -1,4 +1,4 @@
-// How many nodes carry a label, counted up to a limit.
+// Number of nodes with a label, counted up to a limit.
 // params: label, limit
 // returns: count
 // mode: read

@@ -1,4 +1,4 @@
-// How many relationships have a type, counted up to a limit.
+// Number of relationships of a type, counted up to a limit.
 // params: type, limit
 // returns: count
 // mode: read

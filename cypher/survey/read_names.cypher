@@ -1,4 +1,4 @@
-// Labels and relationship types in use, and totals, for those who may not ask the count store.
+// Labels and relationship types in use, and totals, for users without access to the count store.
 // params:
 // returns: nodes, relationships, labels, types
 // mode: read

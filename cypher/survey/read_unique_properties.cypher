@@ -1,4 +1,4 @@
-// Properties that a constraint keeps unique among the nodes of a label.
+// Properties that a constraint makes unique among the nodes of a label.
 // params:
 // returns: label, property
 // mode: read

@@ -1,7 +1,7 @@
-// What a sample of a label's nodes holds, per property; the row without one counts the nodes.
-// An empty label stands for nodes without labels. The sample is spread over the first `scan`
-// nodes by a hash of their ids: threshold / 65537 of them, the same ones each time. Prose is
-// four words or more and no JSON, or a run of letters of a script without spaces.
+// Properties in a sample of a label's nodes; the row without a property counts the nodes. The
+// empty label means nodes without labels. A hash of their ids spreads the sample over the first
+// `scan` nodes: threshold / 65537 of them, always the same. Prose has four words or more and is
+// not JSON, or is a run of letters of a script without spaces.
 // params: label, scan, threshold, limit
 // returns: property, nodes, types, distinct_values, texts, mean_length, longest, prose, least, greatest, sizes
 // mode: read

@@ -1,5 +1,5 @@
-// What a sample of a type's relationships holds, per property; the row without one counts
-// them. Spread over the first `scan` as the sample of nodes is.
+// Properties in a sample of a type's relationships; the row without a property counts them. The
+// sample is spread over the first `scan` relationships, as for nodes.
 // params: type, scan, threshold, limit
 // returns: property, relationships, types, least, greatest
 // mode: read

@@ -1,5 +1,5 @@
 // Nodes of a partition between two ranks, heaviest first, with what a sweep shows of them: rank,
-// element id, labels, texts, title, and key of each. In one row, since rows cost more than nodes.
+// element id, labels, texts, title, and key. In one row, because rows cost more than nodes.
 // params: partition, first, last, text, title, key
 // returns: members
 // mode: read
