@@ -13,7 +13,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graphs import inspect, load, partitions, purge
 from pgs_neo4j.cli.commands.graphs.graph import graph_app
 from pgs_neo4j.cli.commands.graphs.index import index_app
-from pgs_neo4j.cli.commands.operations import demo, doctor, repartition, schedule
+from pgs_neo4j.cli.commands.operations import demo, doctor, manual, repartition, schedule
 from pgs_neo4j.cli.commands.operations.cache import cache_app
 from pgs_neo4j.cli.commands.operations.config import config_app
 from pgs_neo4j.cli.commands.operations.jobs import jobs_app
@@ -75,6 +75,7 @@ app.add_typer(local_app, name="local")
 app.add_typer(config_app, name="config")
 app.command("doctor")(doctor.doctor)
 app.command("purge")(purge.purge)
+app.command("help")(manual.show_help)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.manual import TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,6 +19,7 @@ def test_the_wheel_holds_all_that_the_package_reads(tmp_path):
         names = set(archive.namelist())
     assert {f"pgs_neo4j/_cypher/{name}.cypher" for name in queries.names()} <= names
     assert {"pgs_neo4j/local/artifacts.lock.json", "pgs_neo4j/py.typed"} <= names
+    assert {f"pgs_neo4j/manual/{topic}.md" for topic in TOPICS} <= names
     assert not [name for name in names if name.startswith(("tests/", "docker/", "cypher/"))]
 
 

@@ -1,0 +1,29 @@
+"""The manual: one Markdown page per topic, shipped with the package."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import resources
+
+from pgs_neo4j.errors import UsageError
+
+TOPICS = {
+    "concepts": "how a question is answered, sessions, and the glossary",
+    "commands": "which command does what, and the exit codes",
+    "answers": "what an answer holds and what is checked without a model",
+    "partitions": "how partitions are made, and when they are made again",
+    "operations": "costs, limits, resuming, the reply cache, jobs, the local server",
+    "data-model": "what is written into your database, and how to query it",
+    "benchmarks": "what was measured, and how to measure it yourself",
+    "limits": "what pgs cannot do",
+}
+"""The pages in reading order, each with what it covers."""
+
+
+def read_page(topic: str) -> str:
+    """Return the Markdown of a page. Raises UsageError for an unknown topic."""
+    if topic not in TOPICS:
+        near = difflib.get_close_matches(topic, TOPICS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the topics are {', '.join(TOPICS)}"
+        raise UsageError(f"the manual has no topic {topic!r}; {hint}")
+    return resources.files(__package__).joinpath(f"{topic}.md").read_text(encoding="utf-8")

@@ -1,0 +1,118 @@
+"""README and manual do what they say: every block of code in them runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j import PGS
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import parse
+from tests.conftest import Endpoint
+from tests.graphs import papers
+from tests.papers import PAGES, ROOT, UNTRIED, Block, blocks
+
+WAIT_S = 300.0
+QUESTION = "What do the papers say about sleep?"
+HEADER = "// As in the manual.\n// params:\n// returns:\n// mode: read\n"
+LANGUAGES = {"sh", "python", "toml", "cypher", "text"}
+
+
+class Shell:
+    """A folder with ``pgs`` on the path, pointed at the test database; no model, no key."""
+
+    def __init__(self, folder: Path, endpoint: Endpoint, run: str) -> None:
+        programs = folder / "bin"
+        programs.mkdir()
+        script = programs / "pgs"
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} -W error -m pgs_neo4j "$@"\n')
+        script.chmod(0o755)
+        self.folder = folder
+        self.run = run
+        self.environment = {
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(folder),
+            "PYTHONPATH": str(ROOT),
+            "PGS_LOCAL_DATA_DIR": str(folder / "data"),
+            "PGS_EMBEDDER": "none",
+            **endpoint.environment(),
+        }
+
+    async def __call__(self, *command: str) -> str:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=self.folder,
+            env=self.environment,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=STDOUT,
+        )
+        try:
+            async with asyncio.timeout(WAIT_S):
+                printed, _ = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        assert process.returncode == 0, printed.decode()
+        return printed.decode()
+
+    async def try_block(self, block: Block) -> None:
+        """Run a block as a reader would; RUN stands for the id of a run."""
+        if block.language == "sh":
+            await self("bash", "-euc", block.code.replace("RUN", self.run))
+        elif block.language == "python":
+            await self(sys.executable, "-W", "error", "-c", block.code)
+        elif block.language == "toml":
+            (self.folder / "pgs.toml").write_text(block.code, encoding="utf-8")
+            await self("pgs", "config", "show")
+            (self.folder / "pgs.toml").unlink()
+
+
+@pytest.fixture
+async def shell(tmp_path: Path, endpoint: Endpoint, db: Database) -> Shell:
+    """A shell on papers that were asked about once, by the extractive reader."""
+    connection = {
+        "neo4j_uri": endpoint.uri,
+        "neo4j_user": endpoint.user,
+        "neo4j_password": endpoint.password,
+        "embedder": "none",
+    }
+    async with PGS.connect(**connection) as pgs:
+        await pgs.add_graph("papers", await papers(db))
+        answer = await pgs.execute(QUESTION, graph="papers", session_id="reading")
+    return Shell(tmp_path, endpoint, answer.run)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+async def test_every_block_of_a_page_runs(page: Path, shell: Shell, db: Database) -> None:
+    for block in blocks(page):
+        if block.language == "cypher":
+            statement = (
+                f"// As in the manual.\n// params:\n// returns:\n// mode: read\n{block.code}"
+            )
+            kind, columns = await db.explain(parse(block.page, statement))
+            assert kind == "r"
+            assert columns
+        elif block.tried:
+            await shell.try_block(block)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_block_has_a_known_language_and_known_marks(page: Path) -> None:
+    for block in blocks(page):
+        assert block.language in LANGUAGES, block
+        assert block.marks <= UNTRIED, block
+
+
+def test_what_no_test_runs_is_what_needs_a_key_or_is_run_by_ci() -> None:
+    untried = [block for page in PAGES for block in blocks(page) if not block.tried]
+    assert [
+        block for block in untried if "needs=install" in block.marks and block.page != "README"
+    ] == []
+    assert all("pgs demo" in block.code or "KEY" in block.code for block in untried)
