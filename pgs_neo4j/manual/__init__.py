@@ -10,6 +10,7 @@ from pgs_neo4j.errors import UsageError
 TOPICS = {
     "concepts": "how a question is answered, sessions, and the glossary",
     "commands": "which command does what, and the exit codes",
+    "settings": "every setting with its default, and where it is read from",
     "answers": "what an answer holds and what is checked without a model",
     "partitions": "how partitions are made, and when they are made again",
     "operations": "costs, limits, resuming, the reply cache, jobs, the local server",
