@@ -133,7 +133,7 @@ def _around(
     for i in (center, *chosen):
         known |= claims[i].cited
     return Convergence(
-        kind="neighbours",
+        kind="neighbors",
         findings=tuple(claims[i].stated for i in (center, *chosen)),
         citations=tuple(known[node] for node in nodes),
     )

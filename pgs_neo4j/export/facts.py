@@ -42,7 +42,7 @@ SWEEP_WORDS = {
 }
 CONVERGENCES = "Converging findings"  # what they are called wherever they are listed
 KINSHIP_WORDS: dict[Kinship, str] = {
-    "neighbours": "relationships between nodes that they cite",
+    "neighbors": "relationships between nodes that they cite",
     "words": "nearly the same words",
 }
 

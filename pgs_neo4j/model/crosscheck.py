@@ -8,7 +8,7 @@ from typing import Literal
 
 from pgs_neo4j.model.report import Citation
 
-Kinship = Literal["neighbours", "words"]
+Kinship = Literal["neighbors", "words"]
 
 
 class AbsenceStatus(StrEnum):
@@ -45,7 +45,7 @@ class Sighting:
     node: str
     title: str
     read: bool
-    element_id: str | None = field(default=None, repr=False)
+    element_id: str | None = field(default=None, repr=False, compare=False)
 
     @property
     def alias(self) -> str:
@@ -98,7 +98,7 @@ class ChasedFlag:
 class Convergence:
     """Findings of different partitions that meet.
 
-    ``neighbours``: relationships connect nodes that they cite, which are ``citations``;
+    ``neighbors``: relationships connect nodes that they cite, which are ``citations``;
     ``words``: they say nearly the same.
     """
 

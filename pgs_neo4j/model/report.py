@@ -15,7 +15,7 @@ class Citation:
     node: str | None = None
     title: str | None = None
     valid: bool = True
-    element_id: str | None = field(default=None, repr=False)
+    element_id: str | None = field(default=None, repr=False, compare=False)
     rank: int | None = None
 
 

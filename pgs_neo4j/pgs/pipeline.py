@@ -27,6 +27,7 @@ from pgs_neo4j.pgs.route import route_question, select
 from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
 from pgs_neo4j.pgs.waves import flagged, judge, reader_of, swept
 from pgs_neo4j.runs import answers, keys, runs, session
+from pgs_neo4j.runs.details import details_json
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.sweeps import Recovered, unsynthesized
 from pgs_neo4j.synthesis.reduce import Reducer
@@ -241,5 +242,5 @@ def _properties(answer: Answer, read: session.Read) -> dict[str, object]:
         "warnings": list(answer.warnings),
         "stopped": answer.stopped,
         "cost": answer.cost,
-        "details": answers.details_of(answer, read),
+        "details": details_json(answer, read),
     }

@@ -235,9 +235,10 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> Row:
                 "input_tokens": sweep.usage.input_tokens,
                 "output_tokens": sweep.usage.output_tokens,
                 "cached": sweep.usage.cached,
+                "estimated": sweep.usage.estimated,
             }
         ),
-        "seconds": round(sweep.seconds, 3),
+        "seconds": sweep.seconds,
     }
 
 

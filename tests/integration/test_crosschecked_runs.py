@@ -142,7 +142,7 @@ async def test_findings_that_meet_are_found_without_a_model(engine, db):
     replying(engine, answer)
     result = await engine.execute("Why?")
     kinds = {each.kind: each for each in result.crosscheck.convergences}
-    assert set(kinds["neighbours"].partitions) == {bridge["p"], bridge["q"]}
+    assert set(kinds["neighbors"].partitions) == {bridge["p"], bridge["q"]}
     assert kinds["words"].partitions == (3, 4)
     joined = "(:PgsConvergence {kind: 'words'})-[:PGS_JOINS]->(x:PgsFinding)"
     assert await count(db, joined) == 2

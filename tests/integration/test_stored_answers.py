@@ -11,7 +11,7 @@ from pgs_neo4j.errors import DatabaseError, ModelUnavailableError, PromptTooLong
 from pgs_neo4j.events import Warned
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
 from pgs_neo4j.llm.scripted import contract_reply
-from pgs_neo4j.model import SweepStatus
+from pgs_neo4j.model import SweepStatus, Usage
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.runs import runs
 from pgs_neo4j.runs.sweeps import unsynthesized
@@ -154,7 +154,8 @@ async def test_what_the_first_releases_stored_is_judged_by_what_is_still_there(e
     answering(engine, quoting)
     given = await engine.execute("Why?")
     details = json.loads((await last_run(db))["details"])
-    del details["citations"], details["nodes_read"]
+    del details["synthesis"], details["nodes_read"]
+    details |= {"complete": True, "reductions": 0}
     await change(db, FORGET, details=json.dumps(details))
     found = await engine.answer(given.run)
     assert [s.report for s in found.sweeps] == [s.report for s in given.sweeps]
@@ -165,6 +166,46 @@ async def test_what_the_first_releases_stored_is_judged_by_what_is_still_there(e
     await change(db, "MATCH (p:Paper {doi: $doi}) DETACH DELETE p", doi=cited)
     later = await engine.answer(given.run)
     assert [c.valid for c in later.synthesis.citations].count(False) == 1
+
+
+# One stored form
+
+
+def failing_on_the_second(prompt):
+    if prompt.partition == 2:
+        return ModelUnavailableError("500")
+    return quoting(prompt)
+
+
+@pytest.mark.parametrize(
+    ("answer", "knobs"),
+    [
+        (contract_reply, {}),
+        (quoting, {"max_sweep_partitions": 2}),
+        (failing_on_the_second, {}),
+        (quoting, {"max_calls": 3}),
+    ],
+    ids=["whole", "quoting", "partial", "stopped"],
+)
+async def test_a_stored_answer_reads_back_equal_to_the_one_given(engine, answer, knobs):
+    answering(engine, answer)
+    given = await engine.execute("Why?", **knobs)
+    stored = await engine.answer(given.run)
+    assert given.synthesis.connections
+    assert stored == given
+    handles = [citation.element_id for citation in given.synthesis.citations]
+    assert [citation.element_id for citation in stored.synthesis.citations] == handles
+
+
+async def test_the_answers_of_the_releases_before_are_parsed_from_their_markdown(engine, db):
+    given = await engine.execute("Why?")
+    details = json.loads((await last_run(db))["details"])
+    synthesis = details.pop("synthesis")
+    details |= {name: synthesis[name] for name in ("complete", "reductions", "citations")}
+    await change(db, "MATCH (r:PgsRun) SET r.details = $details", details=json.dumps(details))
+    stored = await engine.answer(given.run)
+    assert stored == replace(given, synthesis=replace(given.synthesis, usage=Usage()))
+    assert synthesis["usage"]["calls"] == given.synthesis.usage.calls
 
 
 # The session moves on

@@ -309,7 +309,7 @@ def test_findings_that_cite_connected_nodes_converge():
     ]
     assert cited_places(sweeps) == ((1, 0), (1, 4), (2, 2), (2, 8))
     (met,) = convergences(sweeps, [((1, 0), (2, 2))])
-    assert met.kind == "neighbours"
+    assert met.kind == "neighbors"
     assert [(f.partition, f.place) for f in met.findings] == [(1, 0), (2, 0)]
     assert met.citations == (cited(1, 0), cited(2, 2))
 
@@ -353,13 +353,13 @@ def test_convergences_are_of_several_partitions_whatever_the_order(said, links, 
     ]
     met = convergences(sweeps, links)
     assert all(len(each.partitions) > 1 for each in met)
-    assert all(bool(each.citations) == (each.kind == "neighbours") for each in met)
+    assert all(bool(each.citations) == (each.kind == "neighbors") for each in met)
     breadths = [len(each.partitions) for each in met]
     assert breadths == sorted(breadths, reverse=True)
     told = [
         (each.findings[0], other)
         for each in met
-        if each.kind == "neighbours"
+        if each.kind == "neighbors"
         for other in each.findings[1:]
     ]
     assert len({frozenset(pair) for pair in told}) == len(told)

@@ -115,7 +115,7 @@ def test_findings_that_meet_are_told_by_how_they_do(answer_of: Make) -> None:
     cited = (Citation(alias="n4", partition=1), Citation(alias="n5", partition=2))
     met = (
         Convergence(kind="words", findings=said),
-        Convergence(kind="neighbours", findings=said[:2], citations=cited),
+        Convergence(kind="neighbors", findings=said[:2], citations=cited),
     )
     (section,) = told(answer_of, convergences=met)
     text = joined(section)

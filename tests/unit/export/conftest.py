@@ -138,7 +138,7 @@ def make_crosscheck(said: str) -> Crosscheck:
         ChasedFlag(source=2, place=2, text="silent", target=1, swept=True),
     )  # fmt: skip
     convergences = (
-        Convergence(kind="neighbours", findings=(first, second), citations=(cited(1, "n2"),)),
+        Convergence(kind="neighbors", findings=(first, second), citations=(cited(1, "n2"),)),
         Convergence(kind="words", findings=(first, second)),
     )
     return Crosscheck(absences=absences, flags=flags, convergences=convergences)

@@ -1,0 +1,89 @@
+"""The stored form of an answer: one JSON document on the run, read back as it is.
+
+Beside it stand the columns of the run (question, mode, status) and its recorded sweeps. The nodes
+of ``answer_nodes`` repeat parts of the answer for queries and are never read back.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.model import (
+    Answer,
+    Citation,
+    Coverage,
+    Crosscheck,
+    Routing,
+    Sweep,
+    SweepStatus,
+    Synthesis,
+    Usage,
+)
+from pgs_neo4j.runs.session import Read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """Everything an answer says beside its run's columns and its recorded sweeps.
+
+    ``unread`` are the sweeps that a bound prevented: they are recorded nowhere else.
+    ``nodes_read`` counts, by partition id, the nodes that the session had read by then. It is
+    None in what the first releases stored.
+
+    Earlier releases stored no ``synthesis``. Their ``complete``, ``reductions``, and ``citations``
+    (None in the first releases) describe the one that ``earlier_answers`` parses from its text.
+    """
+
+    routing: Routing
+    coverage: Coverage
+    usage: Usage
+    seconds: dict[str, float]
+    crosscheck: Crosscheck
+    unread: tuple[Sweep, ...]
+    nodes_read: dict[int, int] | None = None
+    synthesis: Synthesis | None = None
+    complete: bool = True
+    reductions: int = 0
+    citations: tuple[Citation, ...] | None = None
+
+
+DETAILS = TypeAdapter(Details)
+EARLIER_FIELDS = ("complete", "reductions", "citations")
+KINDS = {"neighbours": "neighbors"}  # of convergences, as earlier releases spelled them
+
+
+def details_json(answer: Answer, read: Read) -> str:
+    """The details as JSON, without element ids, which do not last."""
+    details = Details(
+        routing=answer.routing,
+        coverage=answer.coverage,
+        usage=answer.usage,
+        seconds=answer.seconds,
+        crosscheck=answer.crosscheck,
+        unread=tuple(sweep for sweep in answer.sweeps if sweep.status is SweepStatus.UNREAD),
+        nodes_read=read.counts,
+        synthesis=answer.synthesis,
+    )
+    data = DETAILS.dump_python(details, mode="json", exclude=set(EARLIER_FIELDS))
+    return json.dumps(_without_element_ids(data), ensure_ascii=False)
+
+
+def read_details(stored: str) -> Details:
+    """The details of a run, written by this release or an earlier one."""
+    data = json.loads(stored)
+    for convergence in data["crosscheck"]["convergences"]:
+        convergence["kind"] = KINDS.get(convergence["kind"], convergence["kind"])
+    return DETAILS.validate_python(data)
+
+
+def _without_element_ids(value: Any) -> Any:
+    """JSON data without the handles that name a node in this database only."""
+    if isinstance(value, dict):
+        return {
+            key: _without_element_ids(item) for key, item in value.items() if key != "element_id"
+        }
+    return [_without_element_ids(item) for item in value] if isinstance(value, list) else value
