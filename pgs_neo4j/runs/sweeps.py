@@ -7,7 +7,7 @@ next ``continue`` or ``targeted`` run of the session, since it does not read the
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +77,7 @@ async def recorded_sweeps(
     return [_sweep(row, generation) for row in rows]
 
 
-def cited_node(row: dict[str, Any]) -> Node:
+def cited_node(row: Mapping[str, Any]) -> Node:
     """A node that something cites, from its columns."""
     names = ("rank", "element_id", "labels", "text", "title", "key")
     return node_text.node(**{name: row[name] for name in names})
