@@ -1,4 +1,4 @@
-"""An answer as a file: Markdown, JSON, a page, a notebook cell. Pure, no I/O, no clock."""
+"""An answer as Markdown, JSON, a page, or a notebook cell. Pure, no I/O, no clock."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Lazy, so that a command that needs only `export.text` imports no parser of Markdown.
+    # Lazy: most commands need only the wording, and no parser of Markdown.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""What is exported: an answer, the nodes it rests on, and the partitions it stands among."""
+"""The values to export: an answer, its cited nodes, and the partitions around it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pgs_neo4j.model import Answer
 
 
 class AreaState(StrEnum):
-    """How much of a partition the session has read; ``failed``: a sweep tried and read nothing."""
+    """How much of a partition its session has read.
+
+    ``FAILED``: a sweep was tried and read nothing.
+    """
 
     READ = "read"
     PARTIAL = "partial"
@@ -21,7 +24,8 @@ class AreaState(StrEnum):
 class SourceNode:
     """A cited node as it is in the graph now.
 
-    ``text`` is None when the node is gone; ``changed``: its text is another than was read.
+    ``text`` is None if the node is no longer in the graph. ``changed``: its text differs from the
+    one that was read.
     """
 
     partition: int
@@ -35,7 +39,10 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
-    """A partition of the generation, read or not; ``nodes_read`` counts those of the session."""
+    """A partition of the answer's generation, read or not.
+
+    ``nodes_read`` counts the nodes that the session had read.
+    """
 
     partition: int
     nodes: int
@@ -47,10 +54,10 @@ class Area:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """An answer with all that its page shows.
+    """An answer with everything that its page shows.
 
-    ``asked_at`` is an ISO 8601 time. ``areas`` are all partitions of the generation.
-    ``sources`` may hold any nodes that are cited or sighted; of others only the title is shown.
+    ``asked_at`` is an ISO 8601 time. ``areas`` are all partitions of the generation. ``sources``
+    may hold any nodes that are cited or sighted; other nodes are shown by their title only.
     """
 
     answer: Answer

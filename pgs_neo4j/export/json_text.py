@@ -1,14 +1,14 @@
-"""An answer as JSON: everything that is known of it, under keys that stay.
+"""An answer as JSON, complete and under stable keys.
 
-Numbers that JSON has no word for (NaN, infinity) become null. Element ids stay out: they mean
-nothing outside the database, and little in it tomorrow.
+NaN and infinity become null. Element ids are left out: they mean nothing outside the database and
+do not last inside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pgs_neo4j.export import facts
+from pgs_neo4j.export import counts
 from pgs_neo4j.export.document import Area, Document, SourceNode
 from pgs_neo4j.model import (
     Answer,
@@ -27,147 +27,150 @@ from pgs_neo4j.text.mentions import distinct
 
 
 def to_json(document: Document) -> str:
-    """The document as JSON text; parsed again, no text has lost a character."""
+    """Render a document as JSON text; parsing it gives every text back unchanged."""
     return json_text(
         {
             **answer_data(document.answer, document.areas),
             "asked_at": document.asked_at,
             "areas": plain_data(document.areas),
-            "sources": [_source(each) for each in document.sources],
+            "sources": [_source(source) for source in document.sources],
         }
     )
 
 
-def answer_data(found: Answer, areas: Sequence[Area] = ()) -> Json:
-    """An answer as JSON data; its sweeps have the keywords of their ``areas``."""
+def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
+    """An answer as JSON data.
+
+    Sweeps get the keywords of their partitions from ``areas``.
+    """
     keywords = {area.partition: area.keywords for area in areas}
-    made = found.synthesis
+    synthesis, checks = answer.synthesis, answer.crosscheck
     names = ("question", "graph", "session", "run", "mode", "model", "generation")
     return {
-        **{name: getattr(found, name) for name in names},
-        "partial": found.partial,
-        "stopped": found.stopped,
-        "answer": found.text,
-        "complete": made.complete,
-        "reductions": made.reductions,
-        "thesis": made.thesis,
-        "connections": list(made.connections),
-        "absences": list(made.absences),
-        "convergences": list(made.convergences),
-        "citations": citations_data(distinct(made.citations)),
+        **{name: getattr(answer, name) for name in names},
+        "partial": answer.partial,
+        "stopped": answer.stopped,
+        "answer": answer.text,
+        "complete": synthesis.complete,
+        "reductions": synthesis.reductions,
+        "thesis": synthesis.thesis,
+        "connections": list(synthesis.connections),
+        "absences": list(synthesis.absences),
+        "convergences": list(synthesis.convergences),
+        "citations": citations_data(distinct(synthesis.citations)),
         "checks": {
-            "findings": sum(1 for _ in facts.findings(found)),
-            "unsupported_findings": facts.unsupported(found),
-            "misquotes": facts.misquotes(found),
-            "invalid_citations": facts.invalid(found),
+            "findings": counts.finding_count(answer),
+            "unsupported_findings": counts.unsupported_count(answer),
+            "misquotes": counts.misquote_count(answer),
+            "invalid_citations": counts.invalid_citation_count(answer),
         },
-        "checked_absences": [_absence(each) for each in found.crosscheck.absences],
-        "flags": [_flag(each) for each in found.crosscheck.flags],
-        "converging_findings": [_convergence(each) for each in found.crosscheck.convergences],
-        "sweeps": [_sweep(each, keywords) for each in found.sweeps],
-        "routing": plain_data(found.routing),
-        "coverage": coverage_data(found.coverage),
-        "usage": plain_data(found.usage),
-        "synthesis_usage": plain_data(made.usage),
-        "cost": plain_data(found.cost),
-        "seconds": plain_data(found.seconds),
-        "warnings": list(found.warnings),
+        "checked_absences": [_absence(absence) for absence in checks.absences],
+        "flags": [_flag(flag) for flag in checks.flags],
+        "converging_findings": [_convergence(each) for each in checks.convergences],
+        "sweeps": [_sweep(sweep, keywords) for sweep in answer.sweeps],
+        "routing": plain_data(answer.routing),
+        "coverage": coverage_data(answer.coverage),
+        "usage": plain_data(answer.usage),
+        "synthesis_usage": plain_data(synthesis.usage),
+        "cost": plain_data(answer.cost),
+        "seconds": plain_data(answer.seconds),
+        "warnings": list(answer.warnings),
     }
 
 
-def coverage_data(found: Coverage) -> Json:
+def coverage_data(coverage: Coverage) -> Json:
     """Coverage in partitions and in nodes."""
-    return {**plain_data(found), "fraction": plain_data(found.fraction)}
+    return {**plain_data(coverage), "fraction": plain_data(coverage.fraction)}
 
 
-def citations_data(found: Sequence[Citation]) -> list[Json]:
-    """Citations with the key and title of their nodes; both null where one resolves to none."""
+def citations_data(citations: Sequence[Citation]) -> list[Json]:
+    """Citations with the key and title of their nodes, null for invalid ones."""
     names = ("partition", "alias", "node", "title", "valid")
-    return [{name: getattr(each, name) for name in names} for each in found]
+    return [{name: getattr(citation, name) for name in names} for citation in citations]
 
 
-def _sweep(found: Sweep, keywords: Mapping[int, Sequence[str]]) -> Json:
+def _sweep(sweep: Sweep, keywords: Mapping[int, Sequence[str]]) -> Json:
     return {
-        "partition": found.partition,
-        "keywords": list(keywords.get(found.partition, ())),
-        "status": str(found.status),
-        "wave": found.wave,
-        "nodes": found.nodes,
-        "nodes_read": found.nodes_read,
-        "read": plain_data(found.read),
-        "passes": found.passes,
-        "passes_accepted": found.passes_accepted,
-        "report": _report(found.report) if found.report is not None else None,
-        "errors": list(found.errors),
-        "usage": plain_data(found.usage),
-        "seconds": plain_data(found.seconds),
-        "generation": found.generation,
-        "run": found.run,
+        "partition": sweep.partition,
+        "keywords": list(keywords.get(sweep.partition, ())),
+        "status": str(sweep.status),
+        "wave": sweep.wave,
+        "nodes": sweep.nodes,
+        "nodes_read": sweep.nodes_read,
+        "read": plain_data(sweep.read),
+        "passes": sweep.passes,
+        "passes_accepted": sweep.passes_accepted,
+        "report": _report(sweep.report) if sweep.report is not None else None,
+        "errors": list(sweep.errors),
+        "usage": plain_data(sweep.usage),
+        "seconds": plain_data(sweep.seconds),
+        "generation": sweep.generation,
+        "run": sweep.run,
     }
 
 
-def _report(found: Report) -> Json:
+def _report(report: Report) -> Json:
     return {
-        "domain_state": found.domain_state,
-        "findings": [_finding(each) for each in found.findings],
+        "domain_state": report.domain_state,
+        "findings": [_finding(each) for each in report.findings],
         "flags": [
             {"text": each.text, "target": each.target, "citations": citations_data(each.citations)}
-            for each in found.flags
+            for each in report.flags
         ],
-        "absences": [each.text for each in found.absences],
+        "absences": [each.text for each in report.absences],
     }
 
 
-def _finding(found: Finding) -> Json:
+def _finding(finding: Finding) -> Json:
     return {
-        "text": found.text,
-        "supported": found.supported,
-        "citations": citations_data(found.citations),
-        "quotes": plain_data(found.quotes),
+        "text": finding.text,
+        "supported": finding.supported,
+        "citations": citations_data(finding.citations),
+        "quotes": plain_data(finding.quotes),
     }
 
 
-def _absence(found: CheckedAbsence) -> Json:
+def _absence(absence: CheckedAbsence) -> Json:
     return {
-        "text": found.text,
-        "status": str(found.status),
-        "partitions": list(found.partitions),
-        "reported": plain_data(found.reported),
-        "terms": list(found.terms),
-        "searched": found.searched,
-        "method": found.method,
-        "count": found.count,
-        "sightings": [_sighting(each) for each in found.sightings],
+        "text": absence.text,
+        "status": str(absence.status),
+        "partitions": list(absence.partitions),
+        "reported": plain_data(absence.reported),
+        "terms": list(absence.terms),
+        "searched": absence.searched,
+        "method": absence.method,
+        "count": absence.count,
+        "sightings": [_sighting(each) for each in absence.sightings],
     }
 
 
-def _sighting(found: Sighting) -> Json:
+def _sighting(sighting: Sighting) -> Json:
     names = ("partition", "alias", "node", "title", "read")
-    return {name: getattr(found, name) for name in names}
+    return {name: getattr(sighting, name) for name in names}
 
 
-def _flag(found: ChasedFlag) -> Json:
+def _flag(flag: ChasedFlag) -> Json:
     return {
-        "source": found.source,
-        "target": found.target,
-        "place": found.place,
-        "text": found.text,
-        "swept": found.swept,
-        "opportunity": found.absent is not None,
-        "citations": citations_data(found.citations),
-        "answers": plain_data(found.answers),
-        "absent": plain_data(found.absent),
+        "source": flag.source,
+        "target": flag.target,
+        "place": flag.place,
+        "text": flag.text,
+        "swept": flag.swept,
+        "opportunity": flag.absent is not None,
+        "citations": citations_data(flag.citations),
+        "answers": plain_data(flag.answers),
+        "absent": plain_data(flag.absent),
     }
 
 
-def _convergence(found: Convergence) -> Json:
+def _convergence(convergence: Convergence) -> Json:
     return {
-        "kind": found.kind,
-        "partitions": list(found.partitions),
-        "findings": plain_data(found.findings),
-        "citations": citations_data(found.citations),
+        "kind": convergence.kind,
+        "partitions": list(convergence.partitions),
+        "findings": plain_data(convergence.findings),
+        "citations": citations_data(convergence.citations),
     }
 
 
-def _source(found: SourceNode) -> Json:
-    return {**plain_data(found), "gone": found.text is None}
+def _source(source: SourceNode) -> Json:
+    return {**plain_data(source), "gone": source.text is None}

@@ -1,4 +1,4 @@
-"""HTML and SVG by construction: what is not ``Html`` is text, and text is escaped."""
+"""HTML and SVG by construction: all text is escaped unless it is ``Html``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ VOID = frozenset({"br", "hr", "meta"})
 
 
 class Html(str):
-    """Markup that was made here. Joining it to a ``str`` gives a ``str``, which is escaped."""
+    """Markup made by this module.
+
+    Adding it to a ``str`` gives a ``str``, which will be escaped.
+    """
 
     __slots__ = ()
 
@@ -20,24 +23,24 @@ EMPTY = Html()
 
 
 def escaped(text: str) -> Html:
-    """Text as markup that shows it; markup as it is."""
+    """Escape text; return markup as it is."""
     return text if isinstance(text, Html) else Html(html.escape(plain(text)))
 
 
 def element(tag: str, *children: str, **attributes: str | float | bool | None) -> Html:
     """An element: ``element("p", "a < b", class_="note")``.
 
-    In attribute names ``_`` stands for ``-``, and one at the end goes. True gives an attribute
-    without a value, False and None none.
+    In attribute names, ``_`` stands for ``-``, and a trailing ``_`` is removed. True gives an
+    attribute without a value; False and None give no attribute.
     """
-    given = "".join(_attribute(name, value) for name, value in attributes.items())
+    written = "".join(_attribute(name, value) for name, value in attributes.items())
     if tag in VOID:
-        return Html(f"<{tag}{given}>")
-    return Html(f"<{tag}{given}>{joined(children)}</{tag}>")
+        return Html(f"<{tag}{written}>")
+    return Html(f"<{tag}{written}>{joined(children)}</{tag}>")
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
-    """The parts one after the other, each escaped unless it is markup."""
+    """Join parts, each escaped unless it is markup."""
     return Html(escaped(between).join(map(escaped, parts)))
 
 

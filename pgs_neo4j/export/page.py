@@ -1,4 +1,4 @@
-"""An answer as one page: it loads nothing, runs nothing, and can be read anywhere."""
+"""An answer as one HTML page that loads nothing and runs nothing."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import base64
 import hashlib
 from functools import partial
 
-from pgs_neo4j.export import facts, prose, reports, style
-from pgs_neo4j.export.absence_table import absences
+from pgs_neo4j.export import counts, figures, prose, reports, style, wording
+from pgs_neo4j.export.absence_table import absence_table
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.picture import coverage
@@ -16,16 +16,16 @@ from pgs_neo4j.model import AbsenceStatus, Answer, Citation
 from pgs_neo4j.text.mentions import Place, distinct, name_of, place_of
 from pgs_neo4j.text.shown import counted, money, one_line, percent
 
-LONG_QUESTION = 160  # characters from which the question is set smaller
-LONG_LIST = 30  # entries from which a list begins closed
+LONG_QUESTION = 160  # characters; longer questions get smaller type
+LONG_LIST = 30  # entries; longer lists start closed
 
 
 def to_html(document: Document) -> str:
-    """The document as a page of its own.
+    """Render a document as a self-contained page.
 
-    It holds no script, no link that leads out of it, and a policy that forbids both; all that
-    comes from the graph, the model, or the question is shown as text. Citations are buttons
-    that open the text of their node (``popover``), which needs a browser of 2024 or later.
+    The page has no script and no outgoing link, and its policy forbids both. Everything from the
+    graph, the model, or the question is shown as text. Citations are buttons that open the text
+    of their node (``popover``), which needs a browser of 2024 or later.
     """
     nodes = register(document)
     question = one_line(document.answer.question)
@@ -45,37 +45,37 @@ def to_html(document: Document) -> str:
 
 
 def policy(sheet: str) -> str:
-    """A content security policy that allows this style sheet and nothing else."""
+    """The content security policy that allows only this style sheet."""
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def _sections(document: Document, nodes: Register) -> list[Html]:
     answer = document.answer
-    met = answer.crosscheck
-    opened = {sweep.partition for sweep in answer.sweeps}
+    checks = answer.crosscheck
+    linked = {sweep.partition for sweep in answer.sweeps}
     areas = {area.partition: area for area in document.areas}
-    found = [
+    sections = [
         _section("Answer", _answer(answer, nodes)),
         _section("Sources", _sources(document, nodes)),
-        _section("Coverage", coverage(document, opened)),
-        _section("Checked absences", absences(met.absences, nodes, opened)),
+        _section("Coverage", coverage(document, linked)),
+        _section(wording.ABSENCES, absence_table(checks.absences, nodes, linked)),
     ]
     lists = {
-        "Opportunities": (met.opportunities, reports.opportunities),
-        "Chased flags": (met.flags, reports.chased),
+        wording.OPPORTUNITIES: (checks.opportunities, reports.opportunities),
+        wording.FLAGS: (checks.flags, reports.chased_flags),
     }
     for title, (flags, draw) in lists.items():
         if flags:
-            body = draw(flags, nodes, opened)
-            found.append(_section(title, _folded(body, len(flags), "flag")))
-    if met.convergences:
-        body = reports.convergences(met.convergences, nodes, opened)
-        body = _folded(body, len(met.convergences), "convergence")
-        found.append(_section(facts.CONVERGENCES, body))
+            body = draw(flags, nodes, linked)
+            sections.append(_section(title, _folded(body, len(flags), "flag")))
+    if checks.convergences:
+        body = reports.convergences(checks.convergences, nodes, linked)
+        body = _folded(body, len(checks.convergences), "convergence")
+        sections.append(_section(wording.CONVERGENCES, body))
     if answer.sweeps:
-        found.append(_section("Reports", reports.sweeps(answer.sweeps, areas, nodes)))
-    return [*found, _section("Cost and record", _record(answer))]
+        sections.append(_section("Reports", reports.sweep_reports(answer.sweeps, areas, nodes)))
+    return [*sections, _section("Coverage and cost", _record(answer))]
 
 
 def _section(title: str, *children: str) -> Html:
@@ -83,7 +83,7 @@ def _section(title: str, *children: str) -> Html:
 
 
 def _folded(body: Html, count: int, one: str) -> Html:
-    """A long list behind a line that says how long it is."""
+    """Hide a long list behind a line that gives its length."""
     if count < LONG_LIST:
         return body
     return element("details", element("summary", counted(count, one)), body)
@@ -108,21 +108,22 @@ def _header(document: Document) -> Html:
 
 def _tiles(answer: Answer) -> Html:
     cited = [each for each in distinct(answer.synthesis.citations) if each.valid]
-    found = sum(1 for _ in facts.findings(answer))
-    loose, wrong = facts.unsupported(answer), facts.misquotes(answer)
-    missing = answer.crosscheck.absences
-    confirmed = sum(each.status is AbsenceStatus.CONFIRMED for each in missing)
-    read = answer.coverage
+    unsupported, misquotes = counts.unsupported_count(answer), counts.misquote_count(answer)
+    absences = answer.crosscheck.absences
+    confirmed = sum(absence.status is AbsenceStatus.CONFIRMED for absence in absences)
+    coverage = answer.coverage
+    invalid = counted(counts.invalid_citation_count(answer), "invalid citation")
     price = "" if answer.cost is None else f"; cost {money(answer.cost)}"
     tiles = (
-        ("Coverage", percent(read.fraction),
-         f"{read.nodes_read:,} of {counted(read.nodes_total, 'node')}"),
-        ("Nodes cited", f"{len(cited):,}", f"{facts.invalid(answer):,} invalid besides"),
-        ("Findings", f"{found:,}", f"{loose:,} unsupported, {counted(wrong, 'misquote')}"),
-        ("Absences", f"{len(missing):,}", f"{confirmed:,} confirmed"),
+        ("Coverage", percent(coverage.fraction),
+         f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')}"),
+        ("Nodes cited", f"{len(cited):,}", f"and {invalid}"),
+        ("Findings", f"{counts.finding_count(answer):,}",
+         f"{unsupported:,} unsupported, {counted(misquotes, 'misquote')}"),
+        ("Absences", f"{len(absences):,}", f"{confirmed:,} confirmed"),
         ("Model calls", f"{answer.usage.calls:,}", f"{answer.usage.cached:,} cached{price}"),
     )  # fmt: skip
-    return element("dl", *(_tile(*each) for each in tiles), class_="tiles")
+    return element("dl", *(_tile(*tile) for tile in tiles), class_="tiles")
 
 
 def _tile(label: str, figure: str, more: str) -> Html:
@@ -135,7 +136,7 @@ def _tile(label: str, figure: str, more: str) -> Html:
 
 
 def _notes(answer: Answer) -> Html:
-    notes = facts.notes(answer)
+    notes = figures.notes(answer)
     if not notes and not answer.partial:
         return EMPTY
     title = "This answer is partial" if answer.partial else "Notes"
@@ -145,7 +146,7 @@ def _notes(answer: Answer) -> Html:
 
 def _answer(answer: Answer, nodes: Register) -> Html:
     if not answer.text.strip():
-        return element("p", "There is no synthesis.", class_="note")
+        return element("p", wording.NO_SYNTHESIS, class_="note")
     write = partial(nodes.text, citations=answer.synthesis.citations)
     return element("div", prose.blocks(answer.text, write), class_="prose")
 
@@ -153,9 +154,9 @@ def _answer(answer: Answer, nodes: Register) -> Html:
 def _sources(document: Document, nodes: Register) -> Html:
     cited = distinct(document.answer.synthesis.citations)
     if not cited:
-        return element("p", "The answer cites no node.", class_="note")
-    known = {(each.partition, each.alias): each for each in document.sources}
-    items = (_source(each, known, nodes) for each in sorted(cited, key=_by_validity))
+        return element("p", wording.NO_CITATION, class_="note")
+    sources = {(source.partition, source.alias): source for source in document.sources}
+    items = (_source(each, sources, nodes) for each in sorted(cited, key=_by_validity))
     return _folded(element("ul", *items, class_="sources"), len(cited), "citation")
 
 
@@ -163,16 +164,17 @@ def _by_validity(citation: Citation) -> bool:
     return not citation.valid
 
 
-def _source(citation: Citation, known: dict[Place, SourceNode], nodes: Register) -> Html:
+def _source(citation: Citation, sources: dict[Place, SourceNode], nodes: Register) -> Html:
     name = name_of(citation.partition, one_line(citation.alias, 40))
     if not citation.valid:
         struck = element("s", name, class_="invalid")
-        return element("li", struck, " ", element("span", "no such node", class_="note"))
-    source = known.get(place_of(citation))
+        return element("li", struck, " ", element("span", wording.INVALID_CITATION, class_="note"))
+    source = sources.get(place_of(citation))
     title = source.title if source else citation.title or ""
     key = source.key if source else citation.node or ""
     gone = source is not None and source.text is None
-    state = "gone" if gone else "changed" if source is not None and source.changed else ""
+    changed = source is not None and source.changed
+    state = wording.GONE if gone else wording.CHANGED if changed else ""
     return element(
         "li", nodes.button(place_of(citation), name), f" {one_line(title, 160) or 'Untitled'} ",
         element("span", one_line(key, 80), class_="key-of"),
@@ -182,7 +184,8 @@ def _source(citation: Citation, known: dict[Place, SourceNode], nodes: Register)
 
 def _record(answer: Answer) -> Html:
     rows = (
-        joined((element("dt", label), element("dd", text))) for label, text in facts.figures(answer)
+        joined((element("dt", label), element("dd", text)))
+        for label, text in figures.figures(answer)
     )
     return element("dl", *rows, class_="record")
 

@@ -1,82 +1,87 @@
-"""The picture of coverage: a treemap of all partitions, its legend, and the same as a table."""
+"""The picture of coverage: a treemap of all partitions, its legend, and a table."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from pgs_neo4j.export import facts
+from pgs_neo4j.export import figures, wording
 from pgs_neo4j.export.document import Area, AreaState, Document
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.treemap import Rect, squarify
 from pgs_neo4j.text.shown import counted, one_line
 
-# Two frames, of which the style sheet shows one: letters keep their size on a narrow screen.
+# The style sheet shows one of two frames, so letters keep their size on a narrow screen.
 FRAMES = {"wide": (960, 400), "narrow": (360, 420)}
 LETTER = 7.2  # width of a letter of the labels at 12 px, on average
 MARGIN = 6.0
-NAME_ROOM = (34.0, 20.0)  # width and height from which a cell holds its name
-WORD_ROOM = (64.0, 38.0)  # and a keyword below
-BAR = 5.0  # height of the bar that says how much of a partition was read
+NAME_ROOM = (34.0, 20.0)  # least width and height of a cell that shows its name
+WORD_ROOM = (64.0, 38.0)  # and of one that shows keywords
+BAR = 5.0  # height of the bar that shows how much of a partition was read
 
 
-def coverage(document: Document, opened: Collection[int]) -> Html:
-    """The picture, its legend, and its table; ``opened`` have a place on the page to lead to."""
+def coverage(document: Document, linked: Collection[int]) -> Html:
+    """The picture, its legend, and its table.
+
+    ``linked`` are the partitions that have a place on the page.
+    """
     areas = sorted(document.areas, key=lambda area: (-area.nodes, area.partition))
-    said = element("p", f"{facts.headline(document.answer.coverage)} in this session.")
+    headline = f"{figures.coverage_line(document.answer.coverage)} in this session."
     if not areas:
-        return said
-    maps = [_map(areas, name, opened) for name in FRAMES]
-    return joined((said, element("figure", *maps, _legend(areas)), _table(areas, opened)))
+        return element("p", headline)
+    maps = [_map(areas, name, linked) for name in FRAMES]
+    return joined(
+        (element("p", headline), element("figure", *maps, _legend(areas)), _table(areas, linked))
+    )
 
 
-def partition_link(partition: int, opened: Collection[int]) -> Html:
-    """The name of a partition, as a link to what was found in it."""
+def partition_link(partition: int, linked: Collection[int]) -> Html:
+    """The name of a partition, as a link to its report."""
     name = f"P{partition}"
-    if partition not in opened:
+    if partition not in linked:
         return element("span", name, class_="part")
     return element("a", name, href=f"#{place_id(partition)}", class_="part")
 
 
 def place_id(partition: int) -> str:
-    """The id of the place on the page that tells what was found in a partition."""
+    """The id of a partition's report on the page."""
     return f"partition-{partition}"
 
 
-def _map(areas: Sequence[Area], name: str, opened: Collection[int]) -> Html:
+def _map(areas: Sequence[Area], name: str, linked: Collection[int]) -> Html:
     width, height = FRAMES[name]
     hatch = f"hatch-{name}"
     line = element("path", d="M0 8 L8 0", class_="hatch")
     pattern = element("pattern", line, id=hatch, width=8, height=8, patternUnits="userSpaceOnUse")
     rects = squarify([area.nodes for area in areas], width, height)
     cells = (
-        _cell(area, rect, hatch, opened)
+        _cell(area, rect, hatch, linked)
         for area, rect in zip(areas, rects, strict=True)
         if rect.area > 0
     )
     return element(
         "svg", element("defs", pattern), *cells, viewBox=f"0 0 {width} {height}",
-        class_=f"map {name}", role="group", aria_label="Partitions by size, coloured by state",
+        class_=f"map {name}", role="group", aria_label="Partitions by size, colored by state",
     )  # fmt: skip
 
 
-def _cell(area: Area, rect: Rect, hatch: str, opened: Collection[int]) -> Html:
+def _cell(area: Area, rect: Rect, hatch: str, linked: Collection[int]) -> Html:
     box = {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}
     parts = [
-        element("title", facts.area_words(area)),
+        element("title", figures.area_line(area)),
         element("rect", **box, class_="cell"),
         element("rect", **box, class_="pool", fill=f"url(#{hatch})") if area.pool else EMPTY,
         _bar(area, rect) if area.state is AreaState.PARTIAL else EMPTY,
         *_labels(area, rect),
     ]
     group = element("g", *parts, class_=str(area.state))
-    if area.partition not in opened:
+    if area.partition not in linked:
         return group
-    # Out of the tab order: the table below has the same links, and no picture before them.
+    # Outside the tab order, because the table below has the same links.
     return element("a", group, href=f"#{place_id(area.partition)}", tabindex="-1")
 
 
 def _bar(area: Area, rect: Rect) -> Html:
-    """How much of it was read, at the lower edge."""
+    """How much of a partition was read, at the lower edge of its cell."""
     share = min(max(area.nodes_read / area.nodes, 0.0), 1.0)
     height = min(BAR, rect.height / 3)
     width = max(rect.width - 2.0, 0.0)
@@ -105,14 +110,14 @@ def _labels(area: Area, rect: Rect) -> list[Html]:
 def _legend(areas: Sequence[Area]) -> Html:
     entries = []
     for state in AreaState:
-        those = [area for area in areas if area.state is state]
-        if those:
-            nodes = counted(sum(area.nodes for area in those), "node")
-            text = f"{facts.STATE_WORDS[state]}: {counted(len(those), 'partition')}, {nodes}"
+        members = [area for area in areas if area.state is state]
+        if members:
+            nodes = counted(sum(area.nodes for area in members), "node")
+            text = f"{wording.STATE_WORDS[state]}: {counted(len(members), 'partition')}, {nodes}"
             entries.append(_key(str(state), text))
     pools = sum(area.pool for area in areas)
     if pools:
-        text = f"hatched: {counted(pools, 'pool')} of nodes that no relationship places"
+        text = f"hatched: {counted(pools, 'pool')} of nodes without relationships to place them"
         entries.append(_key("pooled", text))
     return element("figcaption", element("ul", *entries, class_="legend"))
 
@@ -121,20 +126,20 @@ def _key(kind: str, text: str) -> Html:
     return element("li", element("span", class_=f"key {kind}", aria_hidden="true"), text)
 
 
-def _table(areas: Sequence[Area], opened: Collection[int]) -> Html:
+def _table(areas: Sequence[Area], linked: Collection[int]) -> Html:
     head = ("Partition", "Keywords", "Nodes", "Read", "State")
     classes = (None, None, "right", "right", None)
     row = [element("th", h, scope="col", class_=c) for h, c in zip(head, classes, strict=True)]
-    rows = [element("tr", *_cells(area, opened)) for area in areas]
+    rows = [element("tr", *_cells(area, linked)) for area in areas]
     table = element("table", element("thead", element("tr", *row)), element("tbody", *rows))
-    summary = element("summary", f"The same as a table of {counted(len(areas), 'partition')}")
+    summary = element("summary", f"Show {counted(len(areas), 'partition')} as a table")
     return element("details", summary, element("div", table, class_="scroll"))
 
 
-def _cells(area: Area, opened: Collection[int]) -> list[Html]:
-    state = facts.STATE_WORDS[area.state] + (", pool" if area.pool else "")
+def _cells(area: Area, linked: Collection[int]) -> list[Html]:
+    state = wording.STATE_WORDS[area.state] + (", pool" if area.pool else "")
     return [
-        element("th", partition_link(area.partition, opened), scope="row"),
+        element("th", partition_link(area.partition, linked), scope="row"),
         element("td", one_line(", ".join(area.keywords), 200)),
         element("td", f"{area.nodes:,}", class_="right"),
         element("td", f"{area.nodes_read:,}", class_="right"),

@@ -1,4 +1,4 @@
-"""A model's Markdown as HTML: its shape from the parser, its text from here."""
+"""A model's Markdown as HTML: the parser gives its shape, this module its text."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from pgs_neo4j.export.markup import Html, element, escaped
 from pgs_neo4j.export.written import inert_parser
 from pgs_neo4j.text.shown import plain
 
-HEADING = 3  # the level of the highest heading: the page has those above
+HEADING = 3  # level of the highest heading; the page itself uses those above
 _SHAPED = re.compile(r"[*_`\\&\n]")
 
 Write = Callable[[str], Html]
 
 
 def blocks(text: str, write: Write) -> Html:
-    """A text of paragraphs, lists, tables; ``write`` makes markup of each stretch of text."""
+    """Render paragraphs, lists, and tables.
+
+    ``write`` turns each stretch of text into markup.
+    """
     parser = _parser()
     tokens = parser.parse(plain(text))
     for token in tokens:
@@ -34,7 +37,7 @@ def blocks(text: str, write: Write) -> Html:
 
 
 def line(text: str, write: Write) -> Html:
-    """A text with emphasis and code, but no blocks."""
+    """Render a text with emphasis and code, but without blocks."""
     text = plain(text)
     if not _SHAPED.search(text):
         return write(text)
@@ -50,28 +53,28 @@ def _parser() -> MarkdownIt:
 
 
 def _attributes(token: Token) -> dict[str, str | int | float]:
-    """Only where a list begins to count, and how a table column is aligned, as a class."""
+    """The allowed attributes: where a list begins, and a column's alignment as a class."""
     if token.type == "ordered_list_open" and "start" in token.attrs:
         return {"start": token.attrs["start"]}
     return {"class": "right"} if "right" in str(token.attrs.get("style", "")) else {}
 
 
 def _written(tokens: Sequence[Token], write: Write) -> Iterator[Token]:
-    """The tokens with all text as markup; a citation may go on over the end of a line."""
-    held: list[str] = []
+    """Replace all text by markup; a citation may continue on the next line."""
+    pending: list[str] = []
     for token in tokens:
         if token.type in {"text", "softbreak"}:
-            held.append("\n" if token.type == "softbreak" else token.content)
+            pending.append("\n" if token.type == "softbreak" else token.content)
             continue
-        if held:
-            yield _raw(write("".join(held)))
-            held = []
+        if pending:
+            yield _raw(write("".join(pending)))
+            pending = []
         if token.type == "code_inline":
             yield _raw(element("code", write(token.content)))
         else:
             yield token
-    if held:
-        yield _raw(write("".join(held)))
+    if pending:
+        yield _raw(write("".join(pending)))
 
 
 def _raw(markup: Html) -> Token:

@@ -1,27 +1,30 @@
-"""Every node that a page can open, and the buttons that open it."""
+"""The nodes that a page can open, and the buttons that open them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pgs_neo4j.export import prose
+from pgs_neo4j.export import prose, wording
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
 from pgs_neo4j.model import Answer, Citation, Sighting, Stated
 from pgs_neo4j.text.mentions import Cited, Place, judged, name_of, pieces, place_of, reported
 from pgs_neo4j.text.shown import one_line
 
-INVALID = "No report cites such a node."
 UNKNOWN = "The text of this node is not part of this page."
-GONE = "This node is gone from the graph, so its text cannot be shown."
+GONE = f"This node is {wording.GONE}, so its text cannot be shown."
+CHANGED = "Its text has changed since it was read. This is the current text."
 
-FindingPlace = tuple[str, int, int]  # run, empty for the one at hand, partition, place in it
+FindingPlace = tuple[str, int, int]  # run (empty for this one), partition, place in its report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A node with the id of the element that shows it; ``source`` is None without its text."""
+    """A node and the id of the element that shows it.
+
+    ``source`` is None if the document does not have the node's text.
+    """
 
     id: str
     place: Place
@@ -32,17 +35,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Nodes by place; ``known`` says of each place that the reports cite whether it is valid.
+    """Nodes by place.
 
-    ``findings`` are the citations of findings by run, partition, and place in the report.
+    ``validity`` says whether each place that the reports cite is valid. ``findings`` holds the
+    citations of findings by run, partition, and place in the report.
     """
 
     entries: Mapping[Place, Entry]
-    known: Mapping[Place, bool]
+    validity: Mapping[Place, bool]
     findings: Mapping[FindingPlace, tuple[Citation, ...]]
 
     def button(self, place: Place, label: str) -> Html:
-        """A button that opens a node; the label alone where there is nothing to open."""
+        """A button that opens a node, or its label alone if there is nothing to open."""
         entry = self.entries.get(place)
         if entry is None:
             return escaped(label)
@@ -54,11 +58,11 @@ class Register:
     def text(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
     ) -> Html:
-        """Text with its aliases as buttons, or struck where they resolve to nothing.
+        """Text with its aliases as buttons; invalid ones are struck out.
 
-        ``citations`` decide about aliases; without them, those of all reports do.
+        ``citations`` decide which aliases are valid. Without them, those of all reports do.
         """
-        valid = self.known if citations is None else judged(citations)
+        valid = self.validity if citations is None else judged(citations)
         drawn = (
             escaped(piece) if isinstance(piece, str) else self._group(piece, valid)
             for piece in pieces(text, partition)
@@ -68,39 +72,38 @@ class Register:
     def line(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
     ) -> Html:
-        """The same for a bullet of a report, which may hold emphasis and code."""
+        """The same as ``text`` for a report's bullet, which may have emphasis and code."""
         return prose.line(text, lambda stretch: self.text(stretch, partition, citations))
 
-    def finding(self, found: Stated) -> Html:
-        """A finding of the report on a partition, named before it."""
-        return self.stated(found, self.findings.get((found.run, found.partition, found.place)))
-
-    def stated(self, found: Stated, citations: tuple[Citation, ...] | None = None) -> Html:
-        """Any bullet of the report on a partition, named before it."""
-        said = self.line(found.text, found.partition, citations)
-        return joined((element("b", f"P{found.partition}", class_="part"), " ", said))
+    def finding(self, stated: Stated) -> Html:
+        """A finding after the name of its partition."""
+        citations = self.findings.get((stated.run, stated.partition, stated.place))
+        text = self.line(stated.text, stated.partition, citations)
+        return joined((element("b", f"P{stated.partition}", class_="part"), " ", text))
 
     def _group(self, group: tuple[Cited, ...], valid: Mapping[Place, bool]) -> Html:
-        """A group that may break between its aliases, but not at its brackets."""
+        """A group that may wrap between its aliases, but not at its brackets."""
         drawn: list[str] = []
-        for each in group:
-            kept = each.after.rstrip()
-            alias = self._alias(each, valid)
-            drawn += [element("span", each.before, alias, kept, class_="kept")]
-            drawn += [each.after[len(kept) :]]
+        for cited in group:
+            after = cited.after.rstrip()
+            alias = self._alias(cited, valid)
+            drawn += [element("span", cited.before, alias, after, class_="kept")]
+            drawn += [cited.after[len(after) :]]
         return element("span", *drawn, class_="cites")
 
     def _alias(self, cited: Cited, valid: Mapping[Place, bool]) -> Html:
         good = valid.get(cited.place)
-        if good is None:  # nobody has judged it
+        if good is None:  # cited by no report, so never checked
             return escaped(cited.text)
         if good:
             return self.button(cited.place, cited.text)
-        return element("s", cited.text, class_="invalid", title=INVALID)
+        return element(
+            "s", cited.text, class_="invalid", title=wording.INVALID_CITATION.capitalize()
+        )
 
 
 def register(document: Document) -> Register:
-    """All nodes that the document cites or sights, those with a text first."""
+    """Register all nodes that a document cites or sights, those with a text first."""
     answer = document.answer
     citations = (*answer.synthesis.citations, *reported(answer))
     entries: dict[Place, Entry] = {}
@@ -111,9 +114,9 @@ def register(document: Document) -> Register:
     return Register(entries, judged(citations), _findings(answer))
 
 
-def popovers(found: Register) -> Html:
+def popovers(nodes: Register) -> Html:
     """The elements that the buttons open."""
-    return joined(map(_popover, found.entries.values()), "\n")
+    return joined(map(_popover, nodes.entries.values()), "\n")
 
 
 def _nodes(
@@ -121,17 +124,17 @@ def _nodes(
 ) -> Iterator[tuple[Place, str, str, SourceNode | None]]:
     for source in document.sources:
         yield (source.partition, source.alias), source.title, source.key, source
-    for each in citations:
-        if each.valid:
-            yield place_of(each), each.title or "", each.node or "", None
+    for citation in citations:
+        if citation.valid:
+            yield place_of(citation), citation.title or "", citation.node or "", None
     for absence in document.answer.crosscheck.absences:
-        for seen in absence.sightings:
-            yield place_of_sighting(seen), seen.title, seen.node, None
+        for sighting in absence.sightings:
+            yield place_of_sighting(sighting), sighting.title, sighting.node, None
 
 
-def place_of_sighting(seen: Sighting) -> Place:
-    """What identifies a node that was sighted."""
-    return seen.partition, seen.alias
+def place_of_sighting(sighting: Sighting) -> Place:
+    """The place of a sighted node."""
+    return sighting.partition, sighting.alias
 
 
 def _findings(answer: Answer) -> dict[FindingPlace, tuple[Citation, ...]]:
@@ -159,13 +162,12 @@ def _popover(entry: Entry) -> Html:
 
 def _about(entry: Entry) -> Html:
     labels = entry.source.labels if entry.source else ()
-    facts = [one_line(each, 200) for each in (*labels, entry.key) if each]
-    return element("p", " · ".join(facts), class_="meta") if facts else EMPTY
+    parts = [one_line(text, 200) for text in (*labels, entry.key) if text]
+    return element("p", " · ".join(parts), class_="meta") if parts else EMPTY
 
 
 def _text(source: SourceNode | None) -> Html:
     if source is None or source.text is None:
         return element("p", UNKNOWN if source is None else GONE, class_="note")
-    changed = "Its text has changed since it was read; this is how it is now."
-    note = element("p", changed, class_="note") if source.changed else EMPTY
+    note = element("p", CHANGED, class_="note") if source.changed else EMPTY
     return joined((note, element("div", source.text, class_="text")))

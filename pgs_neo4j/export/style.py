@@ -1,4 +1,4 @@
-"""The style sheets: of the page, whose policy names its hash, and of the notebook cell."""
+"""The style sheets of the page and of the notebook cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A squarified treemap: sizes as rectangles that fill a frame and are not far from squares.
+"""A squarified treemap: nearly square rectangles that fill a frame.
 
 Bruls, Huizing, van Wijk, "Squarified Treemaps", Data Visualization 2000.
 """
@@ -29,19 +29,19 @@ NOTHING = Rect(0.0, 0.0, 0.0, 0.0)
 
 
 def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect, ...]:
-    """A rectangle for each size, in the order given, with areas in proportion to the sizes.
+    """A rectangle for each size, in input order, with areas proportional to the sizes.
 
-    The largest stands in the upper left; ties go by place, so equal input gives equal output.
-    Together they cover the frame. What is not above 0, or no number, gets no area.
+    The largest is in the upper left; ties are broken by position, so the result is deterministic.
+    Together the rectangles cover the frame. Sizes that are not finite or not above 0 get no area.
     """
-    shown = {i: float(s) for i, s in enumerate(sizes) if s > 0 and math.isfinite(s)}
+    finite = {i: float(s) for i, s in enumerate(sizes) if s > 0 and math.isfinite(s)}
     rects = [NOTHING] * len(sizes)
-    if not shown or width <= 0 or height <= 0:
+    if not finite or width <= 0 or height <= 0:
         return tuple(rects)
-    largest = max(shown.values())
-    total = sum(size / largest for size in shown.values())  # no overflow, whatever the sizes
-    order = sorted(shown, key=lambda i: (-shown[i], i))
-    areas = [shown[i] / largest / total * width * height for i in order]
+    largest = max(finite.values())
+    total = sum(size / largest for size in finite.values())  # no size can overflow it
+    order = sorted(finite, key=lambda i: (-finite[i], i))
+    areas = [finite[i] / largest / total * width * height for i in order]
     free = Rect(0.0, 0.0, width, height)
     begin = 0
     while begin < len(areas):
@@ -54,7 +54,7 @@ def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect,
 
 
 def _row(areas: Sequence[float], begin: int, side: float) -> int:
-    """Where the row ends that begins here: before its worst aspect ratio would grow."""
+    """The end of the row that starts at ``begin``: before its worst ratio grows."""
     total, worst, end = 0.0, math.inf, begin
     while end < len(areas):
         grown = total + areas[end]
@@ -66,7 +66,7 @@ def _row(areas: Sequence[float], begin: int, side: float) -> int:
 
 
 def _worst(largest: float, smallest: float, total: float, side: float) -> float:
-    """The aspect ratio farthest from 1 in a row of this total area along a side."""
+    """The worst aspect ratio in a row of this total area along a side."""
     thickness = total / side if side > 0 else 0.0
     if thickness <= 0 or smallest <= 0:
         return math.inf
@@ -74,11 +74,11 @@ def _worst(largest: float, smallest: float, total: float, side: float) -> float:
 
 
 def _place(areas: Sequence[float], free: Rect, *, last: bool) -> tuple[list[Rect], Rect]:
-    """A row along the shorter side of what is free, and what it leaves free."""
+    """A row along the shorter side of the free area, and the area left free."""
     upright = free.width >= free.height
     side, depth = (free.height, free.width) if upright else (free.width, free.height)
     total = sum(areas)
-    # The last row and the last of a row take what is left: rounding leaves no gap.
+    # The last row, and the last cell of a row, take the rest, so rounding leaves no gap.
     thickness = depth if last else min(total / side if side > 0 else 0.0, depth)
     rects: list[Rect] = []
     offset = 0.0

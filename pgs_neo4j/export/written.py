@@ -1,4 +1,4 @@
-"""The model's Markdown: read so that only its shape counts, and made safe to write on after."""
+"""The model's Markdown, parsed for its shape only and made safe to embed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from markdown_it.token import Token
 
 from pgs_neo4j.text.shown import plain
 
-# Lists and quotations deeper than this are left out by the parser, which goes down by recursion.
+# The parser recurses, so it leaves out lists and quotations nested deeper than this.
 NESTING = 60
 ROUNDS = 3
 
-# Also an address in angle brackets, of the web or of mail, which would be a link.
+# Includes web and mail addresses in angle brackets, which would be links.
 _TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]++@)")
 _INERT = ("link", "image", "autolink", "reference", "html_block", "html_inline")
-# Between the characters that make a link, an image, or the definition of a link.
+# The point between the characters that make a link, an image, or a link definition.
 _LINK = re.compile(r"(?<=\])(?=\()|(?<=!)(?=\[)")
 _DEFINITION = re.compile(r"(?<=\])(?=:)")
-# A line that may begin a link definition, behind the marks of quotations and list items.
+# A line that may begin a link definition, after the marks of quotations and list items.
 _LABEL = re.compile(r"[\s>]*+(?:(?:[-+*]|\d{1,9}[.)])[\s>]++)*+\[")
 _BACKTICKS = re.compile(r"(\\*)(`+)")
 
@@ -31,21 +31,21 @@ Span = tuple[int, int]
 
 
 def inert_parser() -> MarkdownIt:
-    """A parser that knows no links, images, or HTML: all of these are text."""
+    """A parser that treats links, images, and HTML as text."""
     options = {"html": False, "linkify": False, "maxNesting": NESTING}
     return MarkdownIt("commonmark", options).enable("table").disable(list(_INERT))
 
 
 def contained(text: str) -> str:
-    """Markdown that ends where it ends, whatever it holds, and that leads nowhere.
+    """Make Markdown that affects nothing after it and links to nothing.
 
-    An open fence is closed, so headings after it are headings. What a viewer would take for
-    HTML, a link, an image, or the definition of a link is written as text: a citation must not
-    lead to where a node's text wants it to. A bare address stays, since it shows where it leads.
-    But for that, and control characters, it is as it was.
+    An open fence is closed, so that headings after the text stay headings. HTML, links, images,
+    and link definitions are written as text: a node's text must not decide where a citation
+    leads. A bare address stays, because it shows where it leads. Control characters are removed.
+    Everything else stays as it was.
     """
     text = plain(text).rstrip()
-    # Where HTML and fences are does not depend on links, and looking for those can be slow.
+    # Links do not change where HTML and fences are, and parsing links can be slow.
     parser = MarkdownIt("commonmark", {"maxNesting": NESTING}).enable("table")
     parser.disable(["link", "image", "reference"])
     text = _without_tags(text, parser)
@@ -57,46 +57,46 @@ def _without_tags(text: str, parser: MarkdownIt) -> str:
     for _ in range(ROUNDS):
         lines = text.split("\n")
         tokens = parser.parse(text)
-        found = {line for each in tokens if _is_tagged(each) for line in _lines(each)}
-        found |= {line for line in _unsure(tokens, len(lines)) if _TAG.search(lines[line])}
-        if not found:
+        tagged = {line for token in tokens if _is_tagged(token) for line in _lines(token)}
+        tagged |= {line for line in _unsure(tokens, len(lines)) if _TAG.search(lines[line])}
+        if not tagged:
             return text
-        for line in found:
+        for line in tagged:
             lines[line] = _TAG.sub("&lt;", lines[line])
         text = "\n".join(lines)
     return _TAG.sub("&lt;", text)
 
 
 def _is_tagged(token: Token) -> bool:
-    """Whether it is HTML, or holds some, or an address in angle brackets."""
-    inside = (each.type in {"html_inline", "link_open"} for each in token.children or ())
+    """Whether a token is or contains HTML or an address in angle brackets."""
+    inside = (child.type in {"html_inline", "link_open"} for child in token.children or ())
     return token.type == "html_block" or any(inside)
 
 
 def _without_links(text: str, tokens: Sequence[Token]) -> str:
-    """The text with a backslash in whatever would be a link, outside of code."""
+    """Break every link outside code with a backslash."""
     lines = text.split("\n")
     unsure = _unsure(tokens, len(lines))
     for token in tokens:
-        held = _lines(token)
-        if token.type == "inline" and not unsure.intersection(held):
-            stretch = "\n".join(lines[held.start : held.stop])
-            lines[held.start : held.stop] = _unlinked(stretch, list(_code(stretch))).split("\n")
+        span = _lines(token)
+        if token.type == "inline" and not unsure.intersection(span):
+            stretch = "\n".join(lines[span.start : span.stop])
+            lines[span.start : span.stop] = _unlinked(stretch, list(_code(stretch))).split("\n")
     for line in unsure:
         lines[line] = _unlinked(lines[line], ())
     return "\n".join(lines)
 
 
 def _unlinked(stretch: str, code: Sequence[Span]) -> str:
-    """A paragraph with a backslash inside ``](``, ``![``, and ``]:`` of definitions.
+    """Put a backslash inside ``](``, ``![``, and the ``]:`` of definitions.
 
-    Inside, since one before the first character would undo a backslash that is there. Links in
-    code are none, but a definition is one before there is any code.
+    Inside, because a backslash before the first character would undo one that precedes it. Code
+    spans contain no links, but definitions are recognized before code spans.
     """
-    places = [each.start() for each in _LINK.finditer(stretch)]
+    places = [link.start() for link in _LINK.finditer(stretch)]
     places = [place for place in places if not _inside(place, code)]
     if any(map(_LABEL.match, stretch.split("\n"))):
-        places += [each.start() for each in _DEFINITION.finditer(stretch)]
+        places += [colon.start() for colon in _DEFINITION.finditer(stretch)]
     ends = [0, *sorted(places), len(stretch)]
     return "\\".join(stretch[begin:end] for begin, end in pairwise(ends))
 
@@ -107,7 +107,7 @@ def _inside(place: int, code: Sequence[Span]) -> bool:
 
 
 def _code(stretch: str) -> Iterator[Span]:
-    """Where code spans are in a paragraph: from backticks to the next run of as many."""
+    """The code spans of a paragraph: from backticks to the next run of equal length."""
     runs = list(_BACKTICKS.finditer(stretch))
     places: dict[int, list[int]] = defaultdict(list)
     for number, run in enumerate(runs):
@@ -115,7 +115,7 @@ def _code(stretch: str) -> Iterator[Span]:
     number = 0
     while number < len(runs):
         run = runs[number]
-        # An odd number of backslashes before it takes the first backtick away; only outside code.
+        # An odd number of backslashes before a run outside code escapes its first backtick.
         length = len(run[2]) - len(run[1]) % 2
         same = places[length] if length else []
         at = bisect(same, number)
@@ -126,15 +126,15 @@ def _code(stretch: str) -> Iterator[Span]:
 
 
 def _unsure(tokens: Sequence[Token], count: int) -> set[int]:
-    """Lines of which it is not sure what a viewer makes, so nothing there is taken for code.
+    """Lines that viewers may read differently, so that nothing in them is taken for code.
 
-    In tables, which not all know, a cell may end code or be left out; and the parser makes
-    nothing of what is nested too deep, nor of empty lines and rules, which do not matter.
+    Not every viewer knows tables, and a cell may end code or be left out. The parser skips text
+    that is nested too deep. It also skips empty lines and rules, which do not matter.
     """
     kinds = {"inline", "fence", "code_block", "html_block"}
-    seen = {line for each in tokens if each.type in kinds for line in _lines(each)}
-    tables = {line for each in tokens if each.type == "table_open" for line in _lines(each)}
-    return set(range(count)) - seen | tables
+    parsed = {line for token in tokens if token.type in kinds for line in _lines(token)}
+    tables = {line for token in tokens if token.type == "table_open" for line in _lines(token)}
+    return set(range(count)) - parsed | tables
 
 
 def _lines(token: Token) -> range:
@@ -142,7 +142,7 @@ def _lines(token: Token) -> range:
 
 
 def _closing(parser: MarkdownIt, text: str) -> str:
-    """What closes a fence that would take in what follows; empty when none would."""
+    """The text that closes an open fence; empty if no fence is open."""
     tokens = parser.parse(f"{text}\n\n# Next")
     open_fence = bool(tokens) and tokens[-1].type == "fence" and tokens[-1].level == 0
     return f"\n{tokens[-1].markup}" if open_fence else ""

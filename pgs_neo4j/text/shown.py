@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # A terminal that shows the file obeys escape sequences, and every viewer reorders text at
 # bidirectional controls: neither may come from a node. A sequence that never ends takes nothing.
@@ -28,6 +29,24 @@ def one_line(text: str, limit: int | None = None) -> str:
 def counted(count: int, one: str, many: str | None = None) -> str:
     """A count with its noun: ``1 node``, ``1,200 nodes``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def partition_names(partition_ids: Sequence[int], limit: int | None = None) -> str:
+    """Partitions by name: ``P1``, ``P1 and P2``, ``P1, P2, and P3``, ``P1, P2, and 3 more``.
+
+    At most ``limit`` are named.
+    """
+    names = [f"P{number}" for number in partition_ids]
+    if limit is not None and len(names) > limit:
+        names = [*names[:limit], f"{len(names) - limit:,} more"]
+    if len(names) < 3:
+        return " and ".join(names)
+    return f"{', '.join(names[:-1])}, and {names[-1]}"
+
+
+def tokens(read: int, written: int, *, estimated: bool) -> str:
+    """Token counts of prompts and replies: ``about 24,000 tokens in, 4,000 out``."""
+    return f"{'about ' if estimated else ''}{read:,} tokens in, {written:,} out"
 
 
 def percent(share: float) -> str:

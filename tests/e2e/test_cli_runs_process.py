@@ -122,7 +122,7 @@ async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
     stopped = await pgs("ask", QUESTION, "--max-calls", "2")
     assert stopped.code == 3
     assert stopped.out.startswith("## Thesis")
-    assert "1 partition swept, 40 nodes read, 3 left unread" in " ".join(stopped.out.split())
+    assert "1 partition swept; 40 nodes read; 3 not read" in " ".join(stopped.out.split())
     assert "2 calls (max_calls)" in stopped.out
     assert "could cross the budget of 2 calls" in stopped.err
     assert len(fake.chats) == 2
@@ -131,7 +131,7 @@ async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
     resumed = await pgs("resume", run, "--max-calls", "none")
     assert resumed.code == 0
     assert f"run: {run} goes on" in resumed.err
-    assert "4 partitions swept, 160 nodes read" in resumed.out
+    assert "4 partitions swept; 160 nodes read" in resumed.out
     assert "1 from the cache" in resumed.out
     assert "pgs resume" not in resumed.out
     assert len(fake.chats) == 2 + 4

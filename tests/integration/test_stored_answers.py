@@ -113,13 +113,13 @@ async def test_a_cited_node_that_is_gone_stays_a_valid_citation_and_is_told_as_g
     gone = [each for each in document.sources if each.text is None]
     assert [(each.key, each.title) for each in gone] == [(cited.node, cited.title)]
     text = to_markdown(document)
-    assert "gone from the graph since" in text
+    assert "no longer in the graph" in text
     assert "Invalid citations" not in text
     told = json.loads(to_json(document))
     assert told["checks"]["unsupported_findings"] == told["checks"]["invalid_citations"] == 0
     page = to_html(document)
-    assert "no report cites such a node" not in page
-    assert "This node is gone from the graph" in page
+    assert "no report cites this node" not in page
+    assert "This node is no longer in the graph" in page
 
 
 async def test_a_true_quotation_stays_one_after_its_node_was_edited(engine, db):

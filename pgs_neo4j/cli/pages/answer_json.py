@@ -1,4 +1,4 @@
-"""An answer and a stored run as plain JSON data, with the keys that ``pgs export`` has."""
+"""An answer and a stored run as JSON data, with the keys of ``pgs export``."""
 
 from __future__ import annotations
 
@@ -16,39 +16,42 @@ if TYPE_CHECKING:
     from pgs_neo4j.runs.runs import StoredRun
 
 
-def answer(found: Answer, areas: Sequence[Area] = (), searched: SearchAnswer | None = None) -> Json:
-    """The answer of ``pgs ask``; ``areas`` are the partitions around it, for their keywords.
+def answer(
+    result: Answer, areas: Sequence[Area] = (), searched: SearchAnswer | None = None
+) -> Json:
+    """The answer of ``pgs ask``.
 
-    ``searched`` is the answer of the search before it, if there was one.
+    ``areas`` are the partitions around it, for their keywords. ``searched`` is the answer of a
+    preceding search, if there was one.
     """
-    return {**answer_data(found, areas), "search": search(searched) if searched else None}
+    return {**answer_data(result, areas), "search": search(searched) if searched else None}
 
 
 def run(stored: StoredRun, document: Document | None) -> Json:
-    """A stored run: its answer, or, with null in its place, how it ended without one."""
-    kept = stored.properties
-    head = {"status": stored.status, "asked_at": kept.get("started_at")}
-    head |= {"finished_at": kept.get("finished_at"), "error": kept.get("error")}
+    """A stored run with its answer, or with null and how it ended."""
+    properties = stored.properties
+    head = {"status": stored.status, "asked_at": properties.get("started_at")}
+    head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}
     if document is not None:
         return {**head, **answer_data(document.answer, document.areas)}
     names = {"graph": stored.graph, "session": stored.session, "run": stored.id}
     return {
         **head,
-        "question": kept.get("question"),
+        "question": properties.get("question"),
         **names,
-        "mode": kept.get("mode"),
+        "mode": properties.get("mode"),
         "partial": True,
         "answer": None,
     }
 
 
-def search(found: SearchAnswer) -> Json:
-    """The answer from the nearest nodes, best first, and how they were found."""
+def search(result: SearchAnswer) -> Json:
+    """The answer from the nearest nodes, best first, and the search method."""
     return {
-        "answer": found.text,
-        "method": found.method,
+        "answer": result.text,
+        "method": result.method,
         "nodes": [
-            {"alias": node.alias, "node": node.key, "title": node.title} for node in found.nodes
+            {"alias": node.alias, "node": node.key, "title": node.title} for node in result.nodes
         ],
-        "citations": citations_data(distinct(found.citations)),
+        "citations": citations_data(distinct(result.citations)),
     }

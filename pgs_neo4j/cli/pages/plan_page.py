@@ -1,4 +1,4 @@
-"""What stands below the table of a plan: totals, what may come on top, and the cost. Pure."""
+"""The lines below the table of a plan: totals, possible additions, and cost. Pure."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.text import labelled
 from pgs_neo4j.model import Plan, PlannedCalls
-from pgs_neo4j.text.shown import counted, money, one_line
+from pgs_neo4j.text.shown import counted, money, one_line, tokens
 
 
 def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
-    """The figures of a plan; ``unpriced`` are the models whose price is not known."""
+    """The figures of a plan; ``unpriced`` are the models without a configured price."""
     rows = [
         ("Sweeps", sweeps(plan)),
         ("Why", one_line(shared_reason(plan))),
         ("Synthesis", calls(plan.synthesis)),
         (
             "Total",
-            f"{counted(plan.calls, 'call')}, {tokens(plan.input_tokens, plan.output_tokens)}",
+            f"{counted(plan.calls, 'call')}, {_tokens(plan.input_tokens, plan.output_tokens)}",
         ),
-        ("Flags", f"may add {calls(plan.flagged)} at most" if plan.flagged.calls else ""),
+        ("Flags", f"may add at most {calls(plan.flagged)}" if plan.flagged.calls else ""),
         ("Cost", cost(plan, unpriced)),
-        ("Bound", one_line(plan.budget)),
+        ("Limit", one_line(plan.budget)),
         ("Model", models(plan)),
         ("Note", one_line(plan.routing.note)),
     ]
@@ -29,7 +29,7 @@ def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
 
 
 def shared_reason(plan: Plan) -> str:
-    """Why the partitions are read, when it is the same for all; else empty."""
+    """The reason for reading the partitions if all share it, else empty."""
     reasons = {each.reason for each in plan.sweeps}
     return reasons.pop() if len(reasons) == 1 else ""
 
@@ -38,7 +38,8 @@ def sweeps(plan: Plan) -> str:
     """``15 of 68 partitions, 1,095 nodes, 16 passes, 3 of them in the cache``."""
     if not plan.sweeps:
         return "nothing is left to read"
-    nodes, passes = sum(p.nodes for p in plan.sweeps), sum(p.passes for p in plan.sweeps)
+    nodes = sum(sweep.nodes for sweep in plan.sweeps)
+    passes = sum(sweep.passes for sweep in plan.sweeps)
     cached = f", {plan.cached:,} of them in the cache" if plan.cached else ""
     return (
         f"{len(plan.sweeps)} of {counted(plan.routing.considered, 'partition')}, "
@@ -49,30 +50,29 @@ def sweeps(plan: Plan) -> str:
 def calls(planned: PlannedCalls) -> str:
     """``1 call, about 24,000 tokens in, 4,000 out``."""
     return (
-        f"{counted(planned.calls, 'call')}, {tokens(planned.input_tokens, planned.output_tokens)}"
+        f"{counted(planned.calls, 'call')}, {_tokens(planned.input_tokens, planned.output_tokens)}"
     )
 
 
-def tokens(read: int, written: int) -> str:
-    """``about 24,000 tokens in, 4,000 out``."""
-    return f"about {read:,} tokens in, {written:,} out"
+def _tokens(read: int, written: int) -> str:
+    return tokens(read, written, estimated=True)
 
 
 def cost(plan: Plan, unpriced: Sequence[str]) -> str:
-    """The band in which the cost is likely to be, or how to have it told."""
+    """The likely range of the cost, or how to configure prices."""
     if plan.low is None or plan.high is None:
-        named = " and ".join(f'[models."{one_line(name, 60)}"]' for name in unpriced)
+        names = " and ".join(f'[models."{one_line(name, 60)}"]' for name in unpriced)
         return (
-            f"unknown; add input_price and output_price per million tokens under {named} in "
+            f"unknown; add input_price and output_price (per million tokens) under {names} in "
             "pgs.toml"
         )
     if not plan.high:
         return "nothing: no language model is used"
-    aside = ", those for flags aside" if plan.flagged.calls else ""
+    aside = ", without the calls for flags" if plan.flagged.calls else ""
     return f"between {money(plan.low)} and {money(plan.high)}{aside}"
 
 
 def models(plan: Plan) -> str:
-    """Who reads, and who writes."""
+    """The sweep model and the synthesis model."""
     names = dict.fromkeys((one_line(plan.sweep_model, 60), one_line(plan.synthesis_model, 60)))
     return " / ".join(names)

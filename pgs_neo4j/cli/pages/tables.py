@@ -9,7 +9,7 @@ from rich.text import Text
 
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.pages.text import moment
-from pgs_neo4j.export.facts import headline
+from pgs_neo4j.export.figures import coverage_line
 from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
 from pgs_neo4j.runs.jobs import Job
 from pgs_neo4j.runs.session import SessionInfo
@@ -119,7 +119,7 @@ def sessions(found: Sequence[SessionInfo]) -> Table:
             info.id,
             info.graph,
             info.runs,
-            headline(info.coverage) if info.coverage else "-",
+            coverage_line(info.coverage) if info.coverage else "-",
             moment(info.updated_at),
         )
         for info in found

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from pgs_neo4j.cli.pages import page
+from pgs_neo4j.export import figures, wording
 from pgs_neo4j.model import Answer, Citation, Coverage, Sweep, SweepStatus, Synthesis, Usage
 
 Make = Callable[..., Answer]
@@ -17,12 +18,12 @@ def test_sources_name_each_node_once_and_flag_what_is_invalid(answer_of: Make) -
     assert page.sources(answer_of().synthesis.citations, 80) == [
         "Sources",
         "  P1:n2  Second",
-        "  P1:n9  (invalid: no report cites such a node)",
+        "  P1:n9  (invalid: no report cites this node)",
     ]
 
 
 def test_sources_of_an_answer_that_cites_nothing() -> None:
-    assert page.sources((), 80) == ["Sources", "  none: the answer cites no node"]
+    assert page.sources((), 80) == ["Sources", "  The answer cites no node."]
 
 
 def test_a_hostile_title_stays_on_its_line(hostile: str) -> None:
@@ -42,7 +43,7 @@ def test_a_search_citation_has_no_partition() -> None:
 def test_summary_tells_coverage_cost_time_and_trouble(answer_of: Make) -> None:
     text = "\n".join(page.summary(answer_of(), 80))
     assert "1 of 4 partitions, 40 of 160 nodes (25 %) in session default" in text
-    assert "2 partitions swept, 40 nodes read, 1 failed" in text
+    assert "2 partitions swept; 40 nodes read; 1 failed" in text
     assert "3 calls, 1,200 tokens in, 80 out" in text
     assert "3.2 s (partition 0.1 s, route 0.0 s, sweep 2.0 s, synthesize 1.0 s)" in text
     assert "P2: 0 of 30 nodes were read" in text
@@ -59,9 +60,8 @@ def test_summary_of_a_stopped_run_says_why_and_says_it_once(answer_of: Make) -> 
     warnings = (f"1 of 3 partitions were left unread: {why}", "mind")
     found = answer_of(stopped=why, sweeps=sweeps, warnings=warnings)
     text = " ".join(" ".join(page.summary(found, 80)).split())
-    assert "r1: 2 partitions swept, 1 of them flagged, 45 nodes read, 1 in part, 1 left unread" in (
-        text
-    )
+    assert "r1: 2 partitions swept, 1 of them because of flags; 45 nodes read; " in text
+    assert "read; 1 read in part, 1 not read" in text
     assert text.count(why) == 1
     assert "Stopped the budget of 3 calls" in text
     assert "Note mind" in text
@@ -82,14 +82,14 @@ def test_summary_counts_what_came_from_the_cache_and_what_condensed(answer_of: M
 
 def test_a_run_without_a_synthesis_says_so_instead_of_sources(answer_of: Make) -> None:
     lines = page.below(answer_of(synthesis=Synthesis(text="", complete=False)), 80)
-    assert lines[:2] == ["", page.NO_SYNTHESIS]
+    assert lines[:2] == ["", wording.NO_SYNTHESIS]
     assert "Sources" not in lines
 
 
 def test_above_a_stored_answer_stands_what_was_asked(answer_of: Make, hostile: str) -> None:
     lines = page.above(answer_of(question=hostile), "2026-01-02T03:04:05.6Z", "partial", 80)
     assert lines[1:] == [
-        "Asked     2026-01-02 03:04 UTC of graph papers, mode full",
+        "Asked     2026-01-02 03:04 UTC, graph papers, mode full",
         "Status    partial",
     ]
     assert lines[0].isprintable()
@@ -105,12 +105,12 @@ def test_summary_says_when_no_model_was_used(answer_of: Make, model: str, said: 
 
 
 def test_estimated_tokens_are_called_so() -> None:
-    assert "about 5 tokens in" in page.usage(Usage(calls=1, input_tokens=5, estimated=True))
+    assert "about 5 tokens in" in figures.usage_line(Usage(calls=1, input_tokens=5, estimated=True))
 
 
 def test_advice_is_a_command_that_continues(answer_of: Make, whole: Whole) -> None:
     found = page.advice(answer_of(question="who's there?", session="my line", sweeps=whole))
-    assert found[1] == "Try next, to read the 120 nodes left:"
+    assert found[1] == "To read the 120 nodes that are left:"
     assert found[2] == (
         "  pgs ask --session 'my line' --graph papers --mode continue 'who'\"'\"'s there?'"
     )
@@ -130,15 +130,15 @@ def test_advice_when_everything_is_read(answer_of: Make, whole: Whole) -> None:
 def test_advice_on_a_partial_answer_is_to_resume(answer_of: Make) -> None:
     assert page.advice(answer_of()) == [
         "",
-        "Try next, to complete this answer:",
+        "To complete this answer:",
         "  pgs resume r1",
     ]
 
 
-def test_advice_on_a_stopped_run_says_that_its_bounds_count_anew(answer_of: Make) -> None:
+def test_advice_on_a_stopped_run_says_that_its_limits_start_again(answer_of: Make) -> None:
     found = page.advice(answer_of(stopped="2 calls (max_calls)"))
-    assert found[1:3] == ["Try next, to go on with this run:", "  pgs resume r1"]
-    assert "bounds count anew" in found[3]
+    assert found[1:3] == ["To continue this run:", "  pgs resume r1"]
+    assert "limits start again" in found[3]
 
 
 def test_below_separates_its_parts(answer_of: Make) -> None:

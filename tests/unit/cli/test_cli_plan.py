@@ -58,8 +58,8 @@ def test_totals_and_what_may_come_on_top() -> None:
         "Sweeps    2 of 4 partitions, 80 nodes, 3 passes, 1 of them in the cache",
         "Synthesis 1 call, about 2,000 tokens in, 400 out",
         "Total     3 calls, about 7,000 tokens in, 1,000 out",
-        "Flags     may add 3 calls, about 9,000 tokens in, 90 out at most",
-        "Cost      between 0.12 and 0.4512, those for flags aside",
+        "Flags     may add at most 3 calls, about 9,000 tokens in, 90 out",
+        "Cost      between 0.12 and 0.4512, without the calls for flags",
         "Model     small / large",
     ]
 
@@ -67,8 +67,8 @@ def test_totals_and_what_may_come_on_top() -> None:
 def test_what_has_no_price_says_how_to_add_it() -> None:
     said = " ".join(text(make_plan(low=None, high=None), "small", "large", width=60).split())
     assert (
-        'Cost unknown; add input_price and output_price per million tokens under [models."small"] '
-        'and [models."large"] in pgs.toml'
+        "Cost unknown; add input_price and output_price (per million tokens) under "
+        '[models."small"] and [models."large"] in pgs.toml'
     ) in said
 
 
@@ -78,7 +78,7 @@ def test_what_is_free_costs_nothing() -> None:
 
 def test_a_bound_says_what_it_would_leave_unread() -> None:
     plan = make_plan(budget="3 calls (max_calls) would leave about 2 of 4 unread")
-    assert "Bound     3 calls (max_calls) would leave about 2 of 4 unread" in text(plan)
+    assert "Limit     3 calls (max_calls) would leave about 2 of 4 unread" in text(plan)
 
 
 def test_without_flags_nothing_is_said_of_them() -> None:

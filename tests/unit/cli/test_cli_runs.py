@@ -150,7 +150,7 @@ def test_show_is_the_answer_as_it_was_given(engine: Engine) -> None:
     lines = done.stdout.splitlines()
     assert lines[:6] == [
         "Question  what?",
-        "Asked     2026-01-02 03:04 UTC of graph papers, mode full",
+        "Asked     2026-01-02 03:04 UTC, graph papers, mode full",
         "Status    partial",
         "",
         "## Thesis",
@@ -162,7 +162,7 @@ def test_show_is_the_answer_as_it_was_given(engine: Engine) -> None:
 
 def test_show_gives_no_advice_on_a_whole_answer(engine: Engine, whole: Any) -> None:
     engine.made = replace(engine.made, sweeps=whole)
-    assert "Try next" not in pgs("show", "r1").stdout
+    assert "To complete" not in pgs("show", "r1").stdout
 
 
 @pytest.mark.parametrize(("status", "advised"), [("stopped", "go on"), ("running", "killed")])

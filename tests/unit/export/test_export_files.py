@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from pgs_neo4j.export import Document, facts, to_json, to_markdown, to_notebook
+from pgs_neo4j.export import Document, figures, to_json, to_markdown, to_notebook
 from pgs_neo4j.export.written import contained
 from pgs_neo4j.model import Answer, Citation, Crosscheck, Synthesis
 
 Make = Callable[..., Document]
 SECTIONS = [
-    "Sources", "Invalid citations", "Checked absences", "Opportunities", "Chased flags",
+    "Sources", "Invalid citations", "Checked absences", "Opportunities", "Followed-up flags",
     "Converging findings", "Coverage and cost", "Partitions", "Notes",
 ]  # fmt: skip
 
@@ -55,33 +55,34 @@ def test_markdown_tells_the_answer_and_then_what_stands_behind_it(document_of: M
     assert "A claim [P1:n2], two at once [P1:n2, P2:n3], and one that is **wrong**" in text
     assert "- P1:n2  n2 toys (doi/n2)\n" in text
     assert "- P2:n3  n3 toys (doi/n3), changed since it was read" in text
-    assert "- P1:n5  n5 toys (doi/n5), gone from the graph since" in text
+    assert "- P1:n5  n5 toys (doi/n5), no longer in the graph" in text
     assert text.count("- P1:n2  ") == 1
-    assert "- P9:n4  (no report cites such a node)" in text
-    assert "6 findings, 2 unsupported; 2 misquotes; 1 invalid citation in the answer" in text
+    assert "- P9:n4  (no report cites this node)" in text
+    assert "2 of 6 findings unsupported, 2 misquotes, 1 invalid citation in the answer" in text
 
 
 def test_markdown_has_a_row_for_each_absence(document_of: Make) -> None:
     text = to_markdown(document_of())
     for row in (
-        "| nothing on toys | P1, P2 | confirmed: in none of the nodes searched | none | 160 | "
-        "full text: “toys”, “term” |",
-        "| no x | P2 | elsewhere: only in nodes that were not read | P3:n9 Far (not read); and 2 "
-        "more | 160 | unknown: “x” |",
-        "| no y (P1:n3) | P1 | contradicted: a node that was read holds it | P1:n2 Title toys "
-        "(read); P3:n9 Far (not read) | 160 | unknown |",
-        "| vague | none | unchecked: could not be looked for everywhere | none | 0 | unknown |",
+        "| nothing on toys | P1, P2 | confirmed: found in none of the nodes searched | none | "
+        "160 nodes searched by full text for “toys”, “term”; 0 nodes contain it. |",
+        "| no x | P2 | elsewhere: found only in nodes that were not read | P3:n9 Far (not read); "
+        "and 2 more | 160 nodes searched for “x”; 3 nodes contain it. |",
+        "| no y (P1:n3) | P1 | contradicted: found in a node that was read | P1:n2 Title toys "
+        "(read); P3:n9 Far (not read) | 160 nodes searched; 2 nodes contain it. |",
+        "| vague | none | unchecked: could not be searched for in every node | none | "
+        "Not searched. |",
     ):
         assert row in text
 
 
 def test_markdown_tells_flags_and_convergences_with_whole_aliases(document_of: Make) -> None:
     text = to_markdown(document_of())
-    assert "- P1 suspects in P2: check toys (P1:n3); P2: nothing on toys" in text
-    assert "- P1 to P2, answered by 1 finding of P2: go\n  - P2: Two (P2:n77)" in text
-    assert "- P2 to P3, open: P3 was not read: far" in text
-    assert "- P2 to no partition, names no partition: nowhere" in text
-    assert "- P1, P2 meet by nearly the same words\n  - P1: One: toys (P1:n2)" in text
+    assert "- P1 → P2: check toys (P1:n3) (P2 reports it missing: nothing on toys)" in text
+    assert "- P1 → P2: go (answered by 1 finding of P2)\n  - P2: Two (P2:n77)" in text
+    assert "- P2 → P3: far (open: P3 was not read)" in text
+    assert "- P2: nowhere (names no partition)" in text
+    assert "- P1 and P2 say nearly the same:\n  - P1: One: toys (P1:n2)" in text
     assert "- P4: toys, toys; pool; 0 of 40 nodes read (not read)" in text
 
 
@@ -216,7 +217,8 @@ def test_notebook_shows_answer_sources_and_figures(
     assert page.elements[0] is whole
     for said in (
         "What about toys?", "A claim [P1:n2], two at once", "4 sources", "P2:n3 Title of n3",
-        "P9:n4 no such node", "2 of 4 partitions", "5 calls, 2 cached",
+        "P9:n4 no report cites this node", "2 of 4 partitions",
+        "5 calls, 2 from the cache, 1,200 tokens in, 80 out",
         "1 confirmed, 1 elsewhere, 1 contradicted, 1 unchecked", "Stopped early",
     ):  # fmt: skip
         assert said in whole.text
@@ -242,7 +244,7 @@ def test_why_a_run_stopped_is_said_once(answer_of: Callable[..., Answer]) -> Non
     why = "the budget of 3 calls (max_calls) does not cover it"
     warnings = (f"1 of 3 partitions were left unread: {why}", "mind")
     answer = answer_of(stopped=why, warnings=warnings)
-    assert facts.notes(answer) == [f"Stopped early: {why}", "mind"]
+    assert figures.notes(answer) == [f"Stopped early: {why}", "mind"]
     for text in (to_notebook(answer), to_markdown(Document(answer=answer, asked_at="now"))):
         assert text.count("does not cover it") == 1
 

@@ -72,7 +72,7 @@ def test_an_alias_without_a_partition_opens_the_node_it_means(
         if each.attributes["id"] == close.attributes["popovertarget"]
     ]
     assert node.attributes["aria-label"] == "Node P1:n5"
-    assert "gone from the graph" in node.text
+    assert "no longer in the graph" in node.text
 
 
 def test_invalid_citations_are_struck_and_open_nothing(document_of: Make, parsed: Parse) -> None:
@@ -98,7 +98,7 @@ def test_changed_nodes_are_marked(document_of: Make, parsed: Parse) -> None:
     page = parsed(to_html(document_of()))
     sources = [each.text for each in page.having("ul", "sources")[0:1]]
     assert "changed" in sources[0]
-    assert "gone" in sources[0]
+    assert "no longer in the graph" in sources[0]
 
 
 def test_the_picture_has_a_cell_for_each_partition(document_of: Make, parsed: Parse) -> None:
@@ -137,14 +137,14 @@ def test_absences_have_a_column_for_each_partition_concerned(
     assert cells == ["○", "○", "", "", "○", "◇", "○●", "", "◇", "", "", ""]
     badges = [each.text for each in page.having("span", "badge") if each.text in set(AbsenceStatus)]
     assert badges[:4] == ["confirmed", "elsewhere", "contradicted", "unchecked"]
-    assert "160 nodes searched by full text for “toys”, “term”; 0 nodes hold it." in matrix.text
+    assert "160 nodes searched by full text for “toys”, “term”; 0 nodes contain it." in matrix.text
     assert "and 2 more" in matrix.text
 
 
 def test_marks_say_what_they_mean_and_open_what_was_seen(document_of: Make, parsed: Parse) -> None:
     page = parsed(to_html(document_of()))
     labels = {each.attributes["aria-label"] for each in page.having("span", "seen-read")}
-    assert labels == {"seen, read"}
+    assert labels == {"found, read"}
     (opened, *_) = [each for each in page.having("button", "cite") if each.text == "●"]
     assert opened.attributes["popovertarget"] in page.ids
 
@@ -166,7 +166,7 @@ def test_findings_are_told_with_what_is_wrong_with_them(document_of: Make, parse
     page = parsed(to_html(document_of()))
     first, second, third = page.having("div", "report")
     assert "Two [n77] unsupported" in first.text
-    assert "Misquoted: no node it cites holds “never said toys”" in first.text
+    assert "Misquoted: no node it cites contains “never said toys”" in first.text
     assert "20 of 40 nodes read in this run; 1 of 2 passes accepted" in second.text
     assert "429 toys" in third.text
     summaries = [each.text for each in page.having("summary")]
@@ -177,21 +177,22 @@ def test_flags_and_convergences_are_told(document_of: Make, parsed: Parse) -> No
     page = parsed(to_html(document_of()))
     opportunity, flags, met = (each.text for each in page.having("ul", "cards"))
     assert opportunity.startswith("P1 → P2 check toys [n3]")
-    assert "P2 nothing on toys" in opportunity
+    assert "P2 reports it missing: nothing on toys" in opportunity
     for outcome in (
-        "opportunity: P2 reports it absent", "answered by 1 finding of P2",
-        "open: P3 was not read", "names no partition", "P1 says nothing of it",
+        "opportunity: P2 reports it missing", "answered by 1 finding of P2",
+        "open: P3 was not read", "names no partition", "P1 says nothing about it",
     ):  # fmt: skip
         assert outcome in flags
-    assert "P1 + P2 meet by relationships" in met
-    assert "P1 + P2 meet by nearly the same words" in met
+    assert "P1 + P2 cite connected nodes" in met
+    assert "P1 + P2 say nearly the same" in met
 
 
 def test_the_record_and_the_notes(document_of: Make, parsed: Parse) -> None:
     page = parsed(to_html(document_of()))
     (record,) = page.having("dl", "record")
-    for said in ("2 of 4 partitions, 60 of 160 nodes", "5 calls, 2 cached", "1,200 in, 80 out",
-                 "0.25", "3.2 s (partition 0.1 s", "r1, mode full", "g7"):  # fmt: skip
+    for said in ("2 of 4 partitions, 60 of 160 nodes", "5 calls, 2 from the cache",
+                 "1,200 tokens in, 80 out", "0.25", "3.2 s (partition 0.1 s",
+                 "r1, mode full", "g7"):  # fmt: skip
         assert said in record.text
     (notes,) = page.having("aside", "notes")
     assert "This answer is partial" in notes.text

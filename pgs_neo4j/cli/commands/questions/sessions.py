@@ -53,7 +53,7 @@ def show(session: SessionArgument, graph: GraphOption = None, as_json: JsonOptio
 
 async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.export.facts import headline
+    from pgs_neo4j.export.figures import coverage_line
     from pgs_neo4j.export.json_text import coverage_data
     from pgs_neo4j.runs.session import show_runs
 
@@ -66,7 +66,7 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
         document["coverage"] = coverage_data(covered) if covered else None
         output.write_json(document)
         return
-    shown = f": {headline(covered)}" if covered else ""
+    shown = f": {coverage_line(covered)}" if covered else ""
     lines = [f"session {one_line(session, 60)} of graph {stored.name}{shown}"]
     output.write_lines([*lines, *(line for each in runs for line in _described(each))])
 

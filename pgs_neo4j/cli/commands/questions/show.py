@@ -58,7 +58,7 @@ def without_answer(stored: StoredRun, width: int) -> list[str]:
     from pgs_neo4j.text.shown import one_line
 
     kept: dict[str, Any] = stored.properties
-    asked = f"{moment(str(kept.get('started_at') or ''))} UTC of graph {one_line(stored.graph)}"
+    asked = f"{moment(str(kept.get('started_at') or ''))} UTC, graph {one_line(stored.graph)}"
     rows = (
         ("Question", one_line(str(kept.get("question", "")))),
         ("Asked", f"{asked}, mode {kept.get('mode')}, in session {one_line(stored.session, 60)}"),

@@ -1,0 +1,51 @@
+"""Count what an answer's checks found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgs_neo4j.model import Answer, CheckedAbsence, Finding
+
+EXTRACTIVE = "extractive"
+
+
+def findings(answer: Answer) -> Iterator[Finding]:
+    """Yield the findings of all reports, in the order of the sweeps."""
+    for sweep in answer.sweeps:
+        if sweep.report is not None:
+            yield from sweep.report.findings
+
+
+def finding_count(answer: Answer) -> int:
+    """Findings of all reports."""
+    return sum(1 for _ in findings(answer))
+
+
+def unsupported_count(answer: Answer) -> int:
+    """Findings that cite no node of their prompt."""
+    return sum(not finding.supported for finding in findings(answer))
+
+
+def misquote_count(answer: Answer) -> int:
+    """Quotations that no cited node contains."""
+    return sum(not quote.found for finding in findings(answer) for quote in finding.quotes)
+
+
+def invalid_citation_count(answer: Answer) -> int:
+    """Distinct citations of the answer that resolve to no node."""
+    invalid = (each for each in answer.synthesis.citations if not each.valid)
+    return len({(each.partition, each.alias) for each in invalid})
+
+
+def alias_partition(absence: CheckedAbsence) -> int:
+    """The partition whose aliases an absence's text uses.
+
+    0 if no partition reports the absence in these words.
+    """
+    same = (each.partition for each in absence.reported if each.text == absence.text)
+    return next(same, 0)
+
+
+def used_extractive_reader(answer: Answer) -> bool:
+    """Whether the extractive reader, which is no language model, took part."""
+    return EXTRACTIVE in answer.model.split(" / ")

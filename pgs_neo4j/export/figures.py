@@ -1,0 +1,131 @@
+"""Word an answer's figures and notes once for terminal, Markdown, page, and notebook."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from pgs_neo4j.export import counts
+from pgs_neo4j.export.document import Area, AreaState
+from pgs_neo4j.export.wording import NO_SYNTHESIS, SWEEP_WORDS
+from pgs_neo4j.model import Answer, Coverage, Sweep, SweepStatus, Usage
+from pgs_neo4j.text.shown import counted, money, one_line, percent, seconds, tokens
+
+PHASES = ("partition", "route", "sweep", "synthesize")
+NO_MODEL = "No language model was used. The extractive reader quotes sentences and counts words."
+
+
+def coverage_line(coverage: Coverage) -> str:
+    """``5 of 11 partitions, 300 of 586 nodes (51 %)``."""
+    return (
+        f"{coverage.partitions_swept:,} of {counted(coverage.partitions_total, 'partition')}, "
+        f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')} "
+        f"({percent(coverage.fraction)})"
+    )
+
+
+def sweeps_line(sweeps: Sequence[Sweep]) -> str:
+    """What one run read: ``3 partitions swept, 1 of them because of flags; 90 nodes read``."""
+    count = Counter(sweep.status for sweep in sweeps)
+    swept = [sweep for sweep in sweeps if sweep.status is not SweepStatus.UNREAD]
+    flagged = sum(sweep.wave > 1 for sweep in swept)
+    because = f", {flagged:,} of them because of flags" if flagged else ""
+    problems = (SweepStatus.PARTIAL, SweepStatus.FAILED, SweepStatus.UNREAD)
+    listed = [f"{count[status]:,} {SWEEP_WORDS[status]}" for status in problems if count[status]]
+    read = sum(sweep.nodes_read for sweep in sweeps)
+    parts = [f"{counted(len(swept), 'partition')} swept{because}", f"{counted(read, 'node')} read"]
+    return "; ".join([*parts, ", ".join(listed)] if listed else parts)
+
+
+def problems_line(answer: Answer) -> str:
+    """Unsupported findings, misquotes, and invalid citations; empty if there are none."""
+    unsupported, total = counts.unsupported_count(answer), counts.finding_count(answer)
+    misquotes, invalid = counts.misquote_count(answer), counts.invalid_citation_count(answer)
+    listed = (
+        (unsupported, f"{unsupported:,} of {counted(total, 'finding')} unsupported"),
+        (misquotes, counted(misquotes, "misquote")),
+        (invalid, f"{counted(invalid, 'invalid citation')} in the answer"),
+    )
+    return ", ".join(text for count, text in listed if count)
+
+
+def checks_line(answer: Answer) -> str:
+    """The result of checking findings, quotations, and citations."""
+    total = counted(counts.finding_count(answer), "finding")
+    return (
+        problems_line(answer) or f"{total}; no unsupported finding, misquote, or invalid citation"
+    )
+
+
+def usage_line(usage: Usage) -> str:
+    """``6 calls, 10 from the cache, about 12,345 tokens in, 2,345 out``."""
+    cached = f"{usage.cached:,} from the cache, " if usage.cached else ""
+    amount = tokens(usage.input_tokens, usage.output_tokens, estimated=usage.estimated)
+    return f"{counted(usage.calls, 'call')}, {cached}{amount}"
+
+
+def cost_line(cost: float | None) -> str:
+    """A cost in the unit of the configured prices."""
+    if cost is None:
+        return "unknown, because a model has no configured price"
+    return f"{money(cost)}, in the unit of the configured prices"
+
+
+def timing_line(phases: Mapping[str, float]) -> str:
+    """The total and its phases: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
+    order = [name for name in PHASES if name in phases]
+    order += [name for name in phases if name not in (*PHASES, "total")]
+    listed = ", ".join(f"{one_line(name, 40)} {seconds(phases[name])}" for name in order)
+    total = seconds(phases["total"]) if "total" in phases else ""
+    return f"{total} ({listed})" if total and listed else total or listed or "unknown"
+
+
+def area_line(area: Area) -> str:
+    """A partition in one line: ``P4: ammonia, catalysis; 40 of 40 nodes read``."""
+    keywords = one_line(", ".join(area.keywords), 160)
+    pool = "pool; " if area.pool else ""
+    failed = "; its sweep failed" if area.state is AreaState.FAILED else ""
+    return (
+        f"P{area.partition}: {keywords or 'no keywords'}; {pool}"
+        f"{area.nodes_read:,} of {counted(area.nodes, 'node')} read{failed}"
+    )
+
+
+def figures(answer: Answer) -> list[tuple[str, str]]:
+    """Coverage, usage, cost, time, and where they are recorded, as labels and texts."""
+    rows = [
+        ("Coverage", f"{coverage_line(answer.coverage)} in this session"),
+        ("This run", sweeps_line(answer.sweeps)),
+        ("Checks", checks_line(answer)),
+        ("Model", one_line(answer.model, 120)),
+        ("Usage", usage_line(answer.usage)),
+        ("Cost", cost_line(answer.cost)),
+        ("Time", timing_line(answer.seconds)),
+        ("Graph", one_line(answer.graph, 120)),
+        ("Session", one_line(answer.session, 120)),
+        ("Run", f"{one_line(answer.run, 120)}, mode {answer.mode}"),
+    ]
+    if answer.generation:
+        rows.append(("Generation", one_line(answer.generation, 120)))
+    return rows
+
+
+def notes(answer: Answer) -> list[str]:
+    """Everything a reader must know before trusting an answer, one sentence each."""
+    lines = []
+    if answer.stopped:
+        lines.append(f"Stopped early: {one_line(answer.stopped)}")
+    if not answer.synthesis.complete:
+        lines.append("The synthesis was cut off." if answer.text else NO_SYNTHESIS)
+    if answer.synthesis.reductions:
+        calls = counted(answer.synthesis.reductions, "model call")
+        lines.append(f"The reports were too long for one prompt. {calls} condensed them first.")
+    if counts.used_extractive_reader(answer):
+        lines.append(NO_MODEL)
+    return [*lines, *warnings(answer)]
+
+
+def warnings(answer: Answer) -> list[str]:
+    """Warnings, except those that only repeat why the run was stopped."""
+    stopped = answer.stopped
+    return [one_line(text) for text in answer.warnings if not stopped or stopped not in text]

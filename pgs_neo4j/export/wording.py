@@ -1,0 +1,178 @@
+"""Word absences, flags, and convergences once for terminal, Markdown, page, and notebook."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pgs_neo4j.export import counts
+from pgs_neo4j.export.document import AreaState
+from pgs_neo4j.model import (
+    AbsenceStatus,
+    ChasedFlag,
+    CheckedAbsence,
+    Convergence,
+    Kinship,
+    Sighting,
+    SweepStatus,
+)
+from pgs_neo4j.text.mentions import name_of, pieces
+from pgs_neo4j.text.shown import counted, one_line, partition_names
+
+ABSENCES, OPPORTUNITIES = "Checked absences", "Opportunities"
+FLAGS, CONVERGENCES = "Followed-up flags", "Converging findings"
+NO_SYNTHESIS = "There is no synthesis. The session keeps the reports that were read."
+NO_CITATION = "The answer cites no node."
+INVALID_CITATION = "no report cites this node"
+GONE = "no longer in the graph"
+CHANGED = "changed since it was read"
+
+STATUS_WORDS = {
+    AbsenceStatus.CONFIRMED: "found in none of the nodes searched",
+    AbsenceStatus.ELSEWHERE: "found only in nodes that were not read",
+    AbsenceStatus.CONTRADICTED: "found in a node that was read",
+    AbsenceStatus.UNCHECKED: "could not be searched for in every node",
+}
+STATE_WORDS = {
+    AreaState.READ: "read",
+    AreaState.PARTIAL: "read in part",
+    AreaState.FAILED: "failed",
+    AreaState.UNREAD: "not read",
+}
+SWEEP_WORDS = {
+    SweepStatus.ACCEPTED: "read",
+    SweepStatus.PARTIAL: "read in part",
+    SweepStatus.FAILED: "failed",
+    SweepStatus.UNREAD: "not read",
+}
+CONVERGENCE_WORDS: dict[Kinship, str] = {
+    "neighbors": "cite connected nodes",
+    "words": "say nearly the same",
+}
+MAX_SIGHTINGS = 2  # named in one sentence
+MAX_REPORTERS = 3
+TERM_LENGTH = 60
+
+
+# Absences
+
+
+def status_counts(absences: Sequence[CheckedAbsence]) -> str:
+    """How many absences have which status: ``3 confirmed, 1 contradicted``."""
+    count = Counter(absence.status for absence in absences)
+    return ", ".join(f"{count[status]:,} {status}" for status in AbsenceStatus if count[status])
+
+
+def absence_line(absence: CheckedAbsence) -> str:
+    """A checked absence in one sentence, or in two when it has several search terms.
+
+    ``“library”: reported missing by 6 partitions, but found in P1:n28 and P5:n34 (both read).``
+    """
+    partitions = absence.partitions
+    few = len(partitions) <= MAX_REPORTERS
+    reporters = partition_names(partitions) if few else counted(len(partitions), "partition")
+    reported = f"by {reporters}, {_outcome(absence)}."
+    if len(absence.terms) == 1:
+        return f"{_quoted(absence.terms[0])}: reported missing {reported}"
+    text = bullet_line(absence.text, counts.alias_partition(absence)).rstrip(" .")
+    return f"{text}. Reported {reported}"
+
+
+def search_line(absence: CheckedAbsence) -> str:
+    """How an absence was searched for.
+
+    ``160 nodes searched by full text for “toys”; 2 nodes contain it.``
+    """
+    terms = ", ".join(map(_quoted, absence.terms))
+    wanted = f" for {terms}" if terms else ""
+    if not absence.searched:
+        return f"Not searched{wanted}."
+    by = f" by {one_line(absence.method, 80)}" if absence.method else ""
+    contain = "contains" if absence.count == 1 else "contain"
+    hits = f"{counted(absence.count, 'node')} {contain} it"
+    return f"{counted(absence.searched, 'node')} searched{by}{wanted}; {hits}."
+
+
+def more_sightings(absence: CheckedAbsence) -> str:
+    """The end of a list of sightings that names only the first: ``; and 3 more``."""
+    more = absence.count - len(absence.sightings)
+    return f"; and {more:,} more" if absence.sightings and more > 0 else ""
+
+
+def sighting_state(sighting: Sighting) -> str:
+    """Whether a sighted node was read."""
+    return "read" if sighting.read else "not read"
+
+
+def _outcome(absence: CheckedAbsence) -> str:
+    match absence.status:
+        case AbsenceStatus.CONFIRMED:
+            return f"and not found in any of {counted(absence.searched, 'node')}"
+        case AbsenceStatus.ELSEWHERE:
+            count = max(absence.count, len(absence.sightings))
+            more = ", …" if count > MAX_SIGHTINGS else ""
+            were = "was" if count == 1 else "were"
+            names = ", ".join(map(_sighted, absence.sightings[:MAX_SIGHTINGS]))
+            return f"but found in {counted(count, 'node')} that {were} not read ({names}{more})"
+        case AbsenceStatus.CONTRADICTED:
+            return f"but found in {_read_sightings(absence)}"
+        case _:
+            return "but not searched for in every node"
+
+
+def _read_sightings(absence: CheckedAbsence) -> str:
+    names = [_sighted(sighting) for sighting in absence.sightings if sighting.read]
+    if len(names) > MAX_SIGHTINGS:
+        return f"{', '.join(names[:MAX_SIGHTINGS])}, and others (all read)"
+    return f"{' and '.join(names)} ({'both ' if len(names) > 1 else ''}read)"
+
+
+def _sighted(sighting: Sighting) -> str:
+    return name_of(sighting.partition, one_line(sighting.alias, 30))
+
+
+def _quoted(term: str) -> str:
+    return f"“{one_line(term, TERM_LENGTH)}”"
+
+
+# Flags and convergences
+
+
+def bullet_line(text: str, partition: int) -> str:
+    """A bullet of a partition's report on one line, with the partition before each alias."""
+    return "".join(
+        piece
+        if isinstance(piece, str)
+        else "".join(f"{cited.before}{name_of(*cited.place)}{cited.after}" for cited in piece)
+        for piece in pieces(one_line(text), partition)
+    )
+
+
+def flag_course(flag: ChasedFlag) -> str:
+    """Where a flag comes from and points to: ``P1 → P2``, or ``P1`` without a target."""
+    return f"P{flag.source}" if flag.target is None else f"P{flag.source} → P{flag.target}"
+
+
+def flag_outcome(flag: ChasedFlag) -> str:
+    """What the report of a flag's target says about it."""
+    if flag.target is None:
+        return "names no partition"
+    name = f"P{flag.target}"
+    if not flag.swept:
+        return f"open: {name} was not read"
+    if flag.absent is not None:
+        return f"opportunity: {reported_missing(flag)}"
+    if flag.answers:
+        return f"answered by {counted(len(flag.answers), 'finding')} of {name}"
+    return f"{name} says nothing about it"
+
+
+def reported_missing(flag: ChasedFlag) -> str:
+    """What makes a flag an opportunity: ``P2 reports it missing``."""
+    return f"P{flag.target} reports it missing"
+
+
+def convergence_heading(convergence: Convergence, limit: int | None = None) -> str:
+    """Who meets and how: ``P1 and P2 cite connected nodes``; at most ``limit`` are named."""
+    names = partition_names(convergence.partitions, limit)
+    return f"{names} {CONVERGENCE_WORDS[convergence.kind]}"
