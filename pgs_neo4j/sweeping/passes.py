@@ -54,6 +54,7 @@ class Reading:
     ) -> None:
         self._reader, self._partition, self._material = reader, partition, material
         self._began, self._priority = began, priority
+        self._ended = began  # time of the last reply, the same in the record and in the answer
         self._nodes = {node.alias: node for node in material.nodes}
         self._outcomes: list[_Outcome] = []
         self._out = {item.label for item in material.passes}
@@ -161,6 +162,7 @@ class Reading:
 
     def _note(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)
+        self._ended = perf_counter()
         self._out.discard(outcome.item.label)
         if outcome.stopped:
             return
@@ -195,7 +197,7 @@ class Reading:
             report=merge_reports(self._partition.id, reports, passes) if reports else None,
             errors=tuple(each.error for each in outcomes if each.error),
             usage=self._usage,
-            seconds=perf_counter() - self._began,
+            seconds=self._ended - self._began,
             generation=self._reader.generation,
             wave=self._reader.wave,
         )
