@@ -1,14 +1,15 @@
-"""What the engine tells while it works: one frozen dataclass per event.
+"""The events that the engine sends while it works: one frozen dataclass each.
 
-The CLI, callbacks, and later the page read the same events. An event callback is called
-in the engine's own task and must return quickly.
+The CLI, callbacks, and servers read the same events. The engine calls an event callback in its own
+task, so the callback must return quickly. ``kind`` names an event in serial forms and never
+changes; ``export.event_data`` makes plain data of an event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pgs_neo4j.model import Routing, Sweep
 
@@ -19,13 +20,15 @@ Phase = Literal["connect", "load", "search", "partition", "route", "sweep", "syn
 class PhaseStarted:
     """A phase began."""
 
+    kind: ClassVar[str] = "phase_started"
     phase: Phase
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseFinished:
-    """A phase ended; ``seconds`` of wall time, ``detail`` one line for people."""
+    """A phase ended after ``seconds`` of wall time; ``detail`` is one line for people."""
 
+    kind: ClassVar[str] = "phase_finished"
     phase: Phase
     seconds: float
     detail: str = ""
@@ -33,16 +36,21 @@ class PhaseFinished:
 
 @dataclass(frozen=True, slots=True)
 class StepStarted:
-    """A step inside a phase began, e.g. ``communities`` inside ``partition``."""
+    """A step of a phase began, for example ``communities`` of ``partition``."""
 
+    kind: ClassVar[str] = "step_started"
     phase: Phase
     step: str
 
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """Countable work moved on; ``total`` is 0 while unknown. Units: ``what``."""
+    """Countable work advanced: ``done`` of ``total`` units.
 
+    ``total`` is 0 while it is unknown. ``what`` names the unit, for example "nodes written".
+    """
+
+    kind: ClassVar[str] = "progressed"
     phase: Phase
     done: int
     total: int
@@ -51,23 +59,29 @@ class Progressed:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run is recorded from here on; whatever ends it early, it can be resumed by its id."""
+    """A run is recorded from now on.
 
+    However it ends, it can be resumed by its id.
+    """
+
+    kind: ClassVar[str] = "run_started"
     run: str
     resumed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """The partitions to be swept are chosen."""
+    """The partitions to sweep were chosen."""
 
+    kind: ClassVar[str] = "routed"
     routing: Routing
 
 
 @dataclass(frozen=True, slots=True)
 class SweepStarted:
-    """The reading of a partition began."""
+    """The sweep of a partition began."""
 
+    kind: ClassVar[str] = "sweep_started"
     partition: int
     nodes: int
     passes: int
@@ -76,8 +90,12 @@ class SweepStarted:
 
 @dataclass(frozen=True, slots=True)
 class PassFinished:
-    """One pass over a partition came back, accepted or not (``error`` says why not)."""
+    """One pass over a partition ended.
 
+    ``error`` says why its report was not accepted; None if it was.
+    """
+
+    kind: ClassVar[str] = "pass_finished"
     partition: int
     number: int
     passes: int
@@ -86,8 +104,9 @@ class PassFinished:
 
 @dataclass(frozen=True, slots=True)
 class SweepFinished:
-    """The reading of a partition ended, well or not."""
+    """The sweep of a partition ended, successfully or not."""
 
+    kind: ClassVar[str] = "sweep_finished"
     sweep: Sweep
 
 
@@ -95,20 +114,23 @@ class SweepFinished:
 class TextStreamed:
     """A piece of the answer arrived."""
 
+    kind: ClassVar[str] = "text_streamed"
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswered:
-    """Layered search: the top-k answer is there, before the partitions are swept."""
+    """A layered search has its top-k answer; sweeping comes next."""
 
+    kind: ClassVar[str] = "search_answered"
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something is not as expected and the run goes on; one sentence."""
+    """Something unexpected happened and the run continues; ``message`` is one sentence."""
 
+    kind: ClassVar[str] = "warned"
     message: str
 
 
@@ -130,4 +152,4 @@ OnEvent = Callable[[Event], None]
 
 
 def ignore(event: Event) -> None:
-    """The callback of those who do not listen."""
+    """Ignore an event; the default callback."""

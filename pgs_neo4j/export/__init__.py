@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pgs_neo4j.export.document import Area, AreaState, Document, SourceNode
+    from pgs_neo4j.export.event_json import data_listener, event_data
     from pgs_neo4j.export.json_text import to_json
     from pgs_neo4j.export.markdown import to_markdown
     from pgs_neo4j.export.notebook import to_notebook
@@ -17,6 +18,8 @@ __all__ = [
     "AreaState",
     "Document",
     "SourceNode",
+    "data_listener",
+    "event_data",
     "to_html",
     "to_json",
     "to_markdown",
@@ -28,6 +31,8 @@ _HOMES = {
     "AreaState": "document",
     "Document": "document",
     "SourceNode": "document",
+    "data_listener": "event_json",
+    "event_data": "event_json",
     "to_html": "page",
     "to_json": "json_text",
     "to_markdown": "markdown",

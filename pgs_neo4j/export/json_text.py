@@ -6,7 +6,7 @@ do not last inside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pgs_neo4j.export import counts
 from pgs_neo4j.export.document import Area, Document, SourceNode
@@ -67,7 +67,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         "checked_absences": [_absence(absence) for absence in checks.absences],
         "flags": [_flag(flag) for flag in checks.flags],
         "converging_findings": [_convergence(each) for each in checks.convergences],
-        "sweeps": [_sweep(sweep, keywords) for sweep in answer.sweeps],
+        "sweeps": [sweep_data(sweep, keywords.get(sweep.partition, ())) for sweep in answer.sweeps],
         "routing": plain_data(answer.routing),
         "coverage": coverage_data(answer.coverage),
         "usage": plain_data(answer.usage),
@@ -89,10 +89,11 @@ def citations_data(citations: Sequence[Citation]) -> list[Json]:
     return [{name: getattr(citation, name) for name in names} for citation in citations]
 
 
-def _sweep(sweep: Sweep, keywords: Mapping[int, Sequence[str]]) -> Json:
+def sweep_data(sweep: Sweep, keywords: Sequence[str] = ()) -> Json:
+    """A sweep with its report; ``keywords`` are those of its partition."""
     return {
         "partition": sweep.partition,
-        "keywords": list(keywords.get(sweep.partition, ())),
+        "keywords": list(keywords),
         "status": str(sweep.status),
         "wave": sweep.wave,
         "nodes": sweep.nodes,

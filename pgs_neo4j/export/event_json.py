@@ -1,0 +1,41 @@
+"""Events as plain data, for callers that send them on: server-sent events, logs, tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+
+from pgs_neo4j.events import Event, OnEvent, Routed, RunStarted, SweepFinished
+from pgs_neo4j.export.json_text import sweep_data
+from pgs_neo4j.text.json_data import Json, plain_data
+
+
+def event_data(event: Event, run: str | None = None) -> Json:
+    """An event as JSON data: its ``kind``, the id of its run, and its fields.
+
+    ``run`` is None for what happens outside a run. Routings and sweeps have the keys of
+    ``pgs export``. Text comes as the model or the graph gave it: ``json_text`` makes it safe.
+    """
+    head: Json = {"kind": event.kind, "run": run}
+    match event:
+        case Routed(routing):
+            return {**head, "routing": plain_data(routing)}
+        case SweepFinished(sweep):
+            return {**head, "sweep": sweep_data(sweep)}
+    return {**head, **{each.name: plain_data(getattr(event, each.name)) for each in fields(event)}}
+
+
+def data_listener(send: Callable[[Json], None]) -> OnEvent:
+    """An event callback that passes every event of one call to ``send`` as plain data.
+
+    Events before the run is recorded have no run id.
+    """
+    run: str | None = None
+
+    def send_event(event: Event) -> None:
+        nonlocal run
+        if isinstance(event, RunStarted):
+            run = event.run
+        send(event_data(event, run))
+
+    return send_event
