@@ -1,6 +1,6 @@
-"""A private Neo4j with GDS on loopback, fetched, started and found again by itself.
+"""Fetches, starts, and finds a private Neo4j with GDS on loopback.
 
-Needs the extra ``local``; without it the import of this package raises LocalServerError.
+Needs the extra ``local``. Without it, importing this package raises LocalServerError.
 """
 
 from pgs_neo4j.local.bulk_import import ImportResult, bulk_import

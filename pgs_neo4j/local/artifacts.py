@@ -1,6 +1,6 @@
-"""Keeps the pinned jars in the cache: fetched once, in parallel, checked, placed atomically.
+"""Fetches the pinned jars into the cache once, in parallel, checked, and atomically.
 
-The cache is shared by all data directories and processes; a lock lets one of them fetch.
+All data directories and processes share the cache; a lock lets one of them fetch at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Protocol
 
 from pgs_neo4j.errors import ArtifactError
 from pgs_neo4j.local.lockfile import Artifact, Lock
-from pgs_neo4j.local.locks import check, held
+from pgs_neo4j.local.locks import hold_lock, raise_if_cancelled
 from pgs_neo4j.local.maven import fetch_jar
 
 THREADS = 8
@@ -31,7 +31,7 @@ OnProgress = Callable[[int, int, str], None]
 
 
 class Fetcher(Protocol):
-    """Downloads one artifact below a folder of its own and returns where it lies."""
+    """Downloads one artifact into its own folder and returns the path of the file."""
 
     def __call__(
         self,
@@ -52,7 +52,7 @@ class Progress:
         self._next = 0.0
 
     def add(self, count: int, name: str) -> None:
-        """Count bytes of ``name``; negative when a failed attempt is taken back."""
+        """Count bytes of ``name``; a negative count takes back a failed attempt."""
         with self._lock:
             self._done += count
             if count == 0:
@@ -64,7 +64,7 @@ class Progress:
 
 
 def folder_of(lock: Lock, cache_dir: Path) -> Path:
-    """The folder whose ``lib`` and ``plugins`` hold the jars of ``lock``."""
+    """The cache folder whose ``lib`` and ``plugins`` hold the jars of ``lock``."""
     return cache_dir / lock.folder
 
 
@@ -77,33 +77,33 @@ def ensure(
     fetch: Fetcher = fetch_jar,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """The folder with every jar of ``lock``, each of the pinned size and sha256.
+    """Fetch the jars of ``lock`` that are missing and return their folder.
 
-    What is there and right is kept, so an interrupted call goes on where it stopped.
-    ``on_progress`` gets bytes done, bytes in total of what was missing, and a jar's name, from
-    any thread; it is not called when nothing is missing. Raises ArtifactError.
+    Every jar has the pinned size and sha256. Correct files stay, so the next call continues an
+    interrupted one. ``on_progress`` receives bytes done, total bytes to fetch, and a jar's name,
+    from any thread; it is not called if nothing is missing. Raises ArtifactError.
     """
     stop = cancelled or threading.Event()
     folder = folder_of(lock, cache_dir)
-    if not missing_from(folder, lock.artifacts):
+    if not find_missing(folder, lock.artifacts):
         return folder
-    with _as_artifact_error(folder):
+    with _translate_disk_errors(folder):
         for target in ("lib", "plugins"):
             (folder / target).mkdir(parents=True, exist_ok=True)
-    with held(cache_dir / f"{lock.folder}.lock", "fetching the server's jars", stop):
-        wanted = missing_from(folder, lock.artifacts)
-        if wanted:
-            _fetch_all(wanted, folder, on_progress, mirrors, fetch, stop)
+    with hold_lock(cache_dir / f"{lock.folder}.lock", "fetching the server's jars", stop):
+        missing = find_missing(folder, lock.artifacts)
+        if missing:
+            _fetch_all(missing, folder, on_progress, mirrors, fetch, stop)
     return folder
 
 
-def missing_from(folder: Path, artifacts: Iterable[Artifact]) -> list[Artifact]:
-    """The artifacts that are absent, or whose size or checksum is wrong; largest first."""
+def find_missing(folder: Path, artifacts: Iterable[Artifact]) -> list[Artifact]:
+    """Artifacts that are absent or have a wrong size or checksum; largest first."""
     listed = list(artifacts)
     with ThreadPoolExecutor(THREADS) as pool:
         right = pool.map(lambda artifact: _is_right(_place(folder, artifact), artifact), listed)
-        wanted = [artifact for artifact, ok in zip(listed, right, strict=True) if not ok]
-    return sorted(wanted, key=lambda artifact: -artifact.size_bytes)
+        missing = [artifact for artifact, ok in zip(listed, right, strict=True) if not ok]
+    return sorted(missing, key=lambda artifact: -artifact.size_bytes)
 
 
 def sha256_of(path: Path) -> str:
@@ -124,7 +124,7 @@ def _is_right(path: Path, artifact: Artifact) -> bool:
 
 
 def _fetch_all(
-    wanted: list[Artifact],
+    missing: list[Artifact],
     folder: Path,
     report: OnProgress,
     mirrors: tuple[str, ...],
@@ -132,32 +132,36 @@ def _fetch_all(
     cancelled: threading.Event,
 ) -> None:
     partial = folder / ".partial"
-    shutil.rmtree(partial, ignore_errors=True)  # Left by a process that died; we hold the lock.
-    progress = Progress(sum(artifact.size_bytes for artifact in wanted), report)
+    shutil.rmtree(
+        partial, ignore_errors=True
+    )  # A process that died left it; this one holds the lock.
+    progress = Progress(sum(artifact.size_bytes for artifact in missing), report)
     halt = threading.Event()
 
     def fetch_one(artifact: Artifact) -> None:
-        check(halt, "fetching the server's jars")
-        with _as_artifact_error(folder, artifact):
+        raise_if_cancelled(halt, "fetching the server's jars")
+        with _translate_disk_errors(folder, artifact):
             partial.mkdir(exist_ok=True)
             _fetch_one(artifact, folder, partial, progress, mirrors, fetch, halt)
 
     try:
         with ThreadPoolExecutor(THREADS, thread_name_prefix="pgs-fetch") as pool:
-            _all_or_first_error([pool.submit(fetch_one, each) for each in wanted], halt, cancelled)
+            jobs = [pool.submit(fetch_one, artifact) for artifact in missing]
+            _wait_for_all(jobs, halt, cancelled)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    check(cancelled, "fetching the server's jars")
+    raise_if_cancelled(cancelled, "fetching the server's jars")
 
 
-def _all_or_first_error(
+def _wait_for_all(
     futures: list[Future[None]], halt: threading.Event, cancelled: threading.Event
 ) -> None:
+    """Wait for all futures; halt them on the first error, which is raised, or on cancellation."""
     pending = set(futures)
     first: BaseException | None = None
     while pending:
         done, pending = wait(pending, timeout=0.25, return_when=FIRST_EXCEPTION)
-        first = first or next((error for each in done if (error := each.exception())), None)
+        first = first or next((error for future in done if (error := future.exception())), None)
         if first or cancelled.is_set():
             halt.set()
     if first and not cancelled.is_set():
@@ -191,18 +195,18 @@ def _fetch_one(
                 if _is_disk(error) or attempt == ATTEMPTS:
                     raise
                 halt.wait(attempt * RETRY_PAUSE_S)
-                check(halt, f"fetching {artifact.name}")
+                raise_if_cancelled(halt, f"fetching {artifact.name}")
                 continue
         progress.add(artifact.size_bytes - counted, artifact.name)
         return
 
 
 def _refuse_wrong(jar: Path, artifact: Artifact) -> None:
-    found = sha256_of(jar)
-    if found != artifact.sha256:
+    digest = sha256_of(jar)
+    if digest != artifact.sha256:
         raise ArtifactError(
-            f"{artifact.coordinate} was delivered with sha256 {found[:12]}… instead of "
-            f"{artifact.sha256[:12]}… and was thrown away; try again, or check your mirror"
+            f"{artifact.coordinate} was delivered with sha256 {digest[:12]}… instead of "
+            f"{artifact.sha256[:12]}… and was discarded; try again, or check your mirror"
         )
 
 
@@ -211,18 +215,21 @@ def _is_disk(error: OSError) -> bool:
 
 
 @contextmanager
-def _as_artifact_error(folder: Path, artifact: Artifact | None = None) -> Iterator[None]:
-    """Network errors of jgo are OSErrors too; they carry no errno of the disk."""
+def _translate_disk_errors(folder: Path, artifact: Artifact | None = None) -> Iterator[None]:
+    """Turn an OSError of the disk or the network into an ArtifactError.
+
+    The network errors of jgo are OSErrors as well, but without an errno of the disk.
+    """
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            reason = f"the disk of {folder} is full; free some space and try again"
+            reason = f"the disk of {folder} is full; free some space, then try again"
         elif artifact is None or _is_disk(error):
             reason = f"{folder} cannot be written ({error.strerror}); set PGS_LOCAL_CACHE_DIR"
         else:
             reason = (
                 f"{artifact.coordinate} could not be fetched ({type(error).__name__}); "
-                "check the network or name a mirror in PGS_LOCAL_MIRRORS, then try again"
+                "check the network, or set PGS_LOCAL_MIRRORS to a mirror, then try again"
             )
         raise ArtifactError(reason) from error

@@ -1,7 +1,7 @@
-"""Loads CSV files with Neo4j's offline importer: the way to set up a graph of millions.
+"""Loads CSV files with Neo4j's offline importer, fast enough for millions of nodes.
 
-The new store is built beside the database and takes its place only when it is complete, so
-a failed import loses nothing.
+The new store is built beside the database and replaces it only when it is complete. So a failed
+import loses nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from pgs_neo4j.errors import InputFileError, LocalServerError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.local import config_files, credentials, java, launch, memory, process
-from pgs_neo4j.local.locks import check, held
-from pgs_neo4j.local.options import LocalOptions, LocalPaths, claim, paths_of, writing
+from pgs_neo4j.local.locks import hold_lock, raise_if_cancelled
+from pgs_neo4j.local.options import LocalOptions, LocalPaths, claim, paths_of, translate_disk_errors
 from pgs_neo4j.local.readiness import probe
 from pgs_neo4j.local.server import stop_locked
-from pgs_neo4j.local.threads import delivered, in_thread
+from pgs_neo4j.local.threads import deliver_events, in_thread
 
 DATABASE = "neo4j"
 OWN_FLAGS = (
@@ -40,7 +40,7 @@ _PATTERN_CHARACTERS = re.compile(r"[*+?\[\](){}|\\^$]")
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What was loaded, and whether a running server was stopped for it."""
+    """The counts of loaded items, and whether a running server was stopped."""
 
     nodes: int
     relationships: int
@@ -57,49 +57,54 @@ async def bulk_import(
     flags: Sequence[str] = (),
     on_event: OnEvent | None = None,
 ) -> ImportResult:
-    """Fill the local server's database from CSV files, in place of what it holds.
+    """Replace the content of the local server's database with CSV files.
 
-    Each entry is ``path``, ``LABEL=path`` or ``path,path`` as Neo4j's importer has it;
-    ``flags`` such as ``--array-delimiter=|`` are passed on to it. A running server is stopped
-    and stays stopped. Raises InputFileError (a file is absent, or the importer refuses the
-    content), UsageError (a flag is not one to pass on; a database that may hold data, without
-    ``overwrite``), LocalServerError.
+    Each entry is ``path``, ``LABEL=path``, or ``path,path``, as for Neo4j's importer, which also
+    gets ``flags`` such as ``--array-delimiter=|``. A running server is stopped and stays stopped.
+    Raises InputFileError (a file is absent, or the importer refuses its content), UsageError (a
+    flag must not be passed on, or the database may hold data and ``overwrite`` is not set),
+    LocalServerError.
     """
-    given = options or LocalOptions()
-    arguments = [f"--nodes={_absolute(str(each))}" for each in nodes]
-    arguments += [f"--relationships={_absolute(str(each))}" for each in relationships]
+    chosen = options or LocalOptions()
+    arguments = [f"--nodes={_make_absolute(str(entry))}" for entry in nodes]
+    arguments += [f"--relationships={_make_absolute(str(entry))}" for entry in relationships]
     if not nodes:
-        raise UsageError("no file of nodes was given; name at least one with --nodes")
-    arguments += _passed_on(flags)
-    tell = delivered(on_event)
-    return await in_thread(lambda cancelled: _import(given, arguments, overwrite, tell, cancelled))
+        raise UsageError("there is no file of nodes; name at least one with --nodes")
+    arguments += _check_flags(flags)
+    report = deliver_events(on_event)
+    return await in_thread(
+        lambda cancelled: _import(chosen, arguments, overwrite, report, cancelled)
+    )
 
 
 def _import(
     options: LocalOptions,
     arguments: list[str],
     overwrite: bool,
-    tell: OnEvent,
+    report: OnEvent,
     cancelled: threading.Event,
 ) -> ImportResult:
     paths = paths_of(options)
     claim(paths)
-    with held(paths.lock, "using the local server's data directory", cancelled), writing(paths):
-        found = java.find_java(options.java_home)
-        jars = launch.fetch(paths, options, tell, cancelled)
+    with (
+        hold_lock(paths.lock, "using the local server's data directory", cancelled),
+        translate_disk_errors(paths),
+    ):
+        runtime = java.find_java(options.java_home)
+        jars = launch.fetch(paths, options, report, cancelled)
         if not overwrite:
             _refuse_to_replace(paths)
         stopped = stop_locked(paths, 60.0)
-        size = memory.plan(options)
+        size = memory.plan_memory(options)
         try:
             _prepare(paths, config_files.neo4j_conf(0, size))
             command = [
-                *config_files.admin_command(found.executable, jars, size.heap_mb),
+                *config_files.admin_command(runtime.executable, jars, size.heap_mb),
                 *("database", "import", "full", DATABASE, "--overwrite-destination"),
                 f"--report-file={paths.logs / 'import.report'}",
                 *arguments,
             ]
-            output = _run(command, paths, tell, cancelled)
+            output = _run(command, paths, report, cancelled)
             _put_in_place(paths)
         finally:
             shutil.rmtree(paths.staging, ignore_errors=True)
@@ -115,14 +120,14 @@ def _import(
 def _refuse_to_replace(paths: LocalPaths) -> None:
     if not (paths.data / "databases" / DATABASE).exists():
         return
-    found, password = process.live(paths), credentials.read_password(paths)
-    answer = probe(found[0].port, password) if found and password else None
-    if answer is not None and answer.nodes == 0:
+    server, password = process.find_live(paths), credentials.read_password(paths)
+    readiness = probe(server[0].port, password) if server and password else None
+    if readiness is not None and readiness.nodes == 0:
         return
-    holds = f"holds {answer.nodes} nodes" if answer else "may hold data"
+    holds = f"holds {readiness.nodes} nodes" if readiness else "may hold data"
     raise UsageError(
         f"the local database {holds} and an import would replace all of it; "
-        "say --overwrite if that is meant"
+        "add --overwrite to replace it"
     )
 
 
@@ -133,8 +138,8 @@ def _prepare(paths: LocalPaths, conf: str) -> None:
     paths.logs.mkdir(exist_ok=True)
 
 
-def _run(command: list[str], paths: LocalPaths, tell: OnEvent, cancelled: threading.Event) -> str:
-    """The importer's output; its process never outlives this call."""
+def _run(command: list[str], paths: LocalPaths, report: OnEvent, cancelled: threading.Event) -> str:
+    """Run the importer and return its output; its process never outlives the call."""
     lines: list[str] = []
     with subprocess.Popen(
         command,
@@ -151,33 +156,33 @@ def _run(command: list[str], paths: LocalPaths, tell: OnEvent, cancelled: thread
         try:
             assert running.stdout is not None
             for line in running.stdout:
-                check(cancelled, "importing")
+                raise_if_cancelled(cancelled, "importing")
                 lines.append(line)
-                _tell_progress(line, tell)
-        except BaseException:  # Leaving the block would otherwise wait for it to finish.
+                _report_progress(line, report)
+        except BaseException:  # Otherwise leaving the block would wait for the process.
             running.kill()
             raise
     output = "".join(lines)
     (paths.logs / "import.log").write_text(output, encoding="utf-8")
     if running.returncode != 0:
         raise InputFileError(
-            f"the import failed and the database is as it was: {_reason(lines)}; "
+            f"the import failed and changed nothing: {_find_reason(lines)}; "
             f"see {paths.logs / 'import.log'}"
         )
     return output
 
 
-def _tell_progress(line: str, tell: OnEvent) -> None:
+def _report_progress(line: str, report: OnEvent) -> None:
     stage = _STAGE.match(line)
     if stage:
-        tell(StepStarted("load", f"{stage[3].lower()} ({stage[1]} of {stage[2]})"))
+        report(StepStarted("load", f"{stage[3].lower()} ({stage[1]} of {stage[2]})"))
     percent = _PERCENT.search(line) if line.startswith((".", "-")) else None
     if percent:
-        tell(Progressed("load", int(percent[1]), 100, "percent"))
+        report(Progressed("load", int(percent[1]), 100, "percent"))
 
 
 def _put_in_place(paths: LocalPaths) -> None:
-    """Swap the finished store in by renaming; the former one is deleted last."""
+    """Replace the store by renaming; the old one is deleted last."""
     former = paths.staging / "former"
     try:
         for kind in ("databases", "transactions"):
@@ -194,35 +199,35 @@ def _put_in_place(paths: LocalPaths) -> None:
         ) from error
 
 
-def _reason(lines: list[str]) -> str:
-    telling = [line.strip() for line in lines if re.search(r"rror|nvalid|xception|aused", line)]
-    return (telling or [line.strip() for line in lines if line.strip()] or ["no reason given"])[
+def _find_reason(lines: list[str]) -> str:
+    relevant = [line.strip() for line in lines if re.search(r"rror|nvalid|xception|aused", line)]
+    return (relevant or [line.strip() for line in lines if line.strip()] or ["no reason given"])[
         0
     ].rstrip(".")[:300]
 
 
-def _passed_on(flags: Sequence[str]) -> list[str]:
+def _check_flags(flags: Sequence[str]) -> list[str]:
     for flag in flags:
         name = flag.partition("=")[0]
         if not name.startswith("--") or name in OWN_FLAGS:
             raise UsageError(
-                f"{name!r} cannot be passed on to the importer; "
-                "write its options as --name=value, without those set here"
+                f"{name!r} cannot be passed to the importer; "
+                "write options as --name=value, and leave out those set by this command"
             )
     return list(flags)
 
 
-def _absolute(spec: str) -> str:
-    """The entry with absolute paths, because the importer runs in another folder."""
+def _make_absolute(spec: str) -> str:
+    """The entry with absolute paths; the importer runs in another folder."""
     label, separator, files = spec.partition("=")
     if not separator or Path(spec).exists():
         label, files = "", spec
-    parts = [_existing(Path(part).expanduser()) for part in files.split(",")]
+    parts = [_find_file(Path(part).expanduser()) for part in files.split(",")]
     return f"{label}{separator if label else ''}{','.join(parts)}"
 
 
-def _existing(path: Path) -> str:
-    whole = path.parent.resolve() / path.name
-    if not whole.is_file() and not _PATTERN_CHARACTERS.search(path.name):
+def _find_file(path: Path) -> str:
+    absolute = path.parent.resolve() / path.name
+    if not absolute.is_file() and not _PATTERN_CHARACTERS.search(path.name):
         raise InputFileError(f"there is no file {path}; check the path")
-    return str(whole)
+    return str(absolute)

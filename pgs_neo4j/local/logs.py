@@ -1,4 +1,4 @@
-"""Reads the ends of the server's logs, for people and for error messages."""
+"""Reads the ends of the server's logs for people and for error messages."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ TAIL_BYTES = 256 * 1024
 QUOTED_LINES = 3
 QUOTED_CAUSES = 2
 QUOTED_CHARACTERS = 240
-_TELLING = re.compile(r"ERROR|Error|Exception|Caused by|Unrecognized|Failed")
+_ERROR = re.compile(r"ERROR|Error|Exception|Caused by|Unrecognized|Failed")
 
 
 def log_paths(options: LocalOptions) -> tuple[Path, Path]:
-    """Neo4j's log and the console of its process; either may not exist yet."""
+    """The paths of Neo4j's log and of its console; either may be absent."""
     paths = paths_of(options)
     return paths.server_log, paths.console
 
 
 def log_tail(options: LocalOptions, lines: int = 50) -> list[str]:
-    """The last lines of Neo4j's log, or of the console when Neo4j never came to write one."""
+    """The last lines of Neo4j's log, or of the console if there is no log."""
     server, console = log_paths(options)
     return tail(server, lines) or tail(console, lines)
 
 
 def tail(path: Path, lines: int, since: int = 0) -> list[str]:
-    """The last ``lines`` lines of a text file from byte ``since`` on, empty when it is absent."""
+    """The last ``lines`` lines of a text file from byte ``since`` on.
+
+    Empty if the file is absent. A ``since`` beyond the end counts as 0: the file was rotated.
+    """
     try:
         with path.open("rb") as stream:
             end = stream.seek(0, os.SEEK_END)
@@ -40,22 +43,22 @@ def tail(path: Path, lines: int, since: int = 0) -> list[str]:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, 0 when it is absent."""
+    """Bytes of a file; 0 if it is absent."""
     try:
         return path.stat().st_size
     except OSError:
         return 0
 
 
-def why_it_failed(paths: LocalPaths, since: int = 0) -> str:
-    """The telling lines of the last start in one piece; empty when nothing was written.
+def quote_failure(paths: LocalPaths, since: int = 0) -> str:
+    """The lines of the last start that explain its failure, joined; may be empty.
 
-    ``since`` is the size that Neo4j's log had before it. Quoted are the first line that tells,
-    the one after it, and the last causes named.
+    ``since`` is the size of Neo4j's log before the start. The quotation has the first line with an
+    error, the next line, and the last causes.
     """
     written = tail(paths.console, 400) + tail(paths.server_log, 400, since)
     lines = [line.strip() for line in written if line.strip()]
-    first = next((at for at, line in enumerate(lines) if _TELLING.search(line)), None)
+    first = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
     if first is None:
         chosen = lines[-QUOTED_LINES:]
     else:

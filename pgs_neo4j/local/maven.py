@@ -1,6 +1,6 @@
-"""Fetches one jar from the artifact repository; the only module that knows jgo.
+"""Fetches one jar from a Maven repository with jgo.
 
-jgo knows the default repository, so no host is named here.
+jgo knows the default repository, so this module names no host.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pgs_neo4j.errors import ArtifactError
-from pgs_neo4j.local.extra import missing
+from pgs_neo4j.local.extra import missing_extra
 from pgs_neo4j.local.lockfile import Artifact
-from pgs_neo4j.local.locks import check
+from pgs_neo4j.local.locks import raise_if_cancelled
 
 SOCKET_TIMEOUT_S = 30
 
@@ -27,20 +27,20 @@ def fetch_jar(
     mirrors: tuple[str, ...],
     cancelled: threading.Event,
 ) -> Path:
-    """Download ``artifact`` somewhere below ``folder``, which must be this call's own.
+    """Download ``artifact`` below ``folder``, which no other call may use.
 
-    ``on_bytes`` is told of each chunk's size. The content is not checked here. Raises
-    ArtifactError, and OSError when the disk or the network fails.
+    ``on_bytes`` receives the size of each chunk. The content is not checked here. Raises
+    ArtifactError, or OSError if the disk or the network fails.
     """
     try:
         from jgo.maven import MavenContext, PythonResolver
     except ImportError as error:
-        raise missing(error) from error
+        raise missing_extra(error) from error
 
     @contextmanager
     def progress(name: str, total: int) -> Iterator[OnBytes]:
         def advance(count: int) -> None:
-            check(cancelled, f"fetching {name} ({total} bytes)")
+            raise_if_cancelled(cancelled, f"fetching {name} ({total} bytes)")
             on_bytes(count)
 
         yield advance
@@ -54,9 +54,9 @@ def fetch_jar(
     component = context.project(artifact.group, artifact.name).at_version(artifact.version)
     try:
         jar = component.artifact(classifier=artifact.classifier).resolve()
-    except RuntimeError as error:  # What jgo raises when no repository has the file.
+    except RuntimeError as error:  # jgo raises it if no repository has the file.
         raise ArtifactError(
             f"no repository offers {artifact.coordinate}; "
-            "check the network or name a mirror in PGS_LOCAL_MIRRORS"
+            "check the network, or set PGS_LOCAL_MIRRORS to a mirror"
         ) from error
     return Path(jar)

@@ -1,17 +1,17 @@
-"""How much memory the server gets: a share of what this machine, or container, has."""
+"""Plans the server's memory as a share of the machine's or the container's."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgs_neo4j.local.extra import missing
+from pgs_neo4j.local.extra import missing_extra
 from pgs_neo4j.local.options import LocalOptions
 
 try:
     import psutil
 except ImportError as error:
-    raise missing(error) from error
+    raise missing_extra(error) from error
 
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 HEAP_MB = (512, 8192)
@@ -26,20 +26,20 @@ class Memory:
     page_cache_mb: int
 
 
-def plan(options: LocalOptions, machine_mb: int | None = None) -> Memory:
-    """A quarter of the machine's memory as heap and an eighth as page cache, within bounds.
+def plan_memory(options: LocalOptions, machine_mb: int | None = None) -> Memory:
+    """A quarter of the memory as heap and an eighth as page cache, within bounds.
 
-    GDS projections live on the heap, so it gets the larger share; given options win.
+    The heap gets the larger share because it holds the GDS projections. Options take precedence.
     """
     total = machine_mb if machine_mb is not None else machine_memory_mb()
     return Memory(
-        heap_mb=options.heap_mb or _within(total // 4, HEAP_MB),
-        page_cache_mb=options.page_cache_mb or _within(total // 8, PAGE_CACHE_MB),
+        heap_mb=options.heap_mb or _clamp(total // 4, HEAP_MB),
+        page_cache_mb=options.page_cache_mb or _clamp(total // 8, PAGE_CACHE_MB),
     )
 
 
 def machine_memory_mb(cgroup_limit: Path = CGROUP_LIMIT) -> int:
-    """MiB of memory, or the container's limit where that is lower."""
+    """Memory in MiB, or the container's limit if that is lower."""
     total = int(psutil.virtual_memory().total)
     try:
         limit = cgroup_limit.read_text(encoding="ascii").strip()
@@ -48,5 +48,5 @@ def machine_memory_mb(cgroup_limit: Path = CGROUP_LIMIT) -> int:
     return min(total, int(limit) if limit.isdigit() else total) // 2**20
 
 
-def _within(value: int, bounds: tuple[int, int]) -> int:
+def _clamp(value: int, bounds: tuple[int, int]) -> int:
     return max(bounds[0], min(bounds[1], value))

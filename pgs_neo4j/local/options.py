@@ -1,4 +1,4 @@
-"""What a managed local server can be told, and where it keeps its files."""
+"""Options of the managed local server, and the paths of its files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MARKER_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class LocalOptions:
-    """How to run the local server; whatever is None is chosen for this machine.
+    """Options of the local server; None means a choice that suits the machine.
 
-    ``heap_mb`` and ``page_cache_mb`` are MiB; ``java_home`` is used alone when given;
-    ``bolt_port`` pins the port, otherwise a free one is taken; ``mirrors`` are addresses of
-    artifact repositories to use instead of the default one. Attaching to a running server
-    does not change how it was started.
+    ``heap_mb`` and ``page_cache_mb`` are MiB. If ``java_home`` is set, no other Java is tried.
+    ``bolt_port`` pins the port; otherwise any free one is used. ``mirrors`` are addresses of
+    repositories to use instead of the default one. Attaching to a running server does not change
+    its options.
     """
 
     data_dir: Path | None = None
@@ -41,24 +41,24 @@ class LocalOptions:
 
 @dataclass(frozen=True, slots=True)
 class LocalPaths:
-    """Every file and folder of one data directory, absolute."""
+    """The absolute paths of all files and folders of one data directory."""
 
     data_dir: Path
     cache_dir: Path
 
     @property
     def marker(self) -> Path:
-        """The file that says this folder is ours."""
+        """The file that marks the folder as a data directory of this package."""
         return self.data_dir / MARKER
 
     @property
     def lock(self) -> Path:
-        """Held while the server is started, stopped, reset, or imported into."""
+        """The lock for starting, stopping, resetting, and importing."""
         return self.data_dir / ".lock"
 
     @property
     def state(self) -> Path:
-        """Which process serves this directory, as JSON."""
+        """The process that serves the directory, as JSON."""
         return self.data_dir / "server.json"
 
     @property
@@ -68,7 +68,7 @@ class LocalPaths:
 
     @property
     def conf(self) -> Path:
-        """The folder of neo4j.conf, written anew at each start."""
+        """The folder of neo4j.conf, which each start rewrites."""
         return self.data_dir / "conf"
 
     @property
@@ -78,7 +78,7 @@ class LocalPaths:
 
     @property
     def plugins(self) -> Path:
-        """Where Neo4j looks for GDS: a link into the cache, renewed at each start."""
+        """The folder of GDS: a link into the cache that each start renews."""
         return self.data_dir / "plugins"
 
     @property
@@ -88,7 +88,7 @@ class LocalPaths:
 
     @property
     def console(self) -> Path:
-        """What the current or last process printed."""
+        """The output of the current or last process."""
         return self.logs / "console.log"
 
     @property
@@ -98,83 +98,84 @@ class LocalPaths:
 
     @property
     def run(self) -> Path:
-        """Neo4j's folder for what lasts as long as its process."""
+        """Neo4j's folder for files that last as long as its process."""
         return self.data_dir / "run"
 
     @property
     def staging(self) -> Path:
-        """Where a bulk import is built before it takes the place of the database."""
+        """The folder in which a bulk import is built before it replaces the database."""
         return self.data_dir / "staging"
 
 
 def paths_of(options: LocalOptions) -> LocalPaths:
-    """The absolute locations of ``options``; nothing is created."""
+    """The absolute paths for ``options``; creates nothing."""
     data = options.data_dir or platformdirs.user_data_path(APP) / "local"
     cache = options.cache_dir or platformdirs.user_cache_path(APP)
     return LocalPaths(data.expanduser().resolve(), cache.expanduser().resolve())
 
 
 def claim(paths: LocalPaths) -> None:
-    """Create the data directory, or check that it is ours.
+    """Create the data directory, or check that it is one.
 
-    Raises LocalServerError when the folder holds something else or cannot be written.
+    Raises LocalServerError if the folder has other content or cannot be written.
     """
-    with writing(paths):
+    with translate_disk_errors(paths):
         paths.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         if paths.marker.exists():
             return
-        # Another process that is claiming it right now may have left its lock or marker.
+        # Another process that claims it now may already have put its lock or marker there.
         if {entry.name for entry in paths.data_dir.iterdir()} - {MARKER, paths.lock.name}:
-            raise foreign(paths)
+            raise foreign_error(paths)
         paths.marker.write_text(MARKER_TEXT, encoding="utf-8")
 
 
 @contextmanager
-def writing(paths: LocalPaths) -> Iterator[None]:
-    """Turn a full disk, missing rights and the like into a sentence about the data directory."""
+def translate_disk_errors(paths: LocalPaths) -> Iterator[None]:
+    """Turn an OSError, such as a full disk, into a LocalServerError about the data directory."""
     try:
         yield
     except OSError as error:
         raise LocalServerError(
             f"the data directory {paths.data_dir} cannot be used ({error.strerror or error}); "
-            "free some space, or name another with PGS_LOCAL_DATA_DIR"
+            "free some space, or set PGS_LOCAL_DATA_DIR to another one"
         ) from error
 
 
-def foreign(paths: LocalPaths) -> LocalServerError:
-    """The error for a folder that holds something else."""
+def foreign_error(paths: LocalPaths) -> LocalServerError:
+    """The error for a folder with other content."""
     return LocalServerError(
         f"{paths.data_dir} is not a data directory of pgs_neo4j and is not empty; "
-        "name another with PGS_LOCAL_DATA_DIR"
+        "set PGS_LOCAL_DATA_DIR to another folder"
     )
 
 
 def options_from_environment(environment: Mapping[str, str] | None = None) -> LocalOptions:
-    """Options from PGS_LOCAL_DATA_DIR, _CACHE_DIR, _HEAP_MB, _PAGE_CACHE_MB, _BOLT_PORT, _MIRRORS.
+    """Options from the environment variables whose names begin with PGS_LOCAL_.
 
-    Empty values count as unset; mirrors are separated by commas. Raises ConfigError.
+    These are DATA_DIR, CACHE_DIR, HEAP_MB, PAGE_CACHE_MB, BOLT_PORT, and MIRRORS. An empty value
+    counts as unset; commas separate mirrors. Raises ConfigError.
     """
-    given = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
 
     def path(name: str) -> Path | None:
-        return Path(given[name]) if given.get(name) else None
+        return Path(variables[name]) if variables.get(name) else None
 
     return LocalOptions(
         data_dir=path("PGS_LOCAL_DATA_DIR"),
         cache_dir=path("PGS_LOCAL_CACHE_DIR"),
-        heap_mb=_number(given, "PGS_LOCAL_HEAP_MB", 256, 1_048_576),
-        page_cache_mb=_number(given, "PGS_LOCAL_PAGE_CACHE_MB", 16, 1_048_576),
-        bolt_port=_number(given, "PGS_LOCAL_BOLT_PORT", 1, 65_535),
+        heap_mb=_read_number(variables, "PGS_LOCAL_HEAP_MB", 256, 1_048_576),
+        page_cache_mb=_read_number(variables, "PGS_LOCAL_PAGE_CACHE_MB", 16, 1_048_576),
+        bolt_port=_read_number(variables, "PGS_LOCAL_BOLT_PORT", 1, 65_535),
         mirrors=tuple(
-            mirror.strip() for mirror in given.get("PGS_LOCAL_MIRRORS", "").split(",") if mirror
+            mirror.strip() for mirror in variables.get("PGS_LOCAL_MIRRORS", "").split(",") if mirror
         ),
     )
 
 
-def _number(given: Mapping[str, str], name: str, low: int, high: int) -> int | None:
-    text = given.get(name, "").strip()
+def _read_number(variables: Mapping[str, str], name: str, low: int, high: int) -> int | None:
+    text = variables.get(name, "").strip()
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-        raise ConfigError(f"{name} is {text!r}; give a whole number from {low} to {high}")
+        raise ConfigError(f"{name} is {text!r}; set it to a whole number from {low} to {high}")
     return int(text)

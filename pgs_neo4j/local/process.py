@@ -1,4 +1,4 @@
-"""The server process: started detached, recognised for certain, ended by its id alone."""
+"""The server process: started detached, identified for certain, ended by its id."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from pathlib import Path
 
 from pgs_neo4j.errors import LocalServerError, ServerStartError
 from pgs_neo4j.local.config_files import HOST
-from pgs_neo4j.local.extra import missing
+from pgs_neo4j.local.extra import missing_extra
 from pgs_neo4j.local.options import LocalPaths
 
 try:
     import psutil
 except ImportError as error:
-    raise missing(error) from error
+    raise missing_extra(error) from error
 
-# Two processes with our marker and one id cannot have begun this close to each other, while
-# the clock the system derives start times from may be set by as much.
+# Two processes with the same marker and id cannot start this close to each other. The clock
+# behind the start times may be corrected by as much.
 CLOCK_SLACK_S = 5.0
-# The server needs nothing else of its starter's environment, least of all its secrets. The
-# C locale would make Java mangle folder names that are not ASCII.
-KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-# The shell leaves the server in a session of its own, as no child of ours to be waited for.
+# The server needs nothing else from the environment, least of all secrets. The C locale would
+# make Java mangle folder names that are not ASCII.
+PASSED_VARIABLES = ("PATH", "HOME", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+# The shell puts the server into its own session, so this process need not wait for it.
 _DETACH = 'umask 077; log=$1; shift; "$@" </dev/null >"$log" 2>&1 & echo $!'
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What server.json says: a process and how it was started. ``ready`` once it answered."""
+    """The content of server.json: a process, its options, and whether it is ready."""
 
     pid: int
     create_time: float
@@ -59,36 +59,36 @@ def write_state(paths: LocalPaths, state: ServerState) -> None:
 
 
 def read_state(paths: LocalPaths) -> ServerState | None:
-    """What server.json says, None when it is absent or not what we write."""
+    """The content of server.json, None if it is absent or malformed."""
     try:
         return ServerState(**json.loads(paths.state.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
 
 
-def live(paths: LocalPaths) -> tuple[ServerState, psutil.Process] | None:
-    """The running server of this data directory, None when its process is gone.
+def find_live(paths: LocalPaths) -> tuple[ServerState, psutil.Process] | None:
+    """The running server of the data directory; None if its process is gone.
 
-    A recorded id that another process has taken since is told by its start time and by the
-    marker on its command line.
+    Its start time and the marker on its command line tell it from another process that got the
+    same id.
     """
     state = read_state(paths)
     if state is None:
         return None
     try:
         process = psutil.Process(state.pid)
-        ours = (
+        is_server = (
             process.status() != psutil.STATUS_ZOMBIE
             and abs(process.create_time() - state.create_time) < CLOCK_SLACK_S
             and marker_of(paths) in process.cmdline()
         )
     except psutil.Error:
         return None
-    return (state, process) if ours else None
+    return (state, process) if is_server else None
 
 
-def alive(process: psutil.Process) -> bool:
-    """Whether the process still runs; a zombie does not."""
+def is_alive(process: psutil.Process) -> bool:
+    """Whether the process is running; a zombie is not."""
     try:
         return bool(process.is_running()) and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
@@ -96,9 +96,10 @@ def alive(process: psutil.Process) -> bool:
 
 
 def spawn(command: list[str], paths: LocalPaths) -> tuple[psutil.Process, float] | None:
-    """Start ``command`` detached, its output in the console log; None when it ended at once.
+    """Start ``command`` detached, with its output in the console log.
 
-    Gives the process and its start time. It outlives us and hears no Ctrl-C of our terminal.
+    Returns the process and its start time, or None if it ended at once. It outlives this process
+    and receives no Ctrl-C of its terminal.
     """
     if sys.platform == "win32":
         raise LocalServerError(
@@ -106,56 +107,56 @@ def spawn(command: list[str], paths: LocalPaths) -> tuple[psutil.Process, float]
             "set PGS_NEO4J_URI to a Neo4j with GDS instead"
         )
     try:
-        answer = subprocess.run(
+        shell = subprocess.run(
             ["/bin/sh", "-c", _DETACH, "sh", str(paths.console), *command],
             cwd=paths.data_dir,
-            env=environment(),
+            env=child_environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             start_new_session=True,
             check=True,
             text=True,
         )
-        process = psutil.Process(int(answer.stdout))
+        process = psutil.Process(int(shell.stdout))
         return process, float(process.create_time())
     except psutil.NoSuchProcess:
         return None
     except (OSError, subprocess.SubprocessError, ValueError, psutil.Error) as error:
         raise ServerStartError(
             f"the server process could not be started ({type(error).__name__}); "
-            f"look at {paths.console} and at the free memory and disk"
+            f"check {paths.console}, free memory, and free disk space"
         ) from error
 
 
 def end(process: psutil.Process, timeout_s: float) -> bool:
-    """Ask the process to stop, and kill it after ``timeout_s``; False when it had to be killed."""
+    """Stop the process, by force after ``timeout_s``; False if it was killed."""
     try:
         process.terminate()
-        if _gone(process, timeout_s):
+        if _wait_for_end(process, timeout_s):
             return True
         process.kill()
-        _gone(process, 10.0)
+        _wait_for_end(process, 10.0)
     except psutil.NoSuchProcess:
         return True
     return False
 
 
-def environment() -> dict[str, str]:
-    """The environment of the processes we start."""
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    return kept | {"LC_ALL": "C.UTF-8"}
+def child_environment() -> dict[str, str]:
+    """The environment for the server and its tools."""
+    passed = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
+    return passed | {"LC_ALL": "C.UTF-8"}
 
 
 def choose_port(pinned: int | None, last: int | None) -> int:
-    """The pinned port, else the last one used if it is free, else any free one.
+    """The pinned port, or the last one if it is free, or any free one.
 
-    Raises ServerStartError when the pinned port is taken.
+    Raises ServerStartError if the pinned port is taken.
     """
     if pinned is not None:
         if not _is_free(pinned):
             raise ServerStartError(
                 f"port {pinned} is taken by another program; "
-                "choose another with PGS_LOCAL_BOLT_PORT, or leave it unset to get a free one"
+                "set PGS_LOCAL_BOLT_PORT to another port, or unset it for a free one"
             )
         return pinned
     if last is not None and _is_free(last):
@@ -175,9 +176,9 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _gone(process: psutil.Process, timeout_s: float) -> bool:
+def _wait_for_end(process: psutil.Process, timeout_s: float) -> bool:
     deadline = time.monotonic() + timeout_s
-    while alive(process):
+    while is_alive(process):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)
@@ -185,7 +186,7 @@ def _gone(process: psutil.Process, timeout_s: float) -> bool:
 
 
 def resident_bytes(process: psutil.Process) -> int | None:
-    """Memory the process holds, None when it has just gone."""
+    """Memory of the process; None if it has just ended."""
     try:
         return int(process.memory_info().rss)
     except psutil.Error:
@@ -193,7 +194,7 @@ def resident_bytes(process: psutil.Process) -> int | None:
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of all files below ``folder``; those that vanish meanwhile count nothing."""
+    """Bytes of all files below ``folder``, without those that vanish during the count."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pgs_neo4j.database.probe import Readiness, probe_server
 from pgs_neo4j.errors import DatabaseAuthError, ServerStartError
 from pgs_neo4j.local.config_files import uri_of
-from pgs_neo4j.local.locks import check
+from pgs_neo4j.local.locks import raise_if_cancelled
 
 USER = "neo4j"
 POLL_S = 0.1
@@ -28,7 +28,7 @@ def wait_until_ready(
     """
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
-        check(cancelled, "waiting for the local server")
+        raise_if_cancelled(cancelled, "waiting for the local server")
         readiness = probe(port, password)
         if readiness is not None:
             return readiness

@@ -1,7 +1,7 @@
-"""Writes artifacts.lock.json anew: ``python -m pgs_neo4j.local.relock``. For maintainers.
+"""Rewrites artifacts.lock.json: ``python -m pgs_neo4j.local.relock``, for maintainers.
 
-Needs Maven's ``mvn``, whose resolution of versions is the reference; fetches everything into
-a scratch repository unless ``--repository`` names one to use.
+Needs Maven's ``mvn``, whose resolution of versions is the reference. Fetches all files into a
+temporary repository unless ``--repository`` names another one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GDS_ROOTS = tuple(
     ("org.neo4j.gds", name, GDS)
     for name in ("proc", "opengds-extension", "open-model-catalog", "open-write-services")
 )
-# Names in POMs that differ in spelling only, by their words without "the", "version", "v".
+# Spellings of license names in POMs, without the words "the", "version", and "v".
 SPDX = {
     "apache 2": "Apache-2.0",
     "apache 2 0": "Apache-2.0",
@@ -55,7 +55,7 @@ _FILLER = {"the", "version", "v"}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Coordinate:
-    """What identifies a file in a Maven repository; ``kind`` is jar or pom."""
+    """The coordinate of a file in a Maven repository."""
 
     group: str
     name: str
@@ -63,34 +63,34 @@ class Coordinate:
     classifier: str = ""
 
     def path(self, repository: Path, kind: str = "jar") -> Path:
-        """Where a local repository keeps it."""
+        """Path of its ``kind``, jar or pom, in a local repository."""
         classifier = f"-{self.classifier}" if self.classifier and kind == "jar" else ""
         file_name = f"{self.name}-{self.version}{classifier}.{kind}"
         return repository.joinpath(*self.group.split("."), self.name, self.version, file_name)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Resolve, hash, and write; returns the exit code."""
+    """Resolve, hash, and write; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repository", type=Path, help="a local Maven repository to use")
     parser.add_argument("--output", type=Path, default=Path(__file__).with_name(LOCK_NAME))
-    given = parser.parse_args(arguments)
+    chosen = parser.parse_args(arguments)
     if shutil.which("mvn") is None:
         sys.stderr.write("mvn is not on PATH; install Maven and try again\n")
         return 2
     with tempfile.TemporaryDirectory(prefix="pgs-relock-") as scratch:
-        repository = given.repository or Path(scratch) / "repository"
+        repository = chosen.repository or Path(scratch) / "repository"
         neo4j = resolve(NEO4J_ROOTS, Path(scratch), repository)
         gds = resolve(GDS_ROOTS, Path(scratch), repository)
         text = render(neo4j, gds, repository)
-    given.output.write_text(text, encoding="utf-8")
+    chosen.output.write_text(text, encoding="utf-8")
     return 0
 
 
 def resolve(
     roots: tuple[tuple[str, str, str], ...], scratch: Path, repository: Path
 ) -> list[Coordinate]:
-    """The run-time dependencies of ``roots`` as Maven resolves them, roots included."""
+    """Resolve the run-time dependencies of ``roots`` with Maven, roots included."""
     pom = scratch / "pom.xml"
     listing = scratch / "resolved.txt"
     dependencies = "".join(
@@ -111,65 +111,65 @@ def resolve(
 
 
 def parse_listing(text: str) -> list[Coordinate]:
-    """Coordinates of the jars in what ``dependency:list`` writes, sorted."""
-    found = set()
+    """Sorted coordinates of the jars in the output of ``dependency:list``."""
+    coordinates = set()
     for line in text.splitlines():
         parts = line.strip().split(" ")[0].split(":")
         if len(parts) >= 5 and parts[2] == "jar":
             classifier = parts[3] if len(parts) == 6 else ""
-            found.add(Coordinate(parts[0], parts[1], parts[-2], classifier))
-    return sorted(found)
+            coordinates.add(Coordinate(parts[0], parts[1], parts[-2], classifier))
+    return sorted(coordinates)
 
 
 def render(neo4j: list[Coordinate], gds: list[Coordinate], repository: Path) -> str:
-    """The lock file's text; of GDS only what Neo4j does not bring itself, in any version."""
-    own = {(each.group, each.name) for each in neo4j}
-    extra = [each for each in gds if (each.group, each.name) not in own]
-    entries = [entry(each, "lib", repository) for each in neo4j]
-    entries += [entry(each, "plugins", repository) for each in extra]
-    lines = ",\n".join("    " + json.dumps(each) for each in entries)
+    """The text of the lock file, without the jars of GDS that Neo4j has in any version."""
+    own = {(jar.group, jar.name) for jar in neo4j}
+    extra = [jar for jar in gds if (jar.group, jar.name) not in own]
+    entries = [make_entry(jar, "lib", repository) for jar in neo4j]
+    entries += [make_entry(jar, "plugins", repository) for jar in extra]
+    lines = ",\n".join("    " + json.dumps(entry) for entry in entries)
     return f'{{\n  "neo4j": "{NEO4J}",\n  "gds": "{GDS}",\n  "artifacts": [\n{lines}\n  ]\n}}\n'
 
 
-def entry(coordinate: Coordinate, target: Target, repository: Path) -> dict[str, str | int]:
-    """One artifact of the lock file."""
+def make_entry(coordinate: Coordinate, target: Target, repository: Path) -> dict[str, str | int]:
+    """The entry of one artifact in the lock file."""
     jar = coordinate.path(repository)
-    found: dict[str, str | int] = {
+    entry: dict[str, str | int] = {
         "group": coordinate.group,
         "artifact": coordinate.name,
         "version": coordinate.version,
     }
     if coordinate.classifier:
-        found["classifier"] = coordinate.classifier
-    found["target"] = target
-    found["sha256"] = sha256_of(jar)
-    found["size_bytes"] = jar.stat().st_size
-    found["licence"] = licence(coordinate, repository)
-    return found
+        entry["classifier"] = coordinate.classifier
+    entry["target"] = target
+    entry["sha256"] = sha256_of(jar)
+    entry["size_bytes"] = jar.stat().st_size
+    entry["licence"] = read_license(coordinate, repository)  # the spelling of the file format
+    return entry
 
 
-def licence(coordinate: Coordinate, repository: Path) -> str:
-    """The licences a POM or its nearest parent names, several joined by " OR "."""
+def read_license(coordinate: Coordinate, repository: Path) -> str:
+    """The licenses in a POM or its nearest parent, joined by " OR "."""
     at: Coordinate | None = coordinate
     while at is not None:
         root = ElementTree.parse(at.path(repository, "pom")).getroot()
         names = [
-            " ".join((each.text or "").split())
-            for each in root.findall("./{*}licenses/{*}license/{*}name")
+            " ".join((name.text or "").split())
+            for name in root.findall("./{*}licenses/{*}license/{*}name")
         ]
         if any(names):
-            return " OR ".join(dict.fromkeys(spdx(name) for name in names if name))
-        at = _parent(root)
-    raise LookupError(f"no licence is named for {coordinate}; look it up and add it by hand")
+            return " OR ".join(dict.fromkeys(spdx_identifier(name) for name in names if name))
+        at = _read_parent(root)
+    raise LookupError(f"no POM names a license for {coordinate}; look it up and add it by hand")
 
 
-def spdx(name: str) -> str:
-    """An SPDX identifier for the spellings we know, otherwise the name as the POM has it."""
+def spdx_identifier(name: str) -> str:
+    """The SPDX identifier of a known spelling, otherwise the name as it is."""
     words = re.findall(r"[a-z]+(?=\d)|[a-z]+|\d+", name.lower())
     return SPDX.get(" ".join(word for word in words if word not in _FILLER), name)
 
 
-def _parent(root: ElementTree.Element) -> Coordinate | None:
+def _read_parent(root: ElementTree.Element) -> Coordinate | None:
     parent = root.find("./{*}parent")
     if parent is None:
         return None

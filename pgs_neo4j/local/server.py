@@ -1,6 +1,7 @@
-"""The managed local server's life: one per data directory, shared by all who call.
+"""Starts, stops, resets, and describes the managed local server.
 
-Everything here blocks in a thread; the async functions only wait for it.
+There is one server per data directory, shared by all callers. The work blocks in a thread, and
+the asynchronous functions wait for it.
 """
 
 from __future__ import annotations
@@ -16,15 +17,22 @@ from pgs_neo4j.errors import LocalServerError, ServerStartError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.local import credentials, launch, lockfile, process
 from pgs_neo4j.local.config_files import uri_of
-from pgs_neo4j.local.locks import held
-from pgs_neo4j.local.options import LocalOptions, LocalPaths, claim, foreign, paths_of, writing
+from pgs_neo4j.local.locks import hold_lock
+from pgs_neo4j.local.options import (
+    LocalOptions,
+    LocalPaths,
+    claim,
+    foreign_error,
+    paths_of,
+    translate_disk_errors,
+)
 from pgs_neo4j.local.readiness import USER, wait_until_ready
-from pgs_neo4j.local.threads import delivered, in_thread
+from pgs_neo4j.local.threads import deliver_events, in_thread
 
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server that answers. ``started`` tells whether this call started it."""
+    """A server that is ready; ``started`` if this call started it."""
 
     uri: str
     user: str
@@ -38,10 +46,10 @@ class LocalServer:
 
 @dataclass(frozen=True, slots=True)
 class LocalStatus:
-    """How the server of a data directory is doing; what is unknown or not running is None.
+    """State of the server of a data directory; unknown values are None.
 
-    ``size_bytes`` is the database on disk, ``memory_bytes`` what the process holds,
-    ``heap_mb`` and ``page_cache_mb`` its limits in MiB.
+    ``size_bytes`` is the size of the database on disk, and ``memory_bytes`` that of the process in
+    memory. ``heap_mb`` and ``page_cache_mb`` are its limits in MiB.
     """
 
     running: bool
@@ -60,44 +68,44 @@ class LocalStatus:
 async def ensure_running(
     options: LocalOptions | None = None, on_event: OnEvent | None = None
 ) -> LocalServer:
-    """Attach to the server of the data directory, or fetch what is missing and start it.
+    """Attach to the server of the data directory, or fetch and start it.
 
-    Callers at the same time, in any number of processes, get the same one server. Tells
-    ``on_event`` the steps it takes and the bytes it fetches. Raises ArtifactError,
-    JavaMissingError, ServerStartError, LocalServerError.
+    Simultaneous callers, in any number of processes, get the same server. ``on_event`` receives
+    the steps and the bytes fetched. Raises ArtifactError, JavaMissingError, ServerStartError,
+    LocalServerError.
     """
-    given = options or LocalOptions()
-    tell = delivered(on_event)
-    return await in_thread(lambda cancelled: _ensure(given, tell, cancelled))
+    chosen = options or LocalOptions()
+    report = deliver_events(on_event)
+    return await in_thread(lambda cancelled: _ensure(chosen, report, cancelled))
 
 
 async def stop(options: LocalOptions | None = None, timeout_s: float = 60.0) -> bool:
-    """Stop the server, by force after ``timeout_s``; False when none was running."""
+    """Stop the server, by force after ``timeout_s``; False if none was running."""
     paths = paths_of(options or LocalOptions())
     if not paths.marker.exists():
         return False
 
     def work(cancelled: threading.Event) -> bool:
-        with held(paths.lock, "using the local server's data directory", cancelled):
+        with hold_lock(paths.lock, "using the local server's data directory", cancelled):
             return stop_locked(paths, timeout_s)
 
     return await in_thread(work)
 
 
 async def reset(options: LocalOptions | None = None) -> bool:
-    """Stop the server and delete its databases, logs and password; False if there were none.
+    """Stop the server and delete its databases, logs, and password.
 
-    Files in the directory that are not the server's stay. Raises LocalServerError when the
-    directory is not one of ours.
+    Returns False if there were none. Other files in the directory stay. Raises LocalServerError if
+    it is not a data directory of this package.
     """
     paths = paths_of(options or LocalOptions())
     if not paths.data_dir.exists():
         return False
     if not paths.marker.exists():
-        raise foreign(paths)
+        raise foreign_error(paths)
 
     def work(cancelled: threading.Event) -> bool:
-        with held(paths.lock, "using the local server's data directory", cancelled):
+        with hold_lock(paths.lock, "using the local server's data directory", cancelled):
             stop_locked(paths, 60.0)
             return _delete_data(paths)
 
@@ -105,14 +113,14 @@ async def reset(options: LocalOptions | None = None) -> bool:
 
 
 def status(options: LocalOptions | None = None) -> LocalStatus:
-    """How the server is doing, without asking it anything."""
+    """State of the server, without a query to it."""
     paths = paths_of(options or LocalOptions())
     lock = lockfile.load()
     size = process.folder_size(paths.data)
-    found = process.live(paths)
-    if found is None:
+    server = process.find_live(paths)
+    if server is None:
         return LocalStatus(False, paths.data_dir, size, lock.neo4j, lock.gds)
-    state, running = found
+    state, running = server
     return LocalStatus(
         running=True,
         data_dir=paths.data_dir,
@@ -129,55 +137,61 @@ def status(options: LocalOptions | None = None) -> LocalStatus:
 
 
 def stop_locked(paths: LocalPaths, timeout_s: float) -> bool:
-    """Stop the server while holding the directory's lock; False when none was running."""
-    found = process.live(paths)
-    if found is None:
+    """Stop the server under the directory's lock; False if none was running."""
+    server = process.find_live(paths)
+    if server is None:
         return False
-    process.end(found[1], timeout_s)
-    if process.alive(found[1]):
+    state, running = server
+    process.end(running, timeout_s)
+    if process.is_alive(running):
         raise LocalServerError(
-            f"the local server (process {found[0].pid}) does not end; end it by hand and try again"
+            f"the local server (process {state.pid}) does not end; end it by hand and try again"
         )
     return True
 
 
-def _ensure(options: LocalOptions, tell: OnEvent, cancelled: threading.Event) -> LocalServer:
+def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) -> LocalServer:
     paths = paths_of(options)
     attached = _attach(paths, options, cancelled)
     if attached:
         return attached
     claim(paths)
-    with held(paths.lock, "starting the local server", cancelled), writing(paths):
-        # Started by another while we waited, or left unready by one that was killed.
+    with (
+        hold_lock(paths.lock, "starting the local server", cancelled),
+        translate_disk_errors(paths),
+    ):
+        # Another process may have started it during the wait, or was killed before it was ready.
         attached = _attach(paths, options, cancelled, unready=True)
         if attached:
             return attached
-        state, password, answer = launch.start(paths, options, tell, cancelled)
-        return _server(paths, state.port, state.pid, password, answer, started=True)
+        state, password, readiness = launch.start(paths, options, report, cancelled)
+        return _make_server(paths, state.port, state.pid, password, readiness, started=True)
 
 
 def _attach(
     paths: LocalPaths, options: LocalOptions, cancelled: threading.Event, unready: bool = False
 ) -> LocalServer | None:
-    """The running server; one that is not known to be ready only when ``unready``."""
-    found = process.live(paths)
+    """Attach to the running server; to one not marked as ready only if ``unready``."""
+    server = process.find_live(paths)
     password = credentials.read_password(paths)
-    if found is None or password is None or not (found[0].ready or unready):
+    if server is None or password is None or not (server[0].ready or unready):
         return None
-    state, running = found
-    answer = wait_until_ready(
-        state.port, password, options.start_timeout_s, lambda: process.alive(running), cancelled
+    state, running = server
+    readiness = wait_until_ready(
+        state.port, password, options.start_timeout_s, lambda: process.is_alive(running), cancelled
     )
-    if answer is None:
-        if not process.alive(running):
+    if readiness is None:
+        if not process.is_alive(running):
             return None
         raise ServerStartError(
-            f"the local server (process {state.pid}) runs but has not answered for "
+            f"the local server (process {state.pid}) has not answered for "
             f"{options.start_timeout_s:.0f} s; stop it with `pgs local stop` and try again"
         )
     if not state.ready:
-        process.write_state(paths, replace(state, ready=True, neo4j=answer.neo4j, gds=answer.gds))
-    return _server(paths, state.port, state.pid, password, answer, started=False)
+        process.write_state(
+            paths, replace(state, ready=True, neo4j=readiness.neo4j, gds=readiness.gds)
+        )
+    return _make_server(paths, state.port, state.pid, password, readiness, started=False)
 
 
 def _delete_data(paths: LocalPaths) -> bool:
@@ -196,7 +210,7 @@ def _delete_data(paths: LocalPaths) -> bool:
     return existed
 
 
-def _server(
+def _make_server(
     paths: LocalPaths, port: int, pid: int, password: str, readiness: Readiness, started: bool
 ) -> LocalServer:
     return LocalServer(

@@ -1,4 +1,4 @@
-"""Blocking work on behalf of async callers, cancellable and with events delivered at home."""
+"""Runs blocking work for asynchronous callers, with cancellation and events."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Result = TypeVar("Result")
 
 
 async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
-    """Run ``work`` in a thread; when the caller is cancelled, set the event and see it off.
+    """Run ``work`` in a thread; a cancellation sets the event that it receives.
 
-    The cancelled caller returns only once the work has let go of its locks and processes.
+    A cancelled caller returns only after the work has released its locks and processes.
     """
     cancelled = threading.Event()
     task = asyncio.create_task(asyncio.to_thread(work, cancelled))
@@ -25,12 +25,12 @@ async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
         cancelled.set()
         await asyncio.wait([task])
         if not task.cancelled():
-            task.exception()  # Seen here, or asyncio would report it as lost.
+            task.exception()  # Retrieved here, or asyncio would report it as lost.
         raise
 
 
-def delivered(on_event: OnEvent | None) -> OnEvent:
-    """A callback for other threads that hands each event to ``on_event`` in the loop's thread."""
+def deliver_events(on_event: OnEvent | None) -> OnEvent:
+    """A callback for other threads that calls ``on_event`` in the loop's thread."""
     if on_event is None:
         return _drop
     loop = asyncio.get_running_loop()

@@ -97,7 +97,7 @@ async def test_callers_share_one_server_and_a_killed_one_recovers(options):
 
     assert any("Started" in line for line in local.log_tail(options))
     assert await local.stop(options)
-    assert not psutil.pid_exists(again.pid) or not process.alive(psutil.Process(again.pid))
+    assert not psutil.pid_exists(again.pid) or not process.is_alive(psutil.Process(again.pid))
     assert not await local.stop(options)
 
 
@@ -174,7 +174,7 @@ async def test_a_server_that_cannot_start_quotes_its_log(options):
 async def test_a_cancelled_start_leaves_no_process(options):
     task = asyncio.create_task(local.ensure_running(options))
     async with asyncio.timeout(300):
-        while process.live(paths_of(options)) is None:
+        while process.find_live(paths_of(options)) is None:
             assert not task.done()
             await asyncio.sleep(0.05)
     task.cancel()

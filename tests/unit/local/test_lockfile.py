@@ -17,7 +17,7 @@ def test_every_artifact_is_well_formed():
     for artifact in LOCK.artifacts:
         assert re.fullmatch(r"[0-9a-f]{64}", artifact.sha256), artifact
         assert artifact.size_bytes > 0, artifact
-        assert artifact.licence.strip(), artifact
+        assert artifact.license.strip(), artifact
         assert artifact.target in ("lib", "plugins"), artifact
         assert re.fullmatch(r"[A-Za-z0-9._-]+\.jar", artifact.file_name), artifact
 

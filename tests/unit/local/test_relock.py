@@ -6,13 +6,13 @@ from pgs_neo4j.local import lockfile, relock
 from pgs_neo4j.local.relock import Coordinate
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">{parent}<artifactId>x</artifactId>
-{licences}</project>"""
+{licenses}</project>"""
 
 
-def put(repository, coordinate, licences="", parent="", jar=b"jar"):
+def put(repository, coordinate, licenses="", parent="", jar=b"jar"):
     path = coordinate.path(repository, "pom")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(POM.format(parent=parent, licences=licences))
+    path.write_text(POM.format(parent=parent, licenses=licenses))
     coordinate.path(repository).write_bytes(jar)
 
 
@@ -34,7 +34,7 @@ def test_the_listing_of_maven_is_read():
     ]
 
 
-def test_a_licence_is_inherited_from_the_nearest_parent_that_names_one(tmp_path):
+def test_a_license_is_inherited_from_the_nearest_parent_that_names_one(tmp_path):
     child, parent = Coordinate("g", "child", "1"), Coordinate("g", "parent", "7")
     put(tmp_path, parent, named("The Apache Software License, Version 2.0", "My Own Licence"))
     put(
@@ -43,26 +43,26 @@ def test_a_licence_is_inherited_from_the_nearest_parent_that_names_one(tmp_path)
         parent="<parent><groupId>g</groupId><artifactId>parent</artifactId>"
         "<version>7</version></parent>",
     )
-    assert relock.licence(child, tmp_path) == "Apache-2.0 OR My Own Licence"
+    assert relock.read_license(child, tmp_path) == "Apache-2.0 OR My Own Licence"
 
 
-def test_a_jar_without_licence_stops_the_maintainer(tmp_path):
+def test_a_jar_without_license_stops_the_maintainer(tmp_path):
     bare = Coordinate("g", "bare", "1")
     put(tmp_path, bare)
     with pytest.raises(LookupError, match="bare"):
-        relock.licence(bare, tmp_path)
+        relock.read_license(bare, tmp_path)
 
 
 def test_what_is_rendered_is_what_the_lock_file_reads(tmp_path):
-    shared, own, other = Coordinate("g", "s", "1"), Coordinate("g", "n", "1", "osx"), None
+    shared, own = Coordinate("g", "s", "1"), Coordinate("g", "n", "1", "osx")
     other = Coordinate("g", "d", "1")
     newer = Coordinate("g", "s", "2")
-    for each in (shared, own, other, newer):
-        put(tmp_path, each, named("MIT License"))
+    for coordinate in (shared, own, other, newer):
+        put(tmp_path, coordinate, named("MIT License"))
     text = relock.render([own, shared], [other, newer], tmp_path)
     assert len(json.loads(text)["artifacts"]) == 3
     lock = lockfile.parse(text)
-    assert [(a.coordinate, a.target, a.licence) for a in lock.artifacts] == [
+    assert [(a.coordinate, a.target, a.license) for a in lock.artifacts] == [
         ("g:n:1:osx", "lib", "MIT"),
         ("g:s:1", "lib", "MIT"),
         ("g:d:1", "plugins", "MIT"),
@@ -81,4 +81,4 @@ def test_what_is_rendered_is_what_the_lock_file_reads(tmp_path):
     ],
 )
 def test_spellings_become_one_identifier(name, identifier):
-    assert relock.spdx(name) == identifier
+    assert relock.spdx_identifier(name) == identifier

@@ -22,7 +22,7 @@ def make_lock() -> Lock:
             target="plugins" if index % 3 == 0 else "lib",
             sha256=hashlib.sha256(content).hexdigest(),
             size_bytes=len(content),
-            licence="MIT",
+            license="MIT",
         )
         for index, (name, content) in enumerate(CONTENTS.items())
     )
@@ -103,7 +103,7 @@ def test_a_damaged_jar_is_fetched_again(tmp_path):
 
 
 def test_a_wrong_checksum_is_refused_and_a_retry_succeeds(tmp_path):
-    with pytest.raises(ArtifactError, match=r"g:jar5:1 .* thrown away"):
+    with pytest.raises(ArtifactError, match=r"g:jar5:1 .* discarded"):
         ensure(tmp_path, FakeRepository(wrong=["jar5"]))
     folder = artifacts.folder_of(make_lock(), tmp_path)
     kept = placed(folder)

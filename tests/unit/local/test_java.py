@@ -36,16 +36,16 @@ def bare_machine(monkeypatch, tmp_path):
     ],
 )
 def test_versions_are_read_from_what_java_prints(tmp_path, says, major):
-    assert java.major_version(fake_java(tmp_path, says)) == major
+    assert java.read_major_version(fake_java(tmp_path, says)) == major
 
 
 def test_a_java_that_fails_hangs_or_is_absent_has_no_version(tmp_path, monkeypatch):
     monkeypatch.setattr(java, "ANSWER_TIMEOUT_S", 0.2)
-    assert java.major_version(fake_java(tmp_path / "a", JDK21, exit_code=1)) is None
-    assert java.major_version(tmp_path / "absent") is None
+    assert java.read_major_version(fake_java(tmp_path / "a", JDK21, exit_code=1)) is None
+    assert java.read_major_version(tmp_path / "absent") is None
     slow = fake_java(tmp_path / "b", JDK21)
     slow.write_text("#!/bin/sh\nexec /bin/sleep 30\n")
-    assert java.major_version(slow) is None
+    assert java.read_major_version(slow) is None
 
 
 def test_java_home_comes_before_path(tmp_path, monkeypatch):

@@ -1,9 +1,10 @@
+"""Options from the environment, and the claim on a data directory."""
+
 from pathlib import Path
 
 import pytest
 
 from pgs_neo4j.errors import ConfigError, LocalServerError
-from pgs_neo4j.local import memory
 from pgs_neo4j.local.options import (
     LocalOptions,
     claim,
@@ -59,25 +60,3 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LocalServerError, match=r"cannot be used .* PGS_LOCAL_DATA_DIR"):
         claim(paths_of(LocalOptions(data_dir=tmp_path / "file" / "data")))
-
-
-@pytest.mark.parametrize(
-    ("machine_mb", "heap_mb", "page_cache_mb"),
-    [(1024, 512, 128), (8192, 2048, 1024), (24576, 6144, 3072), (262144, 8192, 4096)],
-)
-def test_memory_is_a_share_of_the_machine_within_bounds(machine_mb, heap_mb, page_cache_mb):
-    assert memory.plan(LocalOptions(), machine_mb) == memory.Memory(heap_mb, page_cache_mb)
-
-
-def test_given_memory_wins():
-    options = LocalOptions(heap_mb=300, page_cache_mb=20)
-    assert memory.plan(options, 65536) == memory.Memory(300, 20)
-
-
-def test_a_container_limit_counts_when_it_is_lower(tmp_path):
-    limit = tmp_path / "memory.max"
-    unlimited = memory.machine_memory_mb(tmp_path / "absent")
-    limit.write_text("max\n")
-    assert memory.machine_memory_mb(limit) == unlimited > 64
-    limit.write_text(f"{64 * 2**20}\n")
-    assert memory.machine_memory_mb(limit) == 64

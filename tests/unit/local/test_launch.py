@@ -1,0 +1,106 @@
+"""Starting a server without Neo4j: its home, its jars, and failures."""
+
+import sys
+import threading
+
+import pytest
+
+from pgs_neo4j.errors import ServerStartError
+from pgs_neo4j.events import Progressed, StepStarted
+from pgs_neo4j.local import artifacts, config_files, credentials, java, launch, process
+from pgs_neo4j.local.java import Java
+from pgs_neo4j.local.options import LocalOptions
+
+
+@pytest.fixture
+def options(paths):
+    return LocalOptions(data_dir=paths.data_dir, heap_mb=512, page_cache_mb=64)
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """A Java, jars, and a password, all at hand."""
+    (tmp_path / "jars" / "plugins").mkdir(parents=True)
+    runtime = Java(tmp_path / "java", 21, "PATH")
+    monkeypatch.setattr(java, "find_java", lambda java_home: runtime)
+    monkeypatch.setattr(artifacts, "ensure", lambda lock, cache, **_: tmp_path / "jars")
+    monkeypatch.setattr(credentials, "ensure_password", lambda paths, java, jars: "secret")
+    return tmp_path
+
+
+def start(paths, options):
+    events: list = []
+    try:
+        return launch.start(paths, options, events.append, threading.Event())
+    finally:
+        assert StepStarted("connect", "start the local server") in events
+
+
+def test_the_home_has_folders_configuration_and_a_link_to_gds(paths, tmp_path):
+    for _ in range(2):
+        launch.write_home(paths, tmp_path, "a=b\n")
+    assert (paths.conf / "neo4j.conf").read_text() == "a=b\n"
+    assert paths.data.is_dir()
+    assert paths.plugins.readlink() == tmp_path / "plugins"
+
+
+def test_fetching_is_announced_once_and_only_if_something_is_missing(
+    paths, options, monkeypatch, tmp_path
+):
+    def ensure(lock, cache, *, on_progress, mirrors, cancelled):
+        on_progress(1, 2, "a")
+        on_progress(2, 2, "b")
+        return tmp_path
+
+    events: list = []
+    monkeypatch.setattr(artifacts, "ensure", ensure)
+    assert launch.fetch(paths, options, events.append, threading.Event()) == tmp_path
+    assert isinstance(events[0], StepStarted)
+    assert events[1:] == [
+        Progressed("connect", 1, 2, "bytes"),
+        Progressed("connect", 2, 2, "bytes"),
+    ]
+
+
+def test_a_server_that_ends_at_once_quotes_its_console(paths, options, machine, monkeypatch):
+    def spawn(command, paths):
+        paths.console.write_text("Error: no such option\n")
+
+    monkeypatch.setattr(process, "spawn", spawn)
+    with pytest.raises(ServerStartError, match="ended while starting, its log says: Error: no"):
+        start(paths, options)
+    assert process.read_state(paths) is None
+
+
+def test_a_server_that_is_never_ready_is_ended(paths, options, machine, monkeypatch):
+    command = [sys.executable, "-c", "import time; time.sleep(120)"]
+    monkeypatch.setattr(config_files, "server_command", lambda *_: command)
+    monkeypatch.setattr(launch, "wait_until_ready", lambda *_: None)
+    with pytest.raises(ServerStartError, match="did not answer within 120 s"):
+        start(paths, options)
+    state = process.read_state(paths)
+    assert state is not None
+    assert (state.heap_mb, state.page_cache_mb, state.java) == (512, 64, "21 (PATH)")
+    assert not state.ready
+    assert process.find_live(paths) is None
+
+
+def test_a_server_that_is_ready_is_recorded(paths, options, machine, monkeypatch):
+    from pgs_neo4j.database.probe import Readiness
+
+    command = [sys.executable, "-c", "import time; time.sleep(120)"]
+    readiness = Readiness("5.26.30", "2.13.9", 0)
+    monkeypatch.setattr(config_files, "server_command", lambda *_: [*command, _[-1]])
+    monkeypatch.setattr(launch, "wait_until_ready", lambda *_: readiness)
+    state, password, answered = start(paths, options)
+    try:
+        assert (password, answered) == ("secret", readiness)
+        assert (state.ready, state.neo4j, state.gds) == (True, "5.26.30", "2.13.9")
+        assert process.read_state(paths) == state
+        live = process.find_live(paths)
+        assert live is not None
+        assert live[0] == state
+    finally:
+        live = process.find_live(paths)
+        assert live is not None
+        process.end(live[1], 10.0)

@@ -1,0 +1,64 @@
+"""Ends of logs, and the lines that explain a failed start."""
+
+from pgs_neo4j.local import logs
+from pgs_neo4j.local.options import LocalOptions
+
+
+def test_the_log_is_quoted_by_the_lines_of_the_error(paths):
+    paths.server_log.write_text("2026 ERROR of an earlier start\n")
+    since = logs.size_of(paths.server_log)
+    paths.console.write_text("noise\nError: no room\n\tat x.y(z)\nCaused by: disk\nmore noise\n")
+    with paths.server_log.open("a") as stream:
+        stream.write("2026 INFO fine\nCaused by: bind failed\n")
+    excerpt = logs.quote_failure(paths, since)
+    assert excerpt == "Error: no room | at x.y(z) | Caused by: disk | Caused by: bind failed"
+    assert "earlier start" not in excerpt
+
+
+def test_the_tail_of_absent_and_short_logs(paths):
+    options = LocalOptions(data_dir=paths.data_dir)
+    assert logs.log_tail(options) == []
+    paths.console.write_text("one\ntwo\nthree\n")
+    assert logs.log_tail(options, 2) == ["two", "three"]
+    paths.server_log.write_text("the server's own\n")
+    assert logs.log_tail(options, 2) == ["the server's own"]
+
+
+def test_without_an_error_the_last_lines_are_quoted(paths):
+    paths.console.write_text("".join(f"line {number}\n" for number in range(9)))
+    assert logs.quote_failure(paths) == "line 6 | line 7 | line 8"
+
+
+def test_a_quotation_is_cut_and_names_each_line_once(paths):
+    paths.console.write_text(f"Error: {'x' * 500}\nError: same\nCaused by: a\nCaused by: a\n")
+    first, second, cause = logs.quote_failure(paths).split(" | ")
+    assert len(first) == logs.QUOTED_CHARACTERS
+    assert (second, cause) == ("Error: same", "Caused by: a")
+
+
+def test_without_logs_there_is_nothing_to_quote(paths):
+    assert logs.quote_failure(paths) == ""
+
+
+def test_a_log_that_was_rotated_is_read_from_its_start(tmp_path):
+    path = tmp_path / "log"
+    path.write_text("new\n")
+    assert logs.tail(path, 9, since=100) == ["new"]
+    assert logs.tail(path, 9, since=2) == ["w"]
+    assert logs.tail(path, 0) == []
+
+
+def test_only_the_end_of_a_long_log_is_read(tmp_path):
+    path = tmp_path / "log"
+    path.write_text("x" * logs.TAIL_BYTES + "\nlast\n")
+    lines = logs.tail(path, 5)
+    assert lines[-1] == "last"
+    assert len(lines[0]) < logs.TAIL_BYTES
+
+
+def test_bytes_that_are_not_utf8_are_replaced(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"caf\xe9\n")
+    assert logs.tail(path, 1) == ["caf\N{REPLACEMENT CHARACTER}"]
+    assert logs.size_of(path) == 5
+    assert logs.size_of(tmp_path / "absent") == 0

@@ -1,0 +1,91 @@
+"""Waiting for a server: polls until it is ready, dead, cancelled, or late."""
+
+import socket
+import threading
+
+import pytest
+
+from pgs_neo4j.database.probe import Readiness, probe_server
+from pgs_neo4j.errors import DatabaseAuthError, LocalServerError, ServerStartError
+from pgs_neo4j.local import readiness
+from pgs_neo4j.local.readiness import wait_until_ready
+
+READY = Readiness(neo4j="5.26.30", gds="2.13.9", nodes=0)
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """What each poll gets; the last answer repeats. Errors are raised."""
+    queue: list = []
+    calls: list = []
+
+    def probe(uri: str, user: str, password: str):
+        calls.append((uri, user, password))
+        answer = queue.pop(0) if len(queue) > 1 else queue[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(readiness, "probe_server", probe)
+    monkeypatch.setattr(readiness, "POLL_S", 0.0)
+    return queue, calls
+
+
+def wait(timeout_s: float = 30.0, alive: bool = True, cancelled: bool = False):
+    event = threading.Event()
+    if cancelled:
+        event.set()
+    return wait_until_ready(7687, "secret", timeout_s, lambda: alive, event)
+
+
+def test_polls_until_the_server_is_ready(answers):
+    queue, calls = answers
+    queue += [None, None, READY]
+    assert wait() == READY
+    assert calls == [("bolt://127.0.0.1:7687", "neo4j", "secret")] * 3
+
+
+def test_a_dead_process_ends_the_wait(answers):
+    answers[0].append(None)
+    assert wait(alive=False) is None
+    assert len(answers[1]) == 1
+
+
+def test_the_wait_is_bounded(answers):
+    answers[0].append(None)
+    assert wait(timeout_s=0.05) is None
+    assert wait(timeout_s=0.0) is None
+
+
+def test_the_wait_can_be_cancelled(answers):
+    answers[0].append(None)
+    with pytest.raises(LocalServerError, match="interrupted while waiting for the local server"):
+        wait(cancelled=True)
+    assert answers[1] == []
+
+
+def test_a_refused_password_ends_the_wait_and_is_not_repeated(answers):
+    answers[0].append(DatabaseAuthError("refused"))
+    with pytest.raises(ServerStartError, match="refuses its stored password") as caught:
+        wait()
+    assert "secret" not in str(caught.value)
+
+
+def test_a_closed_port_is_not_ready():
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        assert probe_server(f"bolt://127.0.0.1:{port}", "neo4j", "secret") is None
+
+
+def test_a_port_of_another_protocol_is_not_ready():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def hang_up() -> None:
+            for _ in range(2):
+                server.accept()[0].close()
+
+        peer = threading.Thread(target=hang_up, daemon=True)
+        peer.start()
+        assert probe_server(f"bolt://127.0.0.1:{port}", "neo4j", "secret") is None

@@ -1,0 +1,74 @@
+"""Blocking work in a thread: results, errors, cancellation, and events."""
+
+import asyncio
+import threading
+
+import pytest
+
+from pgs_neo4j.events import Event, Progressed
+from pgs_neo4j.local.threads import deliver_events, in_thread
+
+
+async def test_the_result_comes_from_another_thread():
+    ident = await in_thread(lambda cancelled: (threading.get_ident(), cancelled.is_set()))
+    assert ident[0] != threading.get_ident()
+    assert ident[1] is False
+
+
+async def test_an_error_of_the_work_is_raised():
+    def fail(cancelled: threading.Event) -> None:
+        raise ValueError("in the thread")
+
+    with pytest.raises(ValueError, match="in the thread"):
+        await in_thread(fail)
+
+
+async def test_a_cancelled_caller_waits_until_the_work_has_let_go():
+    steps = []
+    running = threading.Event()
+
+    def work(cancelled: threading.Event) -> None:
+        running.set()
+        assert cancelled.wait(30)
+        steps.append("released")
+
+    task = asyncio.create_task(in_thread(work))
+    await asyncio.to_thread(running.wait, 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert steps == ["released"]
+
+
+async def test_an_error_during_cancellation_is_not_reported_as_lost():
+    running = threading.Event()
+
+    def work(cancelled: threading.Event) -> None:
+        running.set()
+        cancelled.wait(30)
+        raise ValueError("too late")
+
+    task = asyncio.create_task(in_thread(work))
+    await asyncio.to_thread(running.wait, 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_events_arrive_in_order_in_the_thread_of_the_loop():
+    received: list[tuple[int, Event]] = []
+    report = deliver_events(lambda event: received.append((threading.get_ident(), event)))
+    events = [Progressed("load", number, 3, "percent") for number in range(3)]
+
+    def work(cancelled: threading.Event) -> None:
+        for event in events:
+            report(event)
+
+    await in_thread(work)
+    await asyncio.sleep(0)
+    assert [event for _, event in received] == events
+    assert {ident for ident, _ in received} == {threading.get_ident()}
+
+
+async def test_without_a_listener_events_go_nowhere():
+    assert deliver_events(None)(Progressed("load", 1, 3, "percent")) is None
