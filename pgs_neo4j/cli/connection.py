@@ -27,10 +27,9 @@ async def engine(on_event: OnEvent = ignore, **settings: Any) -> AsyncIterator[P
 @asynccontextmanager
 async def database(on_event: OnEvent = ignore, **settings: Any) -> AsyncIterator[PGS]:
     """The engine for commands that read no text: a missing model key is no obstacle to them."""
-    from pgs_neo4j.llm.extractive import ExtractiveLLM
+    from pgs_neo4j.engine import PGS
 
-    reader = ExtractiveLLM()
-    async with engine(on_event, sweep_llm=reader, synthesis_llm=reader, **settings) as pgs:
+    async with PGS.connect_without_models(on_event=on_event, **settings) as pgs:
         yield pgs
 
 

@@ -1,7 +1,59 @@
-"""The engine: the one door to everything that pgs can do."""
+"""The engine: the one door to everything that pgs can do.
+
+Commands, the clock of jobs, and later a server import from here and from nothing below.
+"""
 
 from __future__ import annotations
 
+from pgs_neo4j.calls.replies import Kept
+from pgs_neo4j.catalog import Purged, StoredGraph, check_mapping
+from pgs_neo4j.catalog import check_name as check_graph_name
+from pgs_neo4j.demo.graph import DEMO_QUESTIONS
+from pgs_neo4j.doctor import Check
+from pgs_neo4j.engine.diagnosis import diagnose
 from pgs_neo4j.engine.facade import PGS
+from pgs_neo4j.engine.indexes import CreatedIndexes
+from pgs_neo4j.engine.loading import DEMO_GRAPH
+from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder
+from pgs_neo4j.ingest.brain import read_brain
+from pgs_neo4j.ingest.graph_file import GraphFile
+from pgs_neo4j.ingest.load import LoadResult
+from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
+from pgs_neo4j.pgs.run import check_question
+from pgs_neo4j.runs.jobs import Job
+from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.runs.session import SessionInfo
+from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey, propose
 
-__all__ = ["PGS"]
+__all__ = [
+    "DEMO_GRAPH",
+    "DEMO_QUESTIONS",
+    "PGS",
+    "Check",
+    "CreatedIndexes",
+    "EndedJob",
+    "FailedJob",
+    "GraphFile",
+    "Job",
+    "JobOrder",
+    "Kept",
+    "LabelSample",
+    "LayeredAnswer",
+    "LoadResult",
+    "NodeProperty",
+    "Partitioning",
+    "Proposal",
+    "Purged",
+    "SearchAnswer",
+    "SessionInfo",
+    "StoredGraph",
+    "StoredRun",
+    "Survey",
+    "check_graph_name",
+    "check_mapping",
+    "check_question",
+    "diagnose",
+    "propose",
+    "read_brain",
+]

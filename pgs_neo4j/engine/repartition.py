@@ -28,7 +28,7 @@ MADE: dict[str, Outcome] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class JobOrder:
     """What a job is to do.
 
     ``if_changed`` leaves an unchanged graph as it is; ``max_drift`` implies it, and also leaves
@@ -48,7 +48,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedJob:
     """A job that failed, and why; without a record when not even that could be begun."""
 
     graph: str | None
@@ -56,7 +56,7 @@ class Failed:
     job: Job | None = None
 
 
-Ended = Job | Failed
+EndedJob = Job | FailedJob
 
 
 async def repartition(
@@ -73,19 +73,19 @@ async def repartition(
     Raises BusyError when somebody else is at it, ConfigError, and what ``PGS.partition``
     raises; the record says so too, and the current generation stays.
     """
-    order = Order(if_changed=if_changed, max_drift=max_drift, keep=keep)
+    order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
     ended = await attempt(pgs, graph, order, on_event)
-    if isinstance(ended, Failed):
+    if isinstance(ended, FailedJob):
         raise ended.error
     return ended
 
 
 async def repartition_all(
     pgs: PGS,
-    order: Order,
+    order: JobOrder,
     on_event: OnEvent | None = None,
-    on_end: Callable[[Ended], None] | None = None,
-) -> list[Ended]:
+    on_end: Callable[[EndedJob], None] | None = None,
+) -> list[EndedJob]:
     """All stored graphs by name, one after another; one that fails does not stop the rest."""
     found = []
     for stored in await pgs.graphs():
@@ -97,15 +97,15 @@ async def repartition_all(
 
 
 async def attempt(
-    pgs: PGS, graph: str | None, order: Order, on_event: OnEvent | None = None
-) -> Ended:
+    pgs: PGS, graph: str | None, order: JobOrder, on_event: OnEvent | None = None
+) -> EndedJob:
     """Do it, and tell how it ended; only a cancellation is raised."""
     try:
         graph = (await pgs.graph(graph)).name
         await ensure_schema(pgs.db)
         job = await jobs.begin(pgs.db, graph)
     except PGSError as error:
-        return Failed(graph, error)
+        return FailedJob(graph, error)
     began = perf_counter()
     try:
         async with jobs.alive(pgs.db, job):
@@ -115,12 +115,12 @@ async def attempt(
         # Shielded: an interrupted job, too, is closed before its caller goes on.
         job = await to_the_end(jobs.close(pgs.db, job))
         if isinstance(error, PGSError):
-            return Failed(graph, error, job)
+            return FailedJob(graph, error, job)
         raise
     return await to_the_end(jobs.close(pgs.db, done))
 
 
-async def _work(pgs: PGS, job: Job, order: Order, on_event: OnEvent | None) -> Job:
+async def _work(pgs: PGS, job: Job, order: JobOrder, on_event: OnEvent | None) -> Job:
     drift = None
     if order.max_drift is not None:
         began = perf_counter()

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from pgs_neo4j.config.schedule_table import ScheduleEntry, entry_name
-from pgs_neo4j.engine.repartition import Ended, Failed, Order, attempt, repartition_all
+from pgs_neo4j.engine import EndedJob, FailedJob, JobOrder
 from pgs_neo4j.errors import ConfigError, PGSError
 from pgs_neo4j.jobs.cron import trigger
 
@@ -34,7 +34,7 @@ Open = Callable[[], "AbstractAsyncContextManager[PGS]"]
 class Watcher(Protocol):
     """Hears of what the schedule does."""
 
-    def ended(self, number: int, ended: Ended) -> None:
+    def ended(self, number: int, ended: EndedJob) -> None:
         """A job of the entry of that number ended."""
 
     def skipped(self, number: int, why: str) -> None:
@@ -67,9 +67,9 @@ def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
     return tuple(_planned(number, entry) for number, entry in enumerate(entries, 1))
 
 
-async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> list[Ended]:
+async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> list[EndedJob]:
     """All entries now, in their order; how each of their jobs ended."""
-    found: list[Ended] = []
+    found: list[EndedJob] = []
     for each in planned:
         found += await _run(each, open_pgs, watcher)
     return found
@@ -143,23 +143,23 @@ class Clock:
             self._scheduler.shutdown(wait=False)
 
 
-async def _run(each: Planned, open_pgs: Open, watcher: Watcher) -> list[Ended]:
+async def _run(each: Planned, open_pgs: Open, watcher: Watcher) -> list[EndedJob]:
     entry = each.entry
-    order = Order(if_changed=entry.if_changed, max_drift=entry.max_drift, keep=entry.keep)
+    order = JobOrder(if_changed=entry.if_changed, max_drift=entry.max_drift, keep=entry.keep)
 
-    def tell(ended: Ended) -> None:
+    def tell(ended: EndedJob) -> None:
         watcher.ended(each.number, ended)
 
-    found: list[Ended] = []
+    found: list[EndedJob] = []
     try:
         async with open_pgs() as pgs:
             if entry.all_graphs:
-                found = await repartition_all(pgs, order, on_end=tell)
+                found = await pgs.jobs.attempt_all(order, on_end=tell)
             else:
-                found = [await attempt(pgs, entry.graph, order)]
+                found = [await pgs.jobs.attempt(entry.graph, order)]
                 tell(found[0])
     except PGSError as error:
-        found.append(Failed(entry.graph, error))
+        found.append(FailedJob(entry.graph, error))
         tell(found[-1])
     return found
 

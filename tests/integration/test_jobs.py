@@ -13,7 +13,7 @@ from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.repartition import Order, repartition, repartition_all
+from pgs_neo4j.engine.repartition import JobOrder, repartition, repartition_all
 from pgs_neo4j.errors import BusyError, EmptyGraphError, UsageError
 from pgs_neo4j.events import StepStarted
 from pgs_neo4j.model import GraphMapping
@@ -150,7 +150,7 @@ async def test_all_graphs_by_name_and_a_failure_stops_none(pgs: PGS) -> None:
     mapping = (await pgs.graph("papers")).mapping
     await pgs.add_graph("a_first", mapping)
     await pgs.add_graph("nothing", GraphMapping(labels=("Nothing",)))
-    await repartition_all(pgs, Order(if_changed=True))
+    await repartition_all(pgs, JobOrder(if_changed=True))
     listed = await list_jobs(pgs.db)
     assert [(job.graph, job.outcome) for job in reversed(listed)] == [
         ("a_first", "repartitioned"), ("nothing", "failed"), ("papers", "repartitioned"),

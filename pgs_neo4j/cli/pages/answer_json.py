@@ -10,10 +10,9 @@ from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.text.mentions import distinct
 
 if TYPE_CHECKING:
+    from pgs_neo4j.engine import SearchAnswer, StoredRun
     from pgs_neo4j.export import Area, Document
     from pgs_neo4j.model import Answer
-    from pgs_neo4j.pgs.layered import SearchAnswer
-    from pgs_neo4j.runs.runs import StoredRun
 
 
 def answer(

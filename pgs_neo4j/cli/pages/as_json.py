@@ -12,17 +12,13 @@ from pgs_neo4j.export.json_text import coverage_data
 from pgs_neo4j.text.json_data import Json, plain_data
 
 if TYPE_CHECKING:
-    from pgs_neo4j.catalog import StoredGraph
-    from pgs_neo4j.engine.repartition import Failed
+    from pgs_neo4j.engine import EndedJob, Partitioning, SessionInfo, StoredGraph
     from pgs_neo4j.model import (
         Drift,
         Generation,
         Partition,
         Plan,
     )
-    from pgs_neo4j.partitioning.ensure import Partitioning
-    from pgs_neo4j.runs.jobs import Job
-    from pgs_neo4j.runs.session import SessionInfo
 
 
 def plan(found: Plan, unpriced: Sequence[str]) -> Json:
@@ -130,12 +126,12 @@ def session(found: SessionInfo) -> Json:
     }
 
 
-def job(found: Job | Failed) -> Json:
-    """The record of a job; one that could not even be recorded has graph, outcome, and error."""
-    from pgs_neo4j.runs.jobs import Job
+def job(ended: EndedJob) -> Json:
+    """The record of a job; one that has none has graph, outcome, and error."""
+    from pgs_neo4j.engine import FailedJob
 
-    if isinstance(found, Job):
-        return {str(key): value for key, value in plain_data(found).items()}
-    if found.job is not None:
-        return job(found.job)
-    return {"graph": found.graph, "outcome": "failed", "error": str(found.error)}
+    if isinstance(ended, FailedJob):
+        if ended.job is not None:
+            return job(ended.job)
+        return {"graph": ended.graph, "outcome": "failed", "error": str(ended.error)}
+    return {str(key): value for key, value in plain_data(ended).items()}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.engine.repartition import Failed
-from pgs_neo4j.runs.jobs import Job
+from pgs_neo4j.engine import EndedJob, FailedJob
 from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 WORDS = {
@@ -20,9 +19,9 @@ WORDS = {
 }
 
 
-def line(ended: Job | Failed) -> str:
+def line(ended: EndedJob) -> str:
     """A job that ended, for people."""
-    if isinstance(ended, Failed):
+    if isinstance(ended, FailedJob):
         outcome = ended.job.outcome if ended.job is not None else "failed"
         target = f"{one_line(ended.graph)}: " if ended.graph else ""
         return f"{target}{WORDS[outcome]}: {one_line(str(ended.error))}"

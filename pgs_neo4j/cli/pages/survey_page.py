@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from pgs_neo4j.cli.pages import tables as plain_tables
-from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey
 from pgs_neo4j.text.shown import counted, one_line, percent, plain
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import LabelSample, NodeProperty, Proposal, Survey
 
 MOST_LABELS = 15
 MOST_PROPERTIES = 8

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.export.figures import coverage_line
 from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
-from pgs_neo4j.runs.jobs import Job
-from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.text.shown import one_line, percent, seconds
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import Job, SessionInfo, StoredGraph
 
 KEYWORDS = 8
 ERROR = 120

@@ -41,7 +41,7 @@ HEAVY = (
 FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
     "ask", "cache", "cache clear", "cache show", "config", "config show", "demo", "doctor",
-    "export", "graph", "graph add", "graph list", "graph remove", "graph show", "index",
+    "export", "graph", "graph add", "graph list", "graph remove", "graph show", "help", "index",
     "index create", "index drop", "inspect", "jobs", "jobs list", "jobs show", "load", "local",
     "local import", "local log", "local reset", "local start", "local status", "local stop",
     "partition", "partitions", "plan", "purge", "repartition", "resume", "route", "schedule",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import pytest
 from typer.testing import CliRunner
@@ -19,12 +20,9 @@ from pgs_neo4j.cli.commands.operations.jobs import described
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.config.schedule_table import ScheduleEntry
-from pgs_neo4j.engine import repartition as work
-from pgs_neo4j.engine.repartition import Failed, Order
+from pgs_neo4j.engine import EndedJob, FailedJob, Job, JobOrder
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
-from pgs_neo4j.jobs import schedule as clock
-from pgs_neo4j.runs import jobs
-from pgs_neo4j.runs.jobs import Job
+from pgs_neo4j.runs.jobs import Outcome
 
 JOB = Job(
     id="j1",
@@ -43,7 +41,7 @@ JOB = Job(
     },
     holder="worker, pid 7",
 )
-BUSY = Failed("papers", BusyError("graph papers is at work"), replace(JOB, outcome="busy"))
+BUSY = FailedJob("papers", BusyError("graph papers is at work"), replace(JOB, outcome="busy"))
 
 
 def pgs(*arguments: str) -> Any:
@@ -57,39 +55,58 @@ def in_an_empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@dataclass(slots=True)
+class FakedJobs:
+    """Stands in for ``pgs.jobs``: what it was asked for, and the ends and records it gives."""
+
+    asked: list[Any] = field(default_factory=list)
+    ends: tuple[EndedJob, ...] = ()
+    records: list[Job] = field(default_factory=list)
+
+    async def attempt(self, graph: str | None, order: JobOrder) -> EndedJob:
+        self.asked.append((graph, order))
+        return self.ends[0]
+
+    async def attempt_all(self, order: JobOrder, *, on_end: Any = None) -> list[EndedJob]:
+        self.asked.append(("all", order))
+        for ended in self.ends if on_end is not None else ():
+            on_end(ended)
+        return list(self.ends)
+
+    async def __call__(self, graph: str | None, *, limit: int) -> list[Job]:
+        self.asked.append((graph, limit))
+        return self.records
+
+    async def get(self, job: str) -> Job:
+        self.asked.append(job)
+        return self.records[0]
+
+
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What jobs were asked for; they end with whatever is appended to ``endings``."""
-    heard: list[Any] = []
+def jobs(monkeypatch: pytest.MonkeyPatch) -> FakedJobs:
+    """The jobs of the engine that commands open."""
+    faked = FakedJobs()
 
     @asynccontextmanager
-    async def database(*given: Any, **knobs: Any) -> AsyncIterator[None]:
-        yield None
+    async def database(*given: Any, **knobs: Any) -> AsyncIterator[SimpleNamespace]:
+        yield SimpleNamespace(jobs=faked)
 
     monkeypatch.setattr(connection, "database", database)
-    return heard
+    return faked
 
 
 @pytest.fixture
-def ends(monkeypatch: pytest.MonkeyPatch, asked: list[Any]) -> Any:
+def asked(jobs: FakedJobs) -> list[Any]:
+    """What the jobs were asked for."""
+    return jobs.asked
+
+
+@pytest.fixture
+def ends(jobs: FakedJobs) -> Any:
     """Lets jobs end as given."""
 
-    def set_ends(*found: Job | Failed) -> None:
-        async def attempt(pgs: Any, graph: str | None, order: Order, *rest: Any) -> Job | Failed:
-            asked.append((graph, order))
-            return found[0]
-
-        async def every(
-            pgs: Any, order: Order, on_event: Any = None, on_end: Any = None
-        ) -> list[Job | Failed]:
-            asked.append(("all", order))
-            for ended in found if on_end is not None else ():
-                on_end(ended)
-            return list(found)
-
-        for module in (work, clock):
-            monkeypatch.setattr(module, "attempt", attempt)
-            monkeypatch.setattr(module, "repartition_all", every)
+    def set_ends(*ended: EndedJob) -> None:
+        jobs.ends = ended
 
     return set_ends
 
@@ -100,9 +117,9 @@ def test_repartition_passes_everything_on(ends: Any, asked: list[Any]) -> None:
     assert pgs("repartition", "--if-changed").exit_code == 0
     assert pgs("repartition", "--all", "--max-drift", "0.05").exit_code == 0
     assert asked == [
-        ("papers", Order(keep=2)),
-        (None, Order(if_changed=True)),
-        ("all", Order(if_changed=True, max_drift=0.05)),
+        ("papers", JobOrder(keep=2)),
+        (None, JobOrder(if_changed=True)),
+        ("all", JobOrder(if_changed=True, max_drift=0.05)),
     ]
 
 
@@ -133,7 +150,7 @@ def test_json_is_one_document_also_when_a_job_fails(ends: Any) -> None:
 
 
 def test_a_job_without_a_record_is_in_the_document_too(ends: Any) -> None:
-    ends(Failed(None, UnknownGraphError("there are several graphs")))
+    ends(FailedJob(None, UnknownGraphError("there are several graphs")))
     done = pgs("repartition", "--json")
     assert done.exit_code == 2
     assert json.loads(done.stdout) == {
@@ -142,7 +159,7 @@ def test_a_job_without_a_record_is_in_the_document_too(ends: Any) -> None:
 
 
 def test_of_all_graphs_the_worst_code_counts(ends: Any) -> None:
-    ends(BUSY, JOB, Failed("c", DatabaseUnavailableError("it is gone")))
+    ends(BUSY, JOB, FailedJob("c", DatabaseUnavailableError("it is gone")))
     done = pgs("repartition", "--all")
     assert done.exit_code == 5
     assert done.stdout == line(JOB) + "\n"
@@ -173,12 +190,12 @@ def test_the_help_tells_the_exit_codes() -> None:
 
 
 def test_every_outcome_has_words() -> None:
-    assert set(WORDS) == set(jobs.Outcome.__args__)  # type: ignore[attr-defined]
+    assert set(WORDS) == set(get_args(Outcome))
 
 
 def test_a_graphs_name_cannot_colour_a_line(hostile: str) -> None:
     assert line(replace(JOB, graph=hostile)).isprintable()
-    assert line(Failed(hostile, BusyError(hostile))).isprintable()
+    assert line(FailedJob(hostile, BusyError(hostile))).isprintable()
 
 
 def test_jobs_are_listed_and_shown_as_text(
@@ -199,35 +216,17 @@ def test_jobs_are_listed_and_shown_as_text(
     assert all(row.isprintable() for row in shown)
 
 
-def test_list_and_show_read_the_records(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    class Engine:
-        db = None
-
-        async def graph(self, name: str) -> Any:
-            return type("Stored", (), {"name": name})
-
-    @asynccontextmanager
-    async def database(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
-        yield Engine()
-
-    async def list_jobs(db: Any, graph: str | None, limit: int) -> list[Job]:
-        asked.append((graph, limit))
-        return [JOB] if graph else []
-
-    async def get(db: Any, job: str) -> Job:
-        return replace(JOB, id=job)
-
-    monkeypatch.setattr(connection, "database", database)
-    monkeypatch.setattr(jobs, "list_jobs", list_jobs)
-    monkeypatch.setattr(jobs, "get", get)
+def test_list_and_show_read_the_records(jobs: FakedJobs) -> None:
+    jobs.records = [JOB]
     listed = pgs("jobs", "list", "--graph", "papers", "--limit", "5", "--json")
     assert [job["id"] for job in json.loads(listed.stdout)["jobs"]] == ["j1"]
+    assert json.loads(pgs("jobs", "show", "j1", "--json").stdout)["id"] == "j1"
+    assert "worker, pid 7" in pgs("jobs", "show", "j1").stdout
+    jobs.records = []
     nothing = pgs("jobs", "list")
     assert (nothing.exit_code, nothing.stdout) == (0, "")
     assert "no job on record" in nothing.stderr
-    assert asked == [("papers", 5), (None, 20)]
-    assert json.loads(pgs("jobs", "show", "j9", "--json").stdout)["id"] == "j9"
-    assert "worker, pid 7" in pgs("jobs", "show", "j9").stdout
+    assert jobs.asked == [("papers", 5), "j1", "j1", (None, 20)]
 
 
 SCHEDULE = """
@@ -267,8 +266,8 @@ def test_the_schedule_once_runs_every_entry(
     lines = [json.loads(row) for row in done.stdout.splitlines()]
     assert [(each["entry"], each["outcome"]) for each in lines] == [(1, "busy"), (2, "busy")]
     assert asked == [
-        ("papers", Order(if_changed=True)),
-        ("all", Order(if_changed=True, max_drift=0.05, keep=2)),
+        ("papers", JobOrder(if_changed=True)),
+        ("all", JobOrder(if_changed=True, max_drift=0.05, keep=2)),
     ]
     ends(JOB)
     said = pgs("schedule", "--once")

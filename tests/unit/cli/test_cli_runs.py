@@ -23,7 +23,6 @@ from pgs_neo4j.errors import BudgetError, DatabaseUnavailableError, UnknownRunEr
 from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
 from pgs_neo4j.model import Answer
-from pgs_neo4j.runs import runs
 from pgs_neo4j.runs.runs import StoredRun
 
 Make = Callable[..., Answer]
@@ -34,7 +33,7 @@ class Engine:
     """Stands in for the engine, with one run on record."""
 
     def __init__(self, answer: Answer) -> None:
-        self.db = None
+        self.runs = SimpleNamespace(get=self.read)
         self.config = SimpleNamespace(cache_mb=64.0)
         self.made = answer
         self.asked: list[Any] = []
@@ -45,13 +44,13 @@ class Engine:
             "started_at": "2026-01-02T03:04:05Z",
         }  # fmt: skip
 
-    async def read(self, db: Any, run: str) -> StoredRun:
+    async def read(self, run: str) -> StoredRun:
         if run != "r1":
             raise UnknownRunError(f"there is no run {run}")
         return StoredRun("r1", "papers", "default", "g1", True, False, self.properties)
 
     async def document(self, run: str) -> Document:
-        await self.read(None, run)
+        await self.read(run)
         if not self.properties.get("details"):
             raise UsageError(f"run {run} has no answer ({self.properties['status']})")
         return Document(answer=self.made, asked_at="2026-01-02T03:04:05Z", areas=AREAS)
@@ -82,7 +81,6 @@ def engine(answer_of: Make, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
     monkeypatch.setattr(connection, "engine", opened)
     monkeypatch.setattr(connection, "database", opened)
-    monkeypatch.setattr(runs, "read", made.read)
     monkeypatch.setenv("COLUMNS", "80")
     return made
 

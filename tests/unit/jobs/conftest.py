@@ -11,6 +11,7 @@ import pytest
 
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.schema import SCHEMA_VERSION
+from pgs_neo4j.engine.jobs import Jobs
 from pgs_neo4j.errors import PGSError, UnknownGraphError
 from pgs_neo4j.model import Drift, Generation
 
@@ -84,6 +85,10 @@ class Engine:
         if wanted not in self.names:
             raise UnknownGraphError(f"there is no graph {wanted}")
         return SimpleNamespace(name=wanted, generation=self.current)
+
+    @property
+    def jobs(self) -> Jobs:
+        return Jobs(self)
 
     async def graphs(self) -> list[SimpleNamespace]:
         return [await self.graph(name) for name in self.names]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.engine.repartition import Failed, Order, attempt, repartition, repartition_all
+from pgs_neo4j.engine.repartition import FailedJob, JobOrder, attempt, repartition, repartition_all
 from pgs_neo4j.errors import (
     BusyError,
     ConfigError,
@@ -179,8 +179,8 @@ async def test_a_database_that_is_gone_at_the_end_hides_no_result(engine: Any) -
 
 async def test_a_database_that_is_gone_at_the_beginning_leaves_no_record(engine: Any) -> None:
     engine.db.failing["jobs/merge_jobs"] = DatabaseUnavailableError("gone")
-    ended = await attempt(engine, "papers", Order())
-    assert isinstance(ended, Failed)
+    ended = await attempt(engine, "papers", JobOrder())
+    assert isinstance(ended, FailedJob)
     assert (ended.graph, ended.job) == ("papers", None)
     with pytest.raises(DatabaseUnavailableError):
         await repartition(engine, "papers")
@@ -195,7 +195,7 @@ async def test_an_unknown_graph_has_no_job(engine: Any) -> None:
 async def test_all_graphs_go_on_after_one_that_fails(engine_of: Any) -> None:
     engine = engine_of(names=("a", "b", "c"), raising={"b": BusyError("somebody")})
     heard: list[Any] = []
-    found = await repartition_all(engine, Order(), on_end=heard.append)
+    found = await repartition_all(engine, JobOrder(), on_end=heard.append)
     assert found == heard
     assert [isinstance(each, Job) for each in found] == [True, False, True]
     assert [stored["outcome"] for stored in engine.db.jobs.values()] == [
@@ -206,12 +206,12 @@ async def test_all_graphs_go_on_after_one_that_fails(engine_of: Any) -> None:
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
 def test_a_drift_outside_0_to_1_is_refused(wrong: float) -> None:
     with pytest.raises(ConfigError, match="from 0 to 1"):
-        Order(max_drift=wrong)
+        JobOrder(max_drift=wrong)
 
 
 def test_at_least_one_generation_is_kept() -> None:
     with pytest.raises(ConfigError, match="keep is 0"):
-        Order(keep=0)
+        JobOrder(keep=0)
 
 
 async def test_a_job_gives_signs_of_life(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:

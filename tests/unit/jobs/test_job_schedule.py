@@ -16,7 +16,7 @@ from apscheduler.triggers.date import DateTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from pgs_neo4j.config.schedule_table import ScheduleEntry
-from pgs_neo4j.engine.repartition import Failed
+from pgs_neo4j.engine.repartition import FailedJob
 from pgs_neo4j.errors import BusyError, ConfigError, DatabaseUnavailableError
 from pgs_neo4j.jobs.schedule import Clock, Planned, plan, run_forever, run_once
 from pgs_neo4j.runs.jobs import Job
@@ -106,8 +106,8 @@ async def test_once_runs_every_entry_and_goes_on_after_a_failure(engine_of: Any)
     found = await run_once(planned, opens(busy, gone, several), watched)
     assert [number for number, _ in watched.ends] == [1, 2, 3, 3]
     assert [ended for _, ended in watched.ends] == found
-    assert [type(ended) for ended in found] == [Failed, Failed, Job, Job]
-    assert found[1] == Failed("papers", gone)
+    assert [type(ended) for ended in found] == [FailedJob, FailedJob, Job, Job]
+    assert found[1] == FailedJob("papers", gone)
     assert busy.calls == [("partition", "papers", False, None)]
     asked = [call for call in several.calls if call[0] == "partition"]
     assert asked == [("partition", "a", False, 2), ("partition", "b", False, 2)]
@@ -125,7 +125,7 @@ async def test_a_job_that_fails_does_not_end_the_schedule(engine: Any) -> None:
     planned = [Planned(1, PAPERS, IntervalTrigger(seconds=0.02))]
     gone = DatabaseUnavailableError("gone")
     await served(planned, opens(gone, gone, engine), watched)
-    assert [type(ended) for _, ended in watched.ends[:3]] == [Failed, Failed, Job]
+    assert [type(ended) for _, ended in watched.ends[:3]] == [FailedJob, FailedJob, Job]
 
 
 async def test_one_job_at_a_time(engine: Any) -> None:

@@ -15,7 +15,7 @@ from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
-    from pgs_neo4j.catalog import StoredGraph
+    from pgs_neo4j.engine import StoredGraph
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The graph's name.")]
 
@@ -66,14 +66,13 @@ def add(
 
 
 async def _add(name: str, mapping: GraphMapping, *, as_json: bool) -> None:
-    from pgs_neo4j.catalog import check_mapping, check_name
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.survey import validate
+    from pgs_neo4j.engine import check_graph_name, check_mapping
 
-    check_name(name)
+    check_graph_name(name)
     check_mapping(mapping)
     async with database() as pgs:
-        warnings = await validate(pgs.db, mapping)
+        warnings = await pgs.graphs.validate(mapping)
         created = await pgs.add_graph(name, mapping)
     if as_json:
         stored = plain_data(mapping)

@@ -24,30 +24,20 @@ def create_index(graph: GraphOption = None, as_json: JsonOption = False) -> None
 
 async def _create_index(graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.errors import MappingError
-    from pgs_neo4j.retrieval.topk import create_indexes
-    from pgs_neo4j.survey import survey
-    from pgs_neo4j.survey.weighing import count_embedding_sizes
 
     async with database() as pgs:
-        stored = await pgs.graph(graph)
-        mapping = stored.mapping
-        found = await survey(pgs.db, mapping.labels) if mapping.embedding else None
-        sizes = count_embedding_sizes(found, mapping.embedding or "") if found else {}
-        sizes.pop(0, None)
-        if mapping.embedding and not sizes:
-            raise MappingError(
-                f"no sampled node of graph {stored.name} holds a vector in {mapping.embedding!r}, "
-                "so there is nothing to index; correct it with 'pgs graph add'"
-            )
-        most = max(sizes, key=lambda size: (sizes[size], size), default=0)
-        names = await create_indexes(pgs.db, mapping, most)
+        created = await pgs.indexes.create(graph)
     if as_json:
-        output.write_json({"graph": stored.name, "dimensions": most, "created": names})
-    elif names:
-        output.write_lines(
-            [f"{counted(len(names), 'index', 'indexes')} of {most} dimensions created"]
+        output.write_json(
+            {
+                "graph": created.graph,
+                "dimensions": created.dimensions,
+                "created": list(created.names),
+            }
         )
+    elif created.names:
+        amount = counted(len(created.names), "index", "indexes")
+        output.write_lines([f"{amount} of {created.dimensions} dimensions created"])
     else:
         output.write_lines(["every label has a vector index already"])
 
@@ -60,10 +50,9 @@ def drop_index(as_json: JsonOption = False) -> None:
 
 async def _drop_index(*, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.retrieval.topk import drop_indexes
 
     async with database() as pgs:
-        names = await drop_indexes(pgs.db)
+        names = await pgs.indexes.drop()
     if as_json:
         output.write_json({"dropped": names})
     else:

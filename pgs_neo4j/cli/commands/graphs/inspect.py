@@ -29,10 +29,10 @@ def inspect(
 
 async def _inspect(name: str, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.survey import propose, survey
+    from pgs_neo4j.engine import propose
 
     async with database() as pgs:
-        found = await survey(pgs.db)
+        found = await pgs.survey()
     proposal = propose(found)
     command = add_command(name, proposal.mapping) if found.nodes else None
     if as_json:

@@ -37,18 +37,15 @@ def load(
 
 
 async def _load(file: Path, graph: str, label: str | None, *, as_json: bool, quiet: bool) -> None:
-    from pgs_neo4j.catalog import check_name
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.progress.listen import progress
-    from pgs_neo4j.ingest.brain import read_brain
-    from pgs_neo4j.ingest.load import load as load_file
+    from pgs_neo4j.engine import check_graph_name, read_brain
 
-    check_name(graph)
+    check_graph_name(graph)
     content = read_brain(file)
     with progress(quiet=quiet) as shown:
         async with database(shown) as pgs:
-            done = await load_file(pgs.db, content, graph, label=label, on_event=shown)
-            await pgs.add_graph(graph, done.mapping)
+            done = await pgs.load(content, graph, label=label)
     ignored = ", ".join(f"{one_line(name)} ({count:,})" for name, count in content.ignored.items())
     if as_json:
         output.write_json({**plain_data(done), "ignored": dict(content.ignored)})

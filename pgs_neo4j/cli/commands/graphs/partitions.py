@@ -26,7 +26,7 @@ from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, percent, seconds
 
 if TYPE_CHECKING:
-    from pgs_neo4j.partitioning.ensure import Partitioning
+    from pgs_neo4j.engine import Partitioning
 
 
 def partition(
@@ -113,7 +113,7 @@ def partitions(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """List the partitions of a graph, report on them, or check them.
+    """List, report on, or check the partitions of a graph.
 
     The list begins with the largest. --check looks whether anybody else has committed since
     then; only if so is the graph scanned and compared. It repartitions nothing.
@@ -215,7 +215,7 @@ async def _route(
     question: str, graph: str | None, full_sweep: bool, knobs: dict[str, Any], *, as_json: bool
 ) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.pgs.run import check_question
+    from pgs_neo4j.engine import check_question
 
     check_question(question)
     async with database(**knobs) as pgs:

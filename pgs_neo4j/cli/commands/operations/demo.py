@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +16,6 @@ from pgs_neo4j.cli.run import run
 if TYPE_CHECKING:
     from pgs_neo4j.config import Loaded
     from pgs_neo4j.engine import PGS
-    from pgs_neo4j.events import OnEvent
 
 GRAPH = "stdlib"
 SESSION = "demo"
@@ -53,8 +51,7 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
     from pgs_neo4j.cli.commands.questions.asking import as_text, code_of
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.progress.listen import answer_stream, progress
-    from pgs_neo4j.demo.graph import DEMO_QUESTIONS
-    from pgs_neo4j.pgs.run import check_question
+    from pgs_neo4j.engine import DEMO_QUESTIONS, check_question
 
     asked = DEMO_QUESTIONS[0] if question is None else question
     check_question(asked)
@@ -72,7 +69,7 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
             neo4j_database="neo4j",
             embedder="hashing" if settings.embedder == "stored" else None,
         ) as pgs:
-            await _provide(pgs, server.data_dir / MARKER, shown, anew=reset)
+            await _provide(pgs, server.data_dir / MARKER, anew=reset)
             if reset:
                 await pgs.partition(GRAPH, force=True)
             request = {"graph": GRAPH, "session_id": SESSION, "mode": "full"}
@@ -84,25 +81,16 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
     return code_of(answer)
 
 
-async def _provide(pgs: PGS, marker: Path, on_event: OnEvent, *, anew: bool) -> None:
+async def _provide(pgs: PGS, marker: Path, *, anew: bool) -> None:
     """Load the demo graph unless this Python's is there; ``marker`` says which one was loaded.
 
     The graph's entry in the database and the marker must agree: either may be gone.
     """
-    from pgs_neo4j.demo.graph import build_demo
-    from pgs_neo4j.demo.load import demo_file
-    from pgs_neo4j.events import PhaseStarted, StepStarted
-    from pgs_neo4j.ingest.load import load
-
     wanted = _edition()
     stored = any(graph.name == GRAPH for graph in await pgs.graphs())
     if stored and not anew and _read(marker) == wanted:
         return
-    on_event(PhaseStarted("load"))
-    on_event(StepStarted("load", f"read the source of Python {platform.python_version()}"))
-    file = demo_file(await asyncio.to_thread(build_demo))
-    done = await load(pgs.db, file, GRAPH, on_event=on_event)
-    await pgs.add_graph(GRAPH, done.mapping)
+    await pgs.load.demo(GRAPH)
     _write(marker, wanted)
 
 

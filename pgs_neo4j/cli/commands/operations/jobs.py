@@ -12,7 +12,7 @@ from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.shown import one_line, percent, plain, seconds
 
 if TYPE_CHECKING:
-    from pgs_neo4j.runs.jobs import Job
+    from pgs_neo4j.engine import Job
 
 jobs_app = typer.Typer(no_args_is_help=True, help="List and show repartition jobs.")
 
@@ -35,11 +35,9 @@ async def _list(graph: str | None, limit: int, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.cli.pages import tables
-    from pgs_neo4j.runs.jobs import list_jobs
 
     async with database() as pgs:
-        name = (await pgs.graph(graph)).name if graph else None
-        found = await list_jobs(pgs.db, name, limit)
+        found = await pgs.jobs(graph, limit=limit)
     if as_json:
         output.write_json({"jobs": [json_of.job(job) for job in found]})
     elif found:
@@ -60,10 +58,9 @@ def show(
 async def _show(job: str, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import as_json as json_of
-    from pgs_neo4j.runs.jobs import get
 
     async with database() as pgs:
-        found = await get(pgs.db, job)
+        found = await pgs.jobs.get(job)
     if as_json:
         output.write_json(json_of.job(found))
     else:

@@ -12,7 +12,7 @@ from pgs_neo4j.cli.run import code_of, run, worst
 from pgs_neo4j.errors import UsageError
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine.repartition import Ended
+    from pgs_neo4j.engine import EndedJob
 
 
 def repartition(
@@ -63,33 +63,33 @@ async def _repartition(
 ) -> int:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.progress.listen import progress
-    from pgs_neo4j.engine.repartition import Order, attempt, repartition_all
+    from pgs_neo4j.engine import JobOrder
 
     if graph is not None and all_graphs:
         raise UsageError("both --graph and --all are given; leave one of them out")
-    order = Order(if_changed=if_changed, max_drift=max_drift, keep=keep)
+    order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
     with progress(quiet=quiet) as shown:
         async with database(shown) as pgs:
             if all_graphs:
-                found = await repartition_all(pgs, order, shown)
+                found = await pgs.jobs.attempt_all(order)
             else:
-                found = [await attempt(pgs, graph, order, shown)]
+                found = [await pgs.jobs.attempt(graph, order)]
     if not found:
         output.note("this database holds no graph of ours yet; 'pgs graph add' stores one")
     return report(found, as_json=as_json, several=all_graphs)
 
 
-def report(found: list[Ended], *, as_json: bool, several: bool) -> int:
+def report(found: list[EndedJob], *, as_json: bool, several: bool) -> int:
     """Print how jobs ended, and their exit code."""
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.cli.pages.job_words import line
-    from pgs_neo4j.engine.repartition import Failed
+    from pgs_neo4j.engine import FailedJob
 
     if as_json:
         output.write_json({"jobs": [json_of.job(ended) for ended in found]})
     for ended in found:
-        if isinstance(ended, Failed):
+        if isinstance(ended, FailedJob):
             output.complain(line(ended) if several else str(ended.error))
         elif not as_json:
             output.write_lines([line(ended)])
-    return worst(code_of(ended.error) for ended in found if isinstance(ended, Failed))
+    return worst(code_of(ended.error) for ended in found if isinstance(ended, FailedJob))

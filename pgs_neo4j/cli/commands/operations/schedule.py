@@ -17,7 +17,7 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine.repartition import Ended
+    from pgs_neo4j.engine import EndedJob
     from pgs_neo4j.jobs.schedule import Planned
 
 
@@ -84,17 +84,17 @@ class Teller:
     as_json: bool
     codes: list[int] = field(default_factory=list)
 
-    def ended(self, number: int, ended: Ended) -> None:
+    def ended(self, number: int, ended: EndedJob) -> None:
         """One line, on stdout as JSON or on stderr."""
         from pgs_neo4j.cli.pages import as_json as json_of
         from pgs_neo4j.cli.pages.job_words import line
-        from pgs_neo4j.engine.repartition import Failed
+        from pgs_neo4j.engine import FailedJob
 
-        if isinstance(ended, Failed):
+        if isinstance(ended, FailedJob):
             self.codes.append(code_of(ended.error))
         if self.as_json:
             output.write_json_line({"entry": number, **json_of.job(ended)})
-        elif isinstance(ended, Failed):
+        elif isinstance(ended, FailedJob):
             output.complain(f"{_now()} {line(ended)}")
         else:
             output.note(f"{_now()} {line(ended)}")

@@ -118,7 +118,7 @@ async def _ask(
 ) -> int:
     from pgs_neo4j.cli.commands.questions.asking import answered
     from pgs_neo4j.cli.connection import engine
-    from pgs_neo4j.pgs.run import check_question
+    from pgs_neo4j.engine import check_question
 
     check_question(question)
     if "top_k" in asked and "idempotency_key" in asked:

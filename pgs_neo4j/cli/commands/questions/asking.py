@@ -12,11 +12,10 @@ from pgs_neo4j.cli.run import DONE, PARTIAL
 from pgs_neo4j.errors import DatabaseError
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import PGS
+    from pgs_neo4j.engine import PGS, SearchAnswer
     from pgs_neo4j.events import OnEvent
     from pgs_neo4j.export import Area
     from pgs_neo4j.model import Answer
-    from pgs_neo4j.pgs.layered import SearchAnswer
 
 Asked = tuple["Answer", "SearchAnswer | None"]
 Ask = Callable[["OnEvent"], Awaitable[Asked]]

@@ -105,7 +105,7 @@ async def _plan(
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.cli.progress.listen import progress
-    from pgs_neo4j.pgs.run import check_question
+    from pgs_neo4j.engine import check_question
 
     check_question(question)
     with progress(quiet=quiet) as shown:

@@ -55,11 +55,10 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.export.figures import coverage_line
     from pgs_neo4j.export.json_text import coverage_data
-    from pgs_neo4j.runs.session import show_runs
 
     async with database() as pgs:
         stored = await pgs.graph(graph)
-        runs = await show_runs(pgs.db, stored.name, session)
+        runs = await pgs.sessions.runs(session, stored.name)
         covered = await pgs.coverage(stored.name, session)
     if as_json:
         document = {"session": session, "graph": stored.name, "runs": plain_data(runs)}
@@ -101,14 +100,13 @@ def delete(
 
 async def _delete(session: str, graph: str | None, *, yes: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import confirm, database
-    from pgs_neo4j.runs.session import delete_session, show_runs
 
     async with database() as pgs:
         stored = await pgs.graph(graph)
-        runs = len(await show_runs(pgs.db, stored.name, session))
+        runs = len(await pgs.sessions.runs(session, stored.name))
         if runs:
             confirm(f"session {session} has {counted(runs, 'run')} that go with it", yes=yes)
-        await delete_session(pgs.db, stored.name, session)
+        await pgs.sessions.delete(session, stored.name)
     if as_json:
         output.write_json({"deleted": session, "graph": stored.name, "runs": runs})
     else:

@@ -10,8 +10,8 @@ from pgs_neo4j.cli.progress.listen import write_answer
 from pgs_neo4j.cli.run import run as run_command
 
 if TYPE_CHECKING:
+    from pgs_neo4j.engine import StoredRun
     from pgs_neo4j.export import Document
-    from pgs_neo4j.runs.runs import StoredRun
 
 
 def show(run: RunArgument, as_json: JsonOption = False) -> None:
@@ -29,10 +29,9 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
 async def _show(run: str, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import answer_json
-    from pgs_neo4j.runs import runs
 
     async with database() as pgs:
-        stored = await runs.read(pgs.db, run)
+        stored = await pgs.runs.get(run)
         document = await pgs.document(run) if stored.properties.get("details") else None
     if as_json:
         output.write_json(answer_json.run(stored, document))

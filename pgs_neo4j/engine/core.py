@@ -1,0 +1,116 @@
+"""What all views of the engine share: connections, settings, and the models."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from pgs_neo4j import catalog, config, gds
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.events import OnEvent, ignore
+from pgs_neo4j.gds import GDS
+from pgs_neo4j.llm.factory import create_embedder
+from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning import ensure
+from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.pgs.run import Work
+from pgs_neo4j.retrieval.space import Space, choose
+
+
+@dataclass(slots=True)
+class Core:
+    """One database with the settings, models, and embedders that work on it."""
+
+    db: Database
+    settings: Settings
+    config: PGSConfig
+    sweep_llm: LLM
+    synthesis_llm: LLM
+    embedder: Embedder | None = None
+    on_event: OnEvent = ignore
+    _gds: GDS | None = None
+    _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    def knobs(self, overrides: Knobs) -> PGSConfig:
+        """The knobs in force for one call. Raises ConfigError."""
+        return config.with_overrides(self.config, overrides)
+
+    async def graph(self, name: str | None) -> StoredGraph:
+        """The named graph, else the configured or only one. Raises UnknownGraphError."""
+        return await catalog.get(self.db, name or self.settings.graph)
+
+    async def current(self, graph: StoredGraph) -> Partitioning:
+        """The current partitions of a graph. Raises UsageError before the first ones."""
+        await ensure_schema(self.db)
+        current = await ensure.read_current(self.db, graph.name)
+        if current is None:
+            raise UsageError(
+                f"graph {graph.name} is not partitioned yet; "
+                f"run 'pgs partition --graph {graph.name}' first"
+            )
+        return current
+
+    def work(self, mapping: GraphMapping, on_event: OnEvent | None, knobs: PGSConfig) -> Work:
+        """What it takes to answer one question, with bounds that count from here."""
+        return Work(
+            db=self.db,
+            open_gds=self.open_gds,
+            space=self.space(mapping),
+            sweep_llm=self.sweep_llm,
+            synthesis_llm=self.synthesis_llm,
+            config=knobs,
+            on_event=on_event or self.on_event,
+            calls=self.calls(knobs),
+        )
+
+    def partition_order(
+        self, graph: StoredGraph, knobs: PGSConfig, *, force: bool = False
+    ) -> PartitionOrder:
+        """Which graph to partition, and how."""
+        return PartitionOrder(graph=graph.name, mapping=graph.mapping, config=knobs, force=force)
+
+    def partition_tools(self, mapping: GraphMapping, on_event: OnEvent | None) -> PartitionTools:
+        """The connections that partition a graph."""
+        return PartitionTools(
+            db=self.db,
+            open_gds=self.open_gds,
+            space=self.space(mapping),
+            on_event=on_event or self.on_event,
+        )
+
+    def calls(self, knobs: PGSConfig) -> Calls:
+        """Model calls of one run, with its bounds and the prices of the models."""
+        return Calls.of(knobs, self.settings.models)
+
+    async def open_gds(self) -> GDS:
+        """The GDS client, opened when it is first needed: opening takes seconds."""
+        async with self._opening:
+            if self._gds is None:
+                self._gds = await gds.open_gds(self.db)
+        return self._gds
+
+    def space(self, mapping: GraphMapping) -> Space:
+        """The space in which questions and partitions of a graph are compared."""
+        name = self.settings.embedder
+        if self.embedder is not None:
+            return choose(name, self.embedder, mapping)
+        if name is None:
+            name = "stored" if mapping.embedding else "hashing"
+        if name not in ("none", "stored") and name not in self._embedders:
+            embedder = create_embedder(self.settings, self.config, name)
+            if embedder is not None:
+                self._embedders[name] = embedder
+        return choose(name, self._embedders.get(name), mapping)
+
+    async def close(self) -> None:
+        """Close the embedders that were created here."""
+        for embedder in self._embedders.values():
+            await embedder.close()

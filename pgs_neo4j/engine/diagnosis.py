@@ -1,0 +1,63 @@
+"""``pgs.doctor``, and the same examination when nothing can be connected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Unpack
+
+from pydantic import SecretStr
+
+from pgs_neo4j import config, doctor
+from pgs_neo4j.config import Settings, SettingsOverrides
+from pgs_neo4j.doctor import Check, Target
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.errors import ConfigError, LocalServerError
+
+
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    """Examines a set-up. Called, it runs all checks: ``await pgs.doctor()``."""
+
+    _core: Core
+
+    async def __call__(self) -> tuple[Check, ...]:
+        """Every check, in the order of need. Raises nothing for what it diagnoses."""
+        settings = self._core.settings
+        target, local = _find_server(settings)
+        return await doctor.examine(settings, self._core.config, target, local=local)
+
+
+async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
+    """Examine the configured set-up without connecting first, so that it need not work."""
+    try:
+        loaded = config.load(settings)
+    except ConfigError as error:
+        return doctor.unreadable(error)
+    target, local = _find_server(loaded.settings)
+    return await doctor.examine(loaded.settings, loaded.config, target, local=local)
+
+
+def _find_server(settings: Settings) -> tuple[Target | None, Check | None]:
+    """The configured server, else the managed local one while it runs, with a check of it."""
+    if settings.neo4j_uri is not None:
+        target = Target(
+            uri=settings.neo4j_uri,
+            user=settings.neo4j_user,
+            password=settings.neo4j_password,
+            database=settings.neo4j_database,
+        )
+        return target, None
+    fix = "start it with 'pgs local start', or set PGS_NEO4J_URI to your own server"
+    try:
+        # Imported here: only the managed local server needs the extra [local].
+        from pgs_neo4j.local import credentials, options, server
+
+        local_options = options.options_from_environment()
+        status = server.status(local_options)
+        password = credentials.read_password(options.paths_of(local_options))
+    except LocalServerError as error:
+        return None, Check("local server", "failed", str(error), fix)
+    if not status.running or status.uri is None or password is None:
+        return None, Check("local server", "warning", "it is not running", fix)
+    check = Check("local server", "ok", f"runs as process {status.pid} at {status.uri}")
+    return Target(uri=status.uri, password=SecretStr(password)), check

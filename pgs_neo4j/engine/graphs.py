@@ -1,0 +1,50 @@
+"""``pgs.graphs``: named views of the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgs_neo4j import catalog, survey
+from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.model import GraphMapping
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """Stored graphs. Called, it lists them: ``await pgs.graphs()``."""
+
+    _core: Core
+
+    async def __call__(self) -> list[StoredGraph]:
+        """All stored graphs, by name."""
+        return await catalog.graphs(self._core.db)
+
+    async def get(self, name: str | None = None) -> StoredGraph:
+        """One stored graph; without a name the configured or only one.
+
+        Raises UnknownGraphError.
+        """
+        return await self._core.graph(name)
+
+    async def add(self, name: str, mapping: GraphMapping) -> bool:
+        """Store a mapping under a name, or replace it; True when the name is new.
+
+        Raises MappingError when the name or the mapping is malformed.
+        """
+        return await catalog.add(self._core.db, name, mapping)
+
+    async def validate(self, mapping: GraphMapping) -> list[str]:
+        """Compare a mapping with the database; the warnings, one sentence each.
+
+        Properties are looked up in a sample. Raises MappingError when the mapping names a
+        label or type that does not exist.
+        """
+        return await survey.validate(self._core.db, mapping)
+
+    async def remove(self, name: str) -> None:
+        """Delete a graph's partitions, sessions, and mapping; its nodes stay.
+
+        Raises UnknownGraphError.
+        """
+        await catalog.remove(self._core.db, name)

@@ -1,0 +1,72 @@
+"""``pgs.jobs``: repartitions that leave a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pgs_neo4j.engine import repartition
+from pgs_neo4j.engine.repartition import EndedJob, JobOrder
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.runs import jobs as records
+from pgs_neo4j.runs.jobs import Job
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine.facade import PGS
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """Repartition jobs. Called, it lists their records: ``await pgs.jobs("papers")``."""
+
+    _pgs: PGS
+
+    async def __call__(self, graph: str | None = None, *, limit: int = 20) -> list[Job]:
+        """The newest records of a graph, or of all graphs, the latest first."""
+        name = (await self._pgs.graph(graph)).name if graph else None
+        return await records.list_jobs(self._pgs.db, name, limit)
+
+    async def get(self, job: str) -> Job:
+        """One record. Raises UsageError when no record has that id."""
+        return await records.get(self._pgs.db, job)
+
+    async def run(
+        self,
+        graph: str | None = None,
+        *,
+        if_changed: bool = False,
+        max_drift: float | None = None,
+        keep: int | None = None,
+        on_event: OnEvent | None = None,
+    ) -> Job:
+        """Repartition a graph as a job; its record.
+
+        ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) also skips one of which
+        no larger share changed. ``keep`` overrides ``keep_generations``. Raises BusyError while
+        another job partitions the graph, ConfigError, and what ``pgs.partition`` raises. The
+        record states the error as well, and the current generation stays.
+        """
+        return await repartition.repartition(
+            self._pgs,
+            graph,
+            if_changed=if_changed,
+            max_drift=max_drift,
+            keep=keep,
+            on_event=on_event,
+        )
+
+    async def attempt(
+        self, graph: str | None, order: JobOrder, on_event: OnEvent | None = None
+    ) -> EndedJob:
+        """Run a job and return how it ended; only a cancellation is raised."""
+        return await repartition.attempt(self._pgs, graph, order, on_event)
+
+    async def attempt_all(
+        self,
+        order: JobOrder,
+        on_event: OnEvent | None = None,
+        on_end: Callable[[EndedJob], None] | None = None,
+    ) -> list[EndedJob]:
+        """Run a job for each stored graph, by name; a failure does not stop the rest."""
+        return await repartition.repartition_all(self._pgs, order, on_event, on_end)

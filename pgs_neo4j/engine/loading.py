@@ -1,0 +1,59 @@
+"""``pgs.load``: a file, or the demo, becomes a stored graph."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgs_neo4j import catalog
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.events import OnEvent, PhaseStarted, StepStarted
+from pgs_neo4j.ingest import load as ingestion
+from pgs_neo4j.ingest.brain import read_brain
+from pgs_neo4j.ingest.graph_file import GraphFile
+from pgs_neo4j.ingest.load import LoadResult
+
+DEMO_GRAPH = "stdlib"
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """Loads graphs. Called, it loads a file: ``await pgs.load("physics.json", "physics")``."""
+
+    _core: Core
+
+    async def __call__(
+        self,
+        file: str | Path | GraphFile,
+        graph: str,
+        *,
+        label: str | None = None,
+        on_event: OnEvent | None = None,
+    ) -> LoadResult:
+        """Load a file, and store its mapping under the graph's name.
+
+        The load is atomic; loading again replaces the graph. ``label`` defaults to one made
+        from the name. Raises InputFileError for a file that cannot be used, MappingError for a name
+        that cannot, UsageError when the label belongs to other nodes.
+        """
+        catalog.check_name(graph)
+        content = file if isinstance(file, GraphFile) else read_brain(Path(file))
+        core = self._core
+        result = await ingestion.load(
+            core.db, content, graph, label=label, on_event=on_event or core.on_event
+        )
+        await catalog.add(core.db, graph, result.mapping)
+        return result
+
+    async def demo(self, graph: str = DEMO_GRAPH, *, on_event: OnEvent | None = None) -> LoadResult:
+        """Load the standard library of the running Python: modules, classes, and functions."""
+        from pgs_neo4j.demo.graph import build_demo
+        from pgs_neo4j.demo.load import demo_file
+
+        tell = on_event or self._core.on_event
+        tell(PhaseStarted("load"))
+        tell(StepStarted("load", f"read the source of Python {platform.python_version()}"))
+        content = demo_file(await asyncio.to_thread(build_demo))
+        return await self(content, graph, on_event=on_event)

@@ -1,0 +1,85 @@
+"""``pgs.partitions``: a graph divided, and how far it has drifted since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Unpack
+
+from pgs_neo4j.config import Knobs
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.model import Drift, Generation, Origin, Partition, Unit
+from pgs_neo4j.partitioning import ensure, generation
+from pgs_neo4j.partitioning.ensure import Partitioning
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """Partitions of graphs. Called, it lists the current ones of a graph."""
+
+    _core: Core
+
+    async def __call__(self, graph: str | None = None) -> tuple[Partition, ...]:
+        """The current partitions, largest first. Raises UsageError before the first ones."""
+        current = await self._core.current(await self._core.graph(graph))
+        return tuple(sorted(current.partitions, key=lambda part: (-part.size, part.id)))
+
+    async def build(
+        self,
+        graph: str | None = None,
+        *,
+        force: bool = False,
+        on_event: OnEvent | None = None,
+        **knobs: Unpack[Knobs],
+    ) -> Partitioning:
+        """Partition a graph, or reuse its generation while the fingerprint holds.
+
+        ``force`` starts from scratch even when little or nothing changed. Raises BusyError
+        while another job partitions the graph.
+        """
+        core = self._core
+        stored = await core.graph(graph)
+        await ensure_schema(core.db)
+        order = core.partition_order(stored, core.knobs(knobs), force=force)
+        return await ensure.ensure(order, core.partition_tools(stored.mapping, on_event))
+
+    async def check(
+        self,
+        graph: str | None = None,
+        *,
+        scan: bool = True,
+        on_event: OnEvent | None = None,
+        **knobs: Unpack[Knobs],
+    ) -> Drift | None:
+        """How far a graph has drifted from its current partitions; None before the first.
+
+        Whether anyone else has committed since is cheap to see. Only then, and with ``scan``,
+        is the graph scanned and compared. Nothing is repartitioned.
+        """
+        core = self._core
+        stored = await core.graph(graph)
+        await ensure_schema(core.db)
+        order = core.partition_order(stored, core.knobs(knobs))
+        tools = core.partition_tools(stored.mapping, on_event)
+        return await ensure.check(order, tools, scan=scan)
+
+    def outlook(self, drift: Drift, **knobs: Unpack[Knobs]) -> Origin | None:
+        """How the next partitioning after such a drift would start; None: not at all."""
+        return ensure.outlook(drift, self._core.knobs(knobs))
+
+    async def clean_up(self, graph: str | None = None) -> None:
+        """Remove what a job that died left behind on a graph. Raises BusyError."""
+        core = self._core
+        stored = await core.graph(graph)
+        order = core.partition_order(stored, core.config)
+        await ensure.clean_up(order, core.partition_tools(stored.mapping, None))
+
+    async def generation(self, graph: str | None = None) -> Generation:
+        """The current generation with all its figures. Raises UsageError before the first."""
+        return (await self._core.current(await self._core.graph(graph))).generation
+
+    async def units(self, graph: str | None = None) -> list[Unit]:
+        """The hierarchy above the current partitions, level by level."""
+        current = await self._core.current(await self._core.graph(graph))
+        return await generation.read_units(self._core.db, current.generation.id)

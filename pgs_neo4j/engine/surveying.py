@@ -1,0 +1,27 @@
+"""``pgs.survey``: what a database holds, and which graph would suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from pgs_neo4j import survey as surveys
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.survey import Proposal, Survey
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyor:
+    """Samples the database. Called, it surveys: ``await pgs.survey()``."""
+
+    _core: Core
+
+    async def __call__(
+        self, labels: Collection[str] = (), relationship_types: Collection[str] = ()
+    ) -> Survey:
+        """Counts and a sample of nodes and relationships; of all labels and types when empty."""
+        return await surveys.survey(self._core.db, labels, relationship_types)
+
+    def propose(self, survey: Survey) -> Proposal:
+        """The graph mapping that suits a survey, with the reasons."""
+        return surveys.propose(survey)

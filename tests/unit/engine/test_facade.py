@@ -1,0 +1,98 @@
+"""The facade is complete and typed: no command reaches around it, no signature says Any."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import pgs_neo4j
+from pgs_neo4j.calls.replies import Kept
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+
+PACKAGE = Path(pgs_neo4j.__file__).parent
+ENGINE = sorted((PACKAGE / "engine").glob("*.py"))
+ABOVE = sorted(path for folder in ("cli", "jobs") for path in (PACKAGE / folder).rglob("*.py"))
+VIEWS = (
+    "graphs", "partitions", "sessions", "runs", "jobs", "indexes", "survey", "load", "doctor",
+)  # fmt: skip
+METHODS = (
+    "execute", "plan", "resume", "answer", "document", "kept_replies", "clear_cache",
+    "layered_search", "partition", "check", "outlook", "clean_up", "generation", "units",
+    "partitions", "route", "sweep_partition", "synthesize", "add_graph", "graphs", "graph",
+    "remove_graph", "sessions", "coverage", "purge",
+)  # fmt: skip
+
+
+def core() -> Core:
+    settings = pgs_neo4j.Settings()
+    llm = ScriptedLLM(contract_reply)
+    return Core(
+        db=object(),  # type: ignore[arg-type]
+        settings=settings,
+        config=pgs_neo4j.PGSConfig(),
+        sweep_llm=llm,
+        synthesis_llm=llm,
+    )
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=lambda path: path.stem)
+def test_no_public_signature_says_any(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name.startswith("_") and not node.name.startswith("__"):
+                continue
+            everything = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            everything += [arg for arg in (node.args.vararg, node.args.kwarg) if arg]
+            notes = [arg.annotation for arg in everything if arg.annotation] + [node.returns]
+            names = {name.id for note in notes if note for name in ast.walk(note)
+                     if isinstance(name, ast.Name)}  # fmt: skip
+            assert "Any" not in names, f"{path.stem}.{node.name}"
+
+
+@pytest.mark.parametrize("path", ABOVE, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_nothing_above_reaches_for_the_database(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    reaches = [node.lineno for node in ast.walk(tree)
+               if isinstance(node, ast.Attribute) and node.attr in ("db", "_core")]  # fmt: skip
+    assert not reaches
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_could_be_called_can_be_called(name: str) -> None:
+    assert callable(getattr(PGS(core()), name))
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_are_made_when_asked_for_and_documented(name: str) -> None:
+    view = getattr(PGS(core()), name)
+    assert inspect.getdoc(type(view))
+    for method, function in inspect.getmembers(type(view), inspect.isfunction):
+        assert method.startswith("_") or inspect.getdoc(function), method
+
+
+def test_the_views_share_what_is_set_on_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = core()
+    pgs = PGS(shared)
+    other = ScriptedLLM(contract_reply, name="another")
+    pgs.sweep_llm = other
+    assert shared.sweep_llm is pgs.sweep_llm is other
+    monkeypatch.setattr(pgs, "settings", pgs.settings.model_copy(update={"graph": "papers"}))
+    assert shared.settings.graph == "papers"
+
+
+async def test_a_method_is_short_for_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    async def kept(db: object) -> Kept:
+        asked.append(db)
+        return Kept(replies=2, size_bytes=10)
+
+    monkeypatch.setattr("pgs_neo4j.calls.replies.kept", kept)
+    shared = core()
+    assert (await PGS(shared).kept_replies()).replies == 2
+    assert asked == [shared.db]
