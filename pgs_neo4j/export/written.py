@@ -18,13 +18,13 @@ NESTING = 60
 ROUNDS = 3
 
 # Includes web and mail addresses in angle brackets, which would be links.
-_TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]++@)")
+_TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]+@)")
 _INERT = ("link", "image", "autolink", "reference", "html_block", "html_inline")
 # The point between the characters that make a link, an image, or a link definition.
 _LINK = re.compile(r"(?<=\])(?=\()|(?<=!)(?=\[)")
 _DEFINITION = re.compile(r"(?<=\])(?=:)")
 # A line that may begin a link definition, after the marks of quotations and list items.
-_LABEL = re.compile(r"[\s>]*+(?:(?:[-+*]|\d{1,9}[.)])[\s>]++)*+\[")
+_LABEL = re.compile(r"[\s>]*(?:(?:[-+*]|\d{1,9}[.)])[\s>]+)*\[")
 _BACKTICKS = re.compile(r"(\\*)(`+)")
 
 Span = tuple[int, int]

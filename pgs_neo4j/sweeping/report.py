@@ -49,13 +49,13 @@ SECTIONS = {
 LEAST = 2  # sections that make a text a report
 
 # P4, [P4], Partition 4, also several; not the P4 of P4-branes, P4:n12, or [P4: n12].
-_ONE = r"(?:partition\s*+p?|p)\d{1,9}(?![^\W_]|[.:]n\d|-(?!p\d)\w)"
-_AND = r"\s*+(?:[,/&+;\u2013\u2014-]\s*+(?:and\b\s*+)?|and\b\s*+)"
-_SEVERAL = rf"{_ONE}(?:{_AND}{_ONE})*+"
-_NAMED = rf"[*_`]*+(?:\[{_SEVERAL}\]|\({_SEVERAL}\)|{_SEVERAL})[*_`]*+"
+_ONE = r"(?:partition\s*p?|p)\d{1,9}(?![^\W_]|[.:]n\d|-(?!p\d)\w)"
+_AND = r"\s*(?:[,/&+;\u2013\u2014-]\s*(?:and\b\s*)?|and\b\s*)"
+_SEVERAL = rf"{_ONE}(?:{_AND}{_ONE})*"
+_NAMED = rf"[*_`]*(?:\[{_SEVERAL}\]|\({_SEVERAL}\)|{_SEVERAL})[*_`]*"
 _TARGETS = re.compile(
-    rf"(?:to\s++|(?:\u2192|->)\s*+)?(?P<names>{_NAMED}(?:{_AND}{_NAMED})*+)"
-    r"(?P<end>\s*+(?:[:\u2013\u2014\u2192]|->|-(?=\s))|(?<=[\])])(?=\s))?",
+    rf"(?:to\s+|(?:\u2192|->)\s*)?(?P<names>{_NAMED}(?:{_AND}{_NAMED})*)"
+    r"(?P<end>\s*(?:[:\u2013\u2014\u2192]|->|-(?=\s))|(?<=[\])])(?=\s))?",
     re.IGNORECASE,
 )
 

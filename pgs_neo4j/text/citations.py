@@ -18,17 +18,18 @@ from pgs_neo4j.model import Citation, Node
 RANGE = 20  # nodes that a range may cite without naming each
 
 _DASH = r"(?:[-\u2010-\u2015\u2212]|to(?!\w))"
-_ALIAS = r"(?:P\d{1,9}(?:\s*+[:.]\s*+|\s++))?(?:nodes?\s++)?n\d{1,9}(?!\w)"
-_MARK = r"(?:[,;&/]|(?:and|nodes?)(?!\w))"
-# Nothing here is tried in two ways, and no bracket is inside, so matching takes linear time.
+_ALIAS = r"(?:P\d{1,9}(?:\s*[:.]\s*|\s+))?(?:nodes?\s+)?n\d{1,9}(?!\w)"
+# The word before a bare alias belongs to the alias: with one way to read a group, and no bracket
+# inside of it, matching takes linear time.
+_MARK = r"(?:[,;&/]|and(?!\w)|nodes?(?!\w|\s+n\d{1,9}(?!\w)))"
 _GROUP = re.compile(
     r"[\[(\u3010\uff08\uff3b\u3014]"
-    rf"((?:\s*+{_MARK})*+\s*+{_ALIAS}(?:\s*+(?:(?:{_DASH}\s*+)?{_ALIAS}|{_MARK}))*+)\s*+"
+    rf"((?:\s*{_MARK})*\s*{_ALIAS}(?:\s*(?:(?:{_DASH}\s*)?{_ALIAS}|{_MARK}))*)\s*"
     r"[\])\u3011\uff09\uff3d\u3015]",
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
-    rf"(?P<range>{_DASH}\s*+)?(?:P(?P<partition>\d++)[\s:.]++)?(?:nodes?\s++)?n(?P<number>\d++)",
+    rf"(?P<range>{_DASH}\s*)?(?:P(?P<partition>\d+)[\s:.]+)?(?:nodes?\s+)?n(?P<number>\d+)",
     re.IGNORECASE,
 )
 

@@ -17,17 +17,17 @@ PLAIN = 7  # the level of a heading without ``#``, below all that have them
 
 _FENCE = re.compile(r"\s*(?:```|~~~)[\w-]*\s*")
 _NUMBER = re.compile(r"\d{1,2}[.)]\s*")
-_MARKS = re.compile(r"(?:\d{1,2}(?:[.):]|(?=\s))|[\W_])*+")  # before a name: numbers, emoji, bold
+_MARKS = re.compile(r"(?:\d{1,2}(?:[.):]|(?=\s))|[\W_])*")  # before a name: numbers, emoji, bold
 _JOINED = re.compile(r" ?(?:[/&,]| and )")
-_RULE = re.compile(r"\s*+(?:-[-\s]*|=[=\s]*|\*[*\s]*|_[_\s]*)")
-_HASHES = re.compile(r"^(?:#{1,6}\s+)*+")
+_RULE = re.compile(r"\s*(?:-[-\s]*|=[=\s]*|\*[*\s]*|_[_\s]*)")
+_HASHES = re.compile(r"^(?:#{1,6}\s+)*")
 _TITLE = re.compile(r"#{1,6}\s+(?:\d{1,2}[.)]\s+)?(?P<text>.*)")
 _BULLET = re.compile(r"(?P<indent>\s*)(?:[-*•+]|\d{1,3}[.)])\s+(?P<text>.*)")
 _NOTHING = re.compile(
     r"n/?a|not applicable|"
     r"(?:none|nothing|no (?:[\w-]+ )?(?:finding|flag|absence|gap|connection|convergence)s?)"
     r"(?: (?:were|was|to|found|identified|report(?:ed)?|noted|observed|detected|here|"
-    r"in this (?:pass|partition)|(?:relevant )?(?:to|for) th(?:e|is) question))*+",
+    r"in this (?:pass|partition)|(?:relevant (?:to|for)|for) th(?:e|is) question))*",
     re.IGNORECASE,
 )
 

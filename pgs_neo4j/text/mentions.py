@@ -17,17 +17,15 @@ Place = tuple[int, str]  # partition, 0 where none is named, and alias
 # What counts as a citation is decided by the grammar in `pgs/citations.py`, which nothing here
 # may import; this is the same one, and a test holds both against each other.
 _DASH = r"(?:[-\u2010-\u2015\u2212]|to(?!\w))"
-_NAME = r"(?:P\d{1,9}(?:\s*+[:.]\s*+|\s++))?(?:nodes?\s++)?n\d{1,9}(?!\w)"
-_MARK = r"(?:[,;&/]|(?:and|nodes?)(?!\w))"
+_NAME = r"(?:P\d{1,9}(?:\s*[:.]\s*|\s+))?(?:nodes?\s+)?n\d{1,9}(?!\w)"
+_MARK = r"(?:[,;&/]|and(?!\w)|nodes?(?!\w|\s+n\d{1,9}(?!\w)))"
 _GROUP = re.compile(
     r"[\[(\u3010\uff08\uff3b\u3014]"
-    rf"(?:\s*+{_MARK})*+\s*+{_NAME}(?:\s*+(?:(?:{_DASH}\s*+)?{_NAME}|{_MARK}))*+\s*+"
+    rf"(?:\s*{_MARK})*\s*{_NAME}(?:\s*(?:(?:{_DASH}\s*)?{_NAME}|{_MARK}))*\s*"
     r"[\])\u3011\uff09\uff3d\u3015]",
     re.IGNORECASE,
 )
-_ALIAS = re.compile(
-    r"(?:P(?P<partition>\d++)[\s:.]++)?(?:nodes?\s++)?n(?P<number>\d++)", re.IGNORECASE
-)
+_ALIAS = re.compile(r"(?:P(?P<partition>\d+)[\s:.]+)?(?:nodes?\s+)?n(?P<number>\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

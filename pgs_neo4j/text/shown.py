@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 # A terminal that shows the file obeys escape sequences, and every viewer reorders text at
 # bidirectional controls: neither may come from a node. A sequence that never ends takes nothing.
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)|[@-Z\\^_])")
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _CONTROL = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"

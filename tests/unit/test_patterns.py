@@ -1,0 +1,135 @@
+"""Regular expressions that every supported Python reads the same way, in linear time.
+
+CPython 3.11.0 to 3.11.4, Debian 12's among them, match possessive quantifiers (``a*+``) and
+atomic groups (``(?>a)``) wrongly, so no pattern of the package may use them.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pgs_neo4j
+from pgs_neo4j.export import written
+from pgs_neo4j.sweeping import report
+from pgs_neo4j.text import citations, markdown, mentions, shown
+
+parser = importlib.import_module("re._parser")  # not public, but stable since 3.11
+constants = importlib.import_module("re._constants")
+REFUSED = {
+    constants.POSSESSIVE_REPEAT: "a possessive quantifier",
+    constants.ATOMIC_GROUP: "an atomic group",
+}
+FUNCTIONS = ("compile", "match", "fullmatch", "search", "sub", "split", "findall", "finditer")
+SIZE = 100_000  # characters
+
+
+def modules() -> list[str]:
+    """The names of all modules of the package."""
+    folder = Path(pgs_neo4j.__file__).parent
+    files = (path.relative_to(folder.parent).with_suffix("") for path in folder.rglob("*.py"))
+    return sorted(".".join(path.parts).removesuffix(".__init__") for path in files)
+
+
+def patterns(name: str) -> Iterator[str]:
+    """The patterns a module holds, and those that its code writes where it uses them."""
+    module = importlib.import_module(name)
+    for value in vars(module).values():
+        if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+            yield value.pattern
+    tree = ast.parse(inspect.getsource(module))
+    elsewhere = [part for part in tree.body if not isinstance(part, ast.Assign)]
+    for node in (node for part in elsewhere for node in ast.walk(part)):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        if ast.unparse(node.func.value) == "re" and node.func.attr in FUNCTIONS:
+            yield literal(node.args[0], vars(module))
+
+
+def literal(node: ast.expr, names: dict[str, object]) -> str:
+    """The string that an expression stands for; it may name constants of its module."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.Name(id=name) if isinstance(names.get(name), str):
+            return str(names[name])
+        case ast.FormattedValue(value=ast.Name(id=name)) if name in names:
+            return str(names[name])
+        case ast.JoinedStr(values=values):
+            return "".join(literal(value, names) for value in values)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return literal(left, names) + literal(right, names)
+    pytest.fail(f"make this pattern a constant of its module: {ast.unparse(node)}")
+
+
+def refused(parsed: object) -> Iterator[str]:
+    """What a parsed pattern holds that some Pythons get wrong, nested parts included."""
+    if isinstance(parsed, parser.SubPattern | list | tuple):
+        for part in parsed:
+            yield from (syntax for operator, syntax in REFUSED.items() if part is operator)
+            yield from refused(part)
+
+
+def test_no_pattern_needs_a_newer_python():
+    wrong = [
+        f"{name}: {text!r} uses {syntax}"
+        for name in modules()
+        if not name.endswith("__main__")
+        for text in patterns(name)
+        for syntax in set(refused(parser.parse(text)))
+    ]
+    assert not wrong, (
+        "Python 3.11.0 to 3.11.4 match these patterns wrongly. Write each so that no two of its "
+        "parts can match the same characters; then a plain quantifier takes linear time as well.\n"
+        + "\n".join(wrong)
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["a*+", "(?:ab)++", "[a-z]?+x", "(b(?>a|ab)c|d)", "(?=(?:a{2,3}+))"]
+)
+def test_the_syntax_is_recognized_wherever_it_stands(text):
+    assert list(refused(parser.parse(text)))
+
+
+@pytest.mark.parametrize("text", [r"\++", r"[*+]+", r"a+\+", "a+?"])
+def test_plain_syntax_is_not_refused(text):
+    assert not list(refused(parser.parse(text)))
+
+
+@pytest.mark.parametrize(
+    ("match", "head", "repeated"),
+    [
+        (group.search, head, repeated)
+        for group in (citations._GROUP, mentions._GROUP)
+        for head in ("[", "[n1")
+        for repeated in (" nodes n3", " nodes", " and ,", " P4 n3", " P4 : nodes n3,", "-n3", " ")
+    ]
+    + [
+        (report._TARGETS.match, head, repeated)
+        for head in ("[P1", "P1", "**(partition 1")
+        for repeated in (", P2", " and P2", " ", "; and [P2]", " and ", "- ")
+    ]
+    + [
+        (shown._SEQUENCE.search, "\x1b[", "0"),
+        (shown._SEQUENCE.search, "\x1b[0", " "),
+        (shown._SEQUENCE.search, "\x1b]", "0"),
+        (markdown._RULE.fullmatch, "", " "),
+        (markdown._RULE.fullmatch, "-", " -"),
+        (markdown._MARKS.match, "", "1. "),
+        (markdown._HASHES.match, "", "# "),
+        (markdown._NOTHING.fullmatch, "none", " report to"),
+        (written._TAG.search, "<1", "a"),
+        (written._LABEL.match, ">", "- > 1. "),
+    ],
+)  # fmt: skip
+def test_matching_takes_linear_time_even_when_it_fails(match, head, repeated):
+    text = head + repeated * (SIZE // len(repeated)) + "!"
+    begin = time.process_time()
+    match(text)
+    assert time.process_time() - begin < 5  # measured: 0.03; in quadratic time it takes minutes
