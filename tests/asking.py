@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 from pgs_neo4j.calls.concurrency import Limit
 from pgs_neo4j.calls.queue import Scheduler
-from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM, ProbeResult
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Prompt
 
@@ -46,7 +46,7 @@ class Asked:
         finally:
             await pieces.aclose()
 
-    async def probe(self) -> str:
+    async def probe(self) -> ProbeResult:
         return await self.llm.probe()
 
     async def close(self) -> None:

@@ -1,1 +1,1 @@
-"""The only door to Neo4j: connections, statements, our schema, and leases."""
+"""The only door to Neo4j: connections, statements, the schema, and leases."""

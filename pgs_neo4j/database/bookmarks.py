@@ -1,8 +1,8 @@
-"""Reads the position of a database's last transaction out of a bookmark.
+"""Reads the number of the last transaction from a bookmark.
 
-A bookmark is opaque by contract and in fact a PackStream list of the store's id (16 bytes), the
-number of its last transaction, and a list. What does not look like that gives no position, and
-whoever asked has to look at the data instead.
+Bookmarks are opaque by contract. In fact they are PackStream lists of the store's id (16 bytes),
+the number of its last transaction, and a list. A bookmark of another form has no position, and the
+caller must read the data instead.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import binascii
 from dataclasses import dataclass
 
 PREFIX = "FB:"
-HEAD = bytes((0x91, 0xCC, 16))  # a list, and in it 16 bytes
+HEAD = bytes((0x91, 0xCC, 16))  # a list whose first item has 16 bytes
 TAIL = bytes((0x90,))  # an empty list
 WIDTHS = {0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}  # PackStream's markers of signed integers
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Up to where a store had committed: its id, and the number of its last transaction."""
+    """A store and the number of its last committed transaction."""
 
     store: str
     transaction: int
 
 
 def parse_position(bookmark: str) -> Position | None:
-    """The position a bookmark stands for, None when it is not of the form we know."""
+    """The position in a bookmark; None if its form is unknown."""
     if not bookmark.startswith(PREFIX):
         return None
     try:
@@ -42,7 +42,7 @@ def parse_position(bookmark: str) -> Position | None:
 
 def _integer(data: bytes) -> int | None:
     if len(data) == 1:
-        return data[0] if data[0] < 0x80 else None  # a tiny one stands for itself
+        return data[0] if data[0] < 0x80 else None  # a tiny integer is its own marker
     if len(data) != 1 + WIDTHS.get(data[0], 0):
         return None
     number = int.from_bytes(data[1:], "big", signed=True)

@@ -121,7 +121,7 @@ class Database:
                 return list(result.keys()), [dict(record) async for record in result]
 
     async def explain(self, query: Query) -> tuple[str, tuple[str, ...]]:
-        """The planned type of a statement (r, w, rw, or s) and its columns."""
+        """Planned type (r, w, rw, or s) and columns of a statement."""
         with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session("read") as session:
                 result = await session.run(f"EXPLAIN {query.text}", dict.fromkeys(query.params))
@@ -189,7 +189,7 @@ async def connect(
     timeout_s: float = 300.0,
     connect_timeout_s: float = 15.0,
 ) -> AsyncIterator[Database]:
-    """Open a pool, check the server, and close the pool at the end.
+    """Open a pool, check the server, and finally close the pool.
 
     The server must answer and be new enough. Raises ConfigError (malformed URI),
     DatabaseAuthError, DatabaseUnavailableError, DatabaseVersionError.

@@ -1,4 +1,4 @@
-"""Turns the driver's errors into ours. Part of ``db``: no other module knows the driver's."""
+"""Translates errors of the driver into errors of this package."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from pgs_neo4j.errors import (
 
 @contextmanager
 def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
-    """Turn driver errors into ours."""
+    """Raise an error of this package in place of a driver error."""
     try:
         yield
     except TimeoutError as error:
         raise DatabaseTimeoutError(
             f"Neo4j at {uri} did not answer within {timeout_s:.0f} s; "
-            "raise PGS_QUERY_TIMEOUT_S or look at the server"
+            "raise PGS_QUERY_TIMEOUT_S, or check the server"
         ) from error
     except UnicodeEncodeError as error:
         raise QueryError(
-            "a value holds half a character (a lone surrogate) and cannot be stored; remove it"
+            "a value contains a lone surrogate (half a character) and cannot be stored; remove it"
         ) from error
     except driver_errors.Neo4jError as error:
         raise _server_error(uri, error) from error

@@ -1,4 +1,4 @@
-"""Every name we write into a database. ``purge`` takes out these labels and types, no other."""
+"""Every name that the package writes; ``purge`` removes these labels and types."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TYPES = (
     "PGS_JOINS",
     "PGS_SEEN_IN",
 )
-# A name that is new to a store costs a transaction of its own, so they are all made at once.
+# A new name costs a transaction of its own, so all names are created at once.
 PROPERTIES = (
     "acquired_at",
     "algorithm",

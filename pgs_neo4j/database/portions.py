@@ -1,4 +1,4 @@
-"""Reads much in portions: a few statements in flight, results used in order, memory bounded."""
+"""Reads large data in portions, in order, with bounded memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-IN_FLIGHT = 2  # the database works on one portion while we work on another
+IN_FLIGHT = 2  # the database works on one portion while this process works on another
 MOST_NODES = 20_000
 MOST_CHARACTERS = 4_000_000
 Result = TypeVar("Result")
@@ -20,9 +20,10 @@ Other = TypeVar("Other")
 def portions(
     sizes: NDArray[np.int64], most_nodes: int = MOST_NODES, most_size: int = MOST_CHARACTERS
 ) -> Iterator[slice]:
-    """Consecutive slices of at most so many entries and so much in total.
+    """Consecutive slices, bounded in entries and in total size.
 
-    A single entry that is larger gets a slice of its own.
+    ``sizes`` has the shape ``(n,)``. A slice has at most ``most_nodes`` entries and at most
+    ``most_size`` in total. An entry that is larger alone gets its own slice.
     """
     total = np.cumsum(sizes)
     start = 0
@@ -39,7 +40,7 @@ async def in_order(
     use: Callable[[Result], Awaitable[None]],
     ahead: int = IN_FLIGHT,
 ) -> None:
-    """Use each result in the order of ``reads`` while up to ``ahead`` of them are under way.
+    """Use the results in order, with up to ``ahead`` reads in flight.
 
     The first failure cancels the rest and is raised.
     """
@@ -62,7 +63,7 @@ async def in_order(
 async def together(
     first: Coroutine[Any, Any, Result], second: Coroutine[Any, Any, Other]
 ) -> tuple[Result, Other]:
-    """Both results, awaited side by side; a failure cancels the other one and is raised."""
+    """Await both at once; a failure cancels the other and is raised."""
     tasks = asyncio.create_task(first), asyncio.create_task(second)
     try:
         one, two = await asyncio.gather(*tasks)

@@ -1,7 +1,7 @@
-"""Asks a server that is starting whether it is ready, with the synchronous driver.
+"""Asks a starting server whether it is ready.
 
-``connection`` refuses a server that it cannot reach. Here that is the normal case for some
-seconds, and the caller is a thread without an event loop.
+Uses the synchronous driver, because the caller is a thread without an event loop. ``connection``
+refuses a server that it cannot reach; here that is the normal case for some seconds.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Readiness:
 
 
 def probe_server(uri: str, user: str, password: str) -> Readiness | None:
-    """Ask once; None when the server does not answer or its database is not ready.
+    """Ask once; None if the server or its database is not ready.
 
-    Raises DatabaseAuthError when the server refuses the password.
+    Raises DatabaseAuthError if the server refuses the password.
     """
     address = urlsplit(uri)
     try:

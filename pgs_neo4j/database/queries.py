@@ -1,16 +1,21 @@
 """Loads ``cypher/*.cypher``: one statement per file, described by its header.
 
-A file begins with comment lines that state its purpose and what it takes and gives::
+A file begins with comment lines that state its purpose, parameters, and columns::
 
     // Members of one partition, heaviest first.
     // params: partition, first, last
     // returns: rank, title, text
     // mode: read
 
-``params`` and ``returns`` may be empty. ``mode`` is ``read``, ``write``, ``data`` (a write to the
-user's own data, at the user's word), ``batch`` (commits in batches, so it runs outside a managed
-transaction), or ``schema``. A header that does not
-match its statement's parameters is refused when the file is loaded.
+``params`` and ``returns`` may be empty. ``mode`` is one of these:
+
+- ``read``
+- ``write``
+- ``data``: a write to the user's own data at the user's request
+- ``batch``: commits in batches, so it runs outside a managed transaction
+- ``schema``
+
+Loading a file fails if its header does not match the parameters of its statement.
 """
 
 from __future__ import annotations
@@ -42,7 +47,7 @@ class Query:
 
 
 def folder() -> Path:
-    """Where the statements are: inside an installed package, or beside it in a checkout."""
+    """The folder of the statements, installed or in a checkout."""
     package = Path(__file__).parents[1]
     installed = package / "_cypher"
     return installed if installed.is_dir() else package.parent / "cypher"
@@ -51,13 +56,13 @@ def folder() -> Path:
 def names() -> tuple[str, ...]:
     """The names of all statements, sorted."""
     root = folder()
-    found = root.rglob("*.cypher")
-    return tuple(sorted(path.relative_to(root).with_suffix("").as_posix() for path in found))
+    paths = root.rglob("*.cypher")
+    return tuple(sorted(path.relative_to(root).with_suffix("").as_posix() for path in paths))
 
 
 @cache
 def get(name: str) -> Query:
-    """The statement of that name. Raises ValueError when it is missing or malformed."""
+    """The statement of that name; ValueError if it is missing or malformed."""
     path = folder() / f"{name}.cypher"
     if not path.is_file():
         raise ValueError(f"there is no statement {name} in {folder()}")
@@ -65,7 +70,7 @@ def get(name: str) -> Query:
 
 
 def parse(name: str, text: str) -> Query:
-    """Read a statement and check its header. Raises ValueError that names the fault."""
+    """Read a statement and check its header; ValueError names the fault."""
     header: dict[str, str] = {}
     purpose: list[str] = []
     lines = text.splitlines()
@@ -90,14 +95,14 @@ def parse(name: str, text: str) -> Query:
         text=text,
         purpose=" ".join(purpose),
         mode=cast("QueryMode", header["mode"]),
-        params=_listed(header["params"]),
-        columns=_listed(header["returns"]),
+        params=_split_list(header["params"]),
+        columns=_split_list(header["returns"]),
     )
     _check_statement(query)
     return query
 
 
-def _listed(value: str) -> tuple[str, ...]:
+def _split_list(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 

@@ -1,4 +1,4 @@
-"""The schema of the package in a database, and a token that changes with its data."""
+"""Creates the schema of the package, and tells whether data changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be done to its end, whoever gives up waiting for it."""
+"""Runs work to its end even if its caller is cancelled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Result of cleaning up that is bounded in time; a cancellation is raised when it is done."""
+    """Await cleanup of bounded duration; a cancellation is raised afterwards."""
     task = asyncio.create_task(work)
     cancelled = False
     while not task.done():
@@ -25,6 +25,6 @@ async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def retrieve_exception(done: asyncio.Future[Any]) -> None:
-    """Look at an exception that nobody may be left to ask for, lest asyncio warn of it."""
+    """Retrieve an exception that has no other reader, or asyncio would warn."""
     if not done.cancelled():
         done.exception()

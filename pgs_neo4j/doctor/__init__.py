@@ -1,7 +1,7 @@
-"""Examines a set-up from configuration to model, and says how to mend what is wrong."""
+"""Examines a setup from configuration to model, and suggests fixes."""
 
-from pgs_neo4j.doctor.check import Check, Status, unreadable
-from pgs_neo4j.doctor.connection import Target
+from pgs_neo4j.doctor.check import Check, Status, report_unreadable
+from pgs_neo4j.doctor.connection import ServerAccess
 from pgs_neo4j.doctor.examination import examine
 
-__all__ = ["Check", "Status", "Target", "examine", "unreadable"]
+__all__ = ["Check", "ServerAccess", "Status", "examine", "report_unreadable"]

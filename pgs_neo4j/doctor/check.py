@@ -13,7 +13,7 @@ Status = Literal["ok", "warning", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was looked at, how it is, and, where it is not well, how to mend it."""
+    """Name, status, and result of a check, with a fix if needed."""
 
     name: str
     status: Status
@@ -21,23 +21,23 @@ class Check:
     fix: str = ""
 
 
-async def guarded(name: str, check: Awaitable[Check], fix: str) -> Check:
-    """The check's own result, or a failed one in place of the error it raised."""
+async def run_check(name: str, check: Awaitable[Check], fix: str) -> Check:
+    """The result of ``check``; a PGSError becomes a failed one."""
     try:
         return await check
     except PGSError as error:
         return Check(name, "failed", str(error), fix)
 
 
-def skipped(names: tuple[str, ...], reason: str) -> tuple[Check, ...]:
-    """Checks that cannot be made because an earlier one failed."""
+def skip_checks(names: tuple[str, ...], reason: str) -> tuple[Check, ...]:
+    """Checks that are impossible because an earlier one failed."""
     return tuple(Check(name, "skipped", reason) for name in names)
 
 
-def unreadable(error: ConfigError) -> tuple[Check, ...]:
-    """The examination of a configuration that could not be loaded."""
-    fix = "correct the setting it names in pgs.toml or the environment"
+def report_unreadable(error: ConfigError) -> tuple[Check, ...]:
+    """The checks for a configuration that could not be loaded."""
+    fix = "correct this setting in pgs.toml or in the environment"
     return (
         Check("configuration", "failed", str(error), fix),
-        *skipped(("database", "model"), "the configuration cannot be read"),
+        *skip_checks(("database", "model"), "the configuration could not be loaded"),
     )

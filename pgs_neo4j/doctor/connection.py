@@ -1,4 +1,4 @@
-"""From the address to an open connection, one check per stage on the way."""
+"""Checks each stage from the address to an open connection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from pgs_neo4j.database import connection
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.doctor.check import Check, skipped
+from pgs_neo4j.doctor.check import Check, skip_checks
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
@@ -23,18 +23,18 @@ STAGES = ("address", "connection", "credentials", "database", "Neo4j version")
 CONNECT_TIMEOUT_S = 5.0
 FIXES = {
     "address": "set PGS_NEO4J_URI to an address such as bolt://localhost:7687",
-    "connection": "start the server, and check the host, the port, and whether it asks for TLS "
-    "(then bolt+s:// or neo4j+s://)",
-    "credentials": "set PGS_NEO4J_USER and PGS_NEO4J_PASSWORD to what the server knows; a "
-    "password of a first start has to be changed once (ALTER CURRENT USER SET PASSWORD)",
-    "database": "set PGS_NEO4J_DATABASE to a database that is online, or leave it unset",
+    "connection": "start the server; check the host, the port, and TLS "
+    "(bolt+s:// or neo4j+s:// if the server requires it)",
+    "credentials": "set PGS_NEO4J_USER and PGS_NEO4J_PASSWORD to valid credentials; the initial "
+    "password must be changed once (ALTER CURRENT USER SET PASSWORD)",
+    "database": "set PGS_NEO4J_DATABASE to a database that is online, or unset it",
     "Neo4j version": "upgrade the server to Neo4j 5.26 or newer",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """The server to examine; no database means the user's home database."""
+class ServerAccess:
+    """The server to examine; without a database, the user's home database."""
 
     uri: str
     user: str = "neo4j"
@@ -42,23 +42,23 @@ class Target:
     database: str | None = None
 
 
-async def reach(
-    stack: AsyncExitStack, target: Target, timeout_s: float
+async def connect_in_stages(
+    stack: AsyncExitStack, access: ServerAccess, timeout_s: float
 ) -> tuple[Database | None, tuple[Check, ...]]:
-    """Connect, and close with ``stack``; None with the stage that failed."""
-    password = target.password.get_secret_value() if target.password is not None else None
+    """Connect until ``stack`` closes; None if a stage failed."""
+    password = access.password.get_secret_value() if access.password is not None else None
     opening = connection.connect(
-        target.uri, target.user, password, target.database, timeout_s, CONNECT_TIMEOUT_S
+        access.uri, access.user, password, access.database, timeout_s, CONNECT_TIMEOUT_S
     )
     try:
         opened = await stack.enter_async_context(opening)
     except (ConfigError, DatabaseError) as error:
-        return None, _failed_at(_stage(error), target, str(error))
+        return None, _failed_at(_failed_stage(error), access, str(error))
     version = f"Neo4j {opened.version}, {opened.edition} edition"
-    return opened, (*_passed(STAGES[:-1], target), Check(STAGES[-1], "ok", version))
+    return opened, (*_passed(STAGES[:-1], access), Check(STAGES[-1], "ok", version))
 
 
-def _stage(error: ConfigError | DatabaseError) -> str:
+def _failed_stage(error: ConfigError | DatabaseError) -> str:
     if isinstance(error, ConfigError):
         return "address"
     if isinstance(error, DatabaseUnavailableError | DatabaseTimeoutError):
@@ -68,22 +68,22 @@ def _stage(error: ConfigError | DatabaseError) -> str:
     return "Neo4j version" if isinstance(error, DatabaseVersionError) else "database"
 
 
-def _failed_at(stage: str, target: Target, detail: str) -> tuple[Check, ...]:
+def _failed_at(stage: str, access: ServerAccess, detail: str) -> tuple[Check, ...]:
     place = STAGES.index(stage)
     return (
-        *_passed(STAGES[:place], target),
+        *_passed(STAGES[:place], access),
         Check(stage, "failed", detail, FIXES[stage]),
-        *skipped(STAGES[place + 1 :], f"{stage} failed"),
+        *skip_checks(STAGES[place + 1 :], f"{stage} failed"),
     )
 
 
-def _passed(stages: tuple[str, ...], target: Target) -> tuple[Check, ...]:
+def _passed(stages: tuple[str, ...], access: ServerAccess) -> tuple[Check, ...]:
     details = {
-        "address": target.uri,
+        "address": access.uri,
         "connection": "the server answers",
-        "credentials": f"user {target.user} is accepted"
-        if target.password is not None
-        else "the server asks for none",
-        "database": target.database or "the user's home database",
+        "credentials": f"user {access.user} is accepted"
+        if access.password is not None
+        else "the server requires no credentials",
+        "database": access.database or "the user's home database",
     }
     return tuple(Check(stage, "ok", details[stage]) for stage in stages)

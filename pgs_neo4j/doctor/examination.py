@@ -1,4 +1,4 @@
-"""The whole examination, from the configuration to the model."""
+"""Examines the whole setup, from the configuration to the model."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor import connection, graphs, server
-from pgs_neo4j.doctor.check import Check, skipped
-from pgs_neo4j.doctor.connection import Target, reach
+from pgs_neo4j.doctor.check import Check, skip_checks
+from pgs_neo4j.doctor.connection import ServerAccess, connect_in_stages
 from pgs_neo4j.doctor.graphs import examine_graphs
 from pgs_neo4j.doctor.models import examine_embedder, examine_models
 from pgs_neo4j.doctor.server import examine_server
@@ -18,15 +18,15 @@ TIMEOUT_S = 60.0
 async def examine(
     settings: Settings,
     config: PGSConfig,
-    target: Target | None,
+    access: ServerAccess | None,
     *,
     local: Check | None = None,
 ) -> tuple[Check, ...]:
-    """Examine everything in the order in which it is needed. Never raises for what is unwell.
+    """Examine everything in order of need; problems never raise.
 
-    ``target`` is the server that is configured, or the managed local one when it runs, and
-    None when there is none; ``local`` is a line about the managed local server. What a
-    failed check stands in the way of is skipped. The database is left as it was.
+    ``access`` leads to the configured server or to the running local one; None if there is neither.
+    ``local`` is a check of the managed local server. Checks that depend on a failed one are
+    skipped. The database does not change.
     """
     checks = [Check("configuration", "ok", "all settings are within their ranges")]
     if local is not None:
@@ -34,18 +34,18 @@ async def examine(
     embedder, dimensions = await examine_embedder(settings, config)
     async with AsyncExitStack() as stack:
         opened = None
-        if target is None:
-            checks += skipped(connection.STAGES, "there is no server to connect to")
+        if access is None:
+            checks += skip_checks(connection.STAGES, "there is no server")
         else:
             timeout_s = min(config.query_timeout_s, TIMEOUT_S)
-            opened, reached = await reach(stack, target, timeout_s)
-            checks += reached
+            opened, stages = await connect_in_stages(stack, access, timeout_s)
+            checks += stages
         if opened is None:
-            checks += skipped((*server.NAMES, *graphs.NAMES), "there is no connection")
+            checks += skip_checks((*server.NAMES, *graphs.NAMES), "there is no connection")
         else:
             checks += await examine_server(opened)
             if checks[-1].status == "skipped":
-                checks += skipped(graphs.NAMES, "read failed")
+                checks += skip_checks(graphs.NAMES, "read failed")
             else:
                 checks += await examine_graphs(opened, settings.graph, dimensions)
     return (*checks, embedder, *await examine_models(settings, config))

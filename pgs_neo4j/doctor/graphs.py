@@ -1,4 +1,4 @@
-"""Checks of the stored graphs: do their mappings still hold, and their embeddings fit?"""
+"""Checks of the stored graphs: their mappings and their embeddings."""
 
 from __future__ import annotations
 
@@ -15,94 +15,93 @@ from pgs_neo4j.survey.wording import quote_name
 from pgs_neo4j.text.shown import percent
 
 NAMES = ("graphs",)
-MIN_SHARE = 0.5  # of nodes with an embedding; below, centroids speak for the few
+MIN_SHARE = 0.5  # of nodes with an embedding; below, centroids represent a minority
 MAPPING_FIX = "store the mapping again with 'pgs graph add'; 'pgs inspect' proposes one"
 
 
 async def examine_graphs(
-    db: Database, wanted: str | None, dimensions: int | None
+    db: Database, configured: str | None, dimensions: int | None
 ) -> tuple[Check, ...]:
-    """One check for the catalog, and two per graph: its mapping and its embeddings.
+    """One check for the catalog, and two per graph: mapping and embeddings.
 
-    ``wanted`` is the configured graph; ``dimensions`` what the embedder makes, if known.
+    ``configured`` is the name of the configured graph. ``dimensions`` is the length of the
+    embedder's vectors, if known.
     """
     try:
         stored = await catalog.graphs(db)
     except PGSError as error:
-        fix = "let the user read what pgs_neo4j wrote, or remove it with 'pgs purge'"
+        fix = "let the user read the data of pgs_neo4j, or remove it with 'pgs purge'"
         return (Check("graphs", "failed", str(error), fix),)
-    checks = [_listed(stored, wanted)]
+    checks = [_check_catalog(stored, configured)]
     for graph in stored:
         try:
-            found = await survey(db, graph.mapping.labels, graph.mapping.relationship_types)
+            content = await survey(db, graph.mapping.labels, graph.mapping.relationship_types)
         except PGSError as error:
-            fix = "look at the server's log, and examine again"
+            fix = "check the server's log, then run the command again"
             checks.append(Check(f"graph {graph.name}", "failed", str(error), fix))
             continue
-        checks.append(_mapping(graph, found))
+        checks.append(_check_mapping(graph, content))
         if graph.mapping.embedding is not None:
-            checks.append(_embeddings(graph, found, dimensions))
+            checks.append(_check_embeddings(graph, content, dimensions))
     return tuple(checks)
 
 
-def _listed(stored: list[StoredGraph], wanted: str | None) -> Check:
+def _check_catalog(stored: list[StoredGraph], configured: str | None) -> Check:
     names = [graph.name for graph in stored]
-    if wanted is not None and wanted not in names:
-        detail = f"PGS_GRAPH names {quote_name(wanted)}, which is not stored"
+    if configured is not None and configured not in names:
+        detail = f"PGS_GRAPH names {quote_name(configured)}, which is not stored"
         fix = f"name one of {', '.join(names)}" if names else "store it with 'pgs graph add'"
         return Check("graphs", "failed", detail, fix)
     listed = ", ".join(names)
-    return Check(
-        "graphs", "ok", listed or "none stored yet; 'pgs graph add' or 'pgs load' adds one"
-    )
+    return Check("graphs", "ok", listed or "none yet; 'pgs graph add' or 'pgs load' adds one")
 
 
-def _mapping(graph: StoredGraph, found: Survey) -> Check:
+def _check_mapping(graph: StoredGraph, content: Survey) -> Check:
     name = f"graph {graph.name}"
-    if not found.labels:
+    if not content.labels:
         return Check(name, "failed", "its mapping matches no node", MAPPING_FIX)
-    state = "not partitioned yet; the first question does it"
+    state = "not partitioned yet; the first question will do it"
     if graph.generation is not None:
         state = (
             f"generation {graph.generation}, {graph.partition_count} partitions "
             f"of {graph.node_count:,} nodes"
         )
-    warnings = check_survey(found, graph.mapping)
+    warnings = check_survey(content, graph.mapping)
     if warnings:
         return Check(name, "warning", f"{state}; {'; '.join(warnings)}", MAPPING_FIX)
     return Check(name, "ok", state)
 
 
-def _embeddings(graph: StoredGraph, found: Survey, dimensions: int | None) -> Check:
-    """Sizes and coverage in the sample, against what the embedder makes of a question."""
+def _check_embeddings(graph: StoredGraph, content: Survey, dimensions: int | None) -> Check:
+    """Compare the sampled vectors with those of the embedder."""
     name, embedding = f"embeddings of {graph.name}", graph.mapping.embedding or ""
-    sizes = count_embedding_sizes(found, embedding)
+    sizes = count_embedding_sizes(content, embedding)
     sizes.pop(0, None)
     if not sizes:
         detail = f"no sampled node has vectors in {quote_name(embedding)}"
         return Check(name, "failed", detail, "map another property, or none, as embedding")
     common = max(sizes, key=lambda size: (sizes[size], size))
-    share = _share(found, embedding)
+    share = _embedding_share(content, embedding)
     detail = f"{common} dimensions, on {percent(share)} of the sampled nodes"
     if dimensions is not None and dimensions != common:
-        fix = "set PGS_EMBEDDING_MODEL to the model that made the stored vectors"
-        return Check(name, "warning", f"{detail}; the embedder makes {dimensions}", fix)
+        fix = "set PGS_EMBEDDING_MODEL to the model of the stored vectors"
+        return Check(name, "warning", f"{detail}; those of the embedder have {dimensions}", fix)
     if len(sizes) > 1:
         others = ", ".join(str(size) for size in sorted(sizes) if size != common)
-        fix = "embed all nodes with one model; vectors of other sizes are left aside"
+        fix = "embed all nodes with one model; vectors of other sizes are ignored"
         return Check(name, "warning", f"{detail}; others have {others}", fix)
     if share < MIN_SHARE:
-        fix = "embed the rest, or choose PGS_EMBEDDER=hashing, which reads every text"
+        fix = "embed the rest, or set PGS_EMBEDDER=hashing, which reads every text"
         return Check(name, "warning", detail, fix)
     return Check(name, "ok", detail)
 
 
-def _share(found: Survey, embedding: str) -> float:
-    """Share of nodes with a vector of any size, each label weighted by its nodes."""
-    total = sum(sample.count for sample in found.labels if sample.sampled)
+def _embedding_share(content: Survey, embedding: str) -> float:
+    """Share of nodes with a vector, each label weighted by its nodes."""
+    total = sum(sample.count for sample in content.labels if sample.sampled)
     return sum(
         sample.count * sum(nodes for size, nodes in item.sizes if size) / sample.sampled / total
-        for sample in found.labels
+        for sample in content.labels
         for item in sample.properties
         if item.name == embedding
     )

@@ -1,11 +1,11 @@
-"""Checks of a server that can be reached: rights, our schema, GDS, indexes."""
+"""Checks of a connected server: rights, schema, GDS, and indexes."""
 
 from __future__ import annotations
 
 from pgs_neo4j import gds
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, parse_version
-from pgs_neo4j.doctor.check import Check, guarded, skipped
+from pgs_neo4j.doctor.check import Check, run_check, skip_checks
 
 NAMES = ("read", "write", "schema", "GDS", "GDS procedures", "indexes")
 SCHEMA_FOLDER = "database/constraint_"
@@ -18,75 +18,75 @@ PROCEDURES = (
     "gds.louvain.mutate",
 )
 FIXES = {
-    "read": "let the user read this database, as with the role 'reader'",
-    "write": "let the user write and create labels, as with the role 'publisher', and connect "
-    "to a member that accepts writes (neo4j:// finds it)",
-    "schema": "let the user see constraints, as with the role 'architect'",
-    "GDS": "install the graph-data-science plugin that fits this Neo4j, and restart the server",
+    "read": "give the user the right to read this database, as the role 'reader' has",
+    "write": "give the user the rights to write and to create labels, as the role 'publisher' has, "
+    "and connect to a cluster member that accepts writes (neo4j:// finds one)",
+    "schema": "give the user the right to list constraints, as the role 'architect' has",
+    "GDS": "install the graph-data-science plugin for this Neo4j version, then restart the server",
     "GDS procedures": "set dbms.security.procedures.unrestricted=gds.* in neo4j.conf (and add "
-    "gds.* to dbms.security.procedures.allowlist where it is set), and restart the server",
-    "indexes": "let the user see indexes, as with the role 'architect'",
+    "gds.* to dbms.security.procedures.allowlist if it is set), then restart the server",
+    "indexes": "give the user the right to list indexes, as the role 'architect' has",
 }
 
 
 async def examine_server(db: Database) -> tuple[Check, ...]:
-    """All checks of this module, in the order of ``NAMES``. Nothing is left behind."""
-    read = await guarded("read", _read(db), FIXES["read"])
+    """Run all checks in the order of ``NAMES``; they leave nothing."""
+    read = await run_check("read", _check_read(db), FIXES["read"])
     if read.status == "failed":
-        return (read, *skipped(NAMES[1:], "read failed"))
-    found = [
+        return (read, *skip_checks(NAMES[1:], "read failed"))
+    checks = [
         read,
-        await guarded("write", _write(db), FIXES["write"]),
-        await guarded("schema", _schema(db), FIXES["schema"]),
-        await guarded("GDS", _gds(db), FIXES["GDS"]),
+        await run_check("write", _check_write(db), FIXES["write"]),
+        await run_check("schema", _check_schema(db), FIXES["schema"]),
+        await run_check("GDS", _check_gds(db), FIXES["GDS"]),
     ]
-    if found[-1].status == "failed":
-        found += skipped(("GDS procedures",), "GDS failed")
+    if checks[-1].status == "failed":
+        checks += skip_checks(("GDS procedures",), "GDS failed")
     else:
-        check = _procedures(db)
-        found.append(await guarded("GDS procedures", check, FIXES["GDS procedures"]))
-    return (*found, await guarded("indexes", _indexes(db), FIXES["indexes"]))
+        check = _check_procedures(db)
+        checks.append(await run_check("GDS procedures", check, FIXES["GDS procedures"]))
+    return (*checks, await run_check("indexes", _check_indexes(db), FIXES["indexes"]))
 
 
-async def _read(db: Database) -> Check:
+async def _check_read(db: Database) -> Check:
     rows = await db.read(queries.get("doctor/count_nodes"))
     return Check("read", "ok", f"{rows[0]['nodes']:,} nodes can be read")
 
 
-async def _write(db: Database) -> Check:
+async def _check_write(db: Database) -> Check:
     await db.rehearse(queries.get("doctor/create_nodes"))
-    return Check("write", "ok", "a node could be created, and was rolled back")
+    return Check("write", "ok", "a node was created and rolled back")
 
 
-async def _schema(db: Database) -> Check:
+async def _check_schema(db: Database) -> Check:
     rows = await db.read(queries.get("doctor/read_constraints"))
     present = set(rows[0]["names"])
     ours = [queries.get(name) for name in queries.names() if name.startswith(SCHEMA_FOLDER)]
     by_name = {f"pgs_{query.name.removeprefix(SCHEMA_FOLDER)}": query for query in ours}
     missing = [name for name in by_name if name not in present]
     if len(missing) == len(by_name):
-        return Check("schema", "ok", "none of ours yet; it is created with the first graph")
+        return Check("schema", "ok", "not created yet; the first graph will create it")
     if missing:
         statements = "; ".join(_statement(by_name[name].text) for name in missing)
-        detail = f"{len(missing)} of {len(by_name)} constraints of ours are missing"
-        return Check("schema", "warning", detail, f"create them again: {statements}")
-    return Check("schema", "ok", f"all {len(by_name)} constraints of ours are in place")
+        detail = f"{len(missing)} of {len(by_name)} constraints of pgs_neo4j are missing"
+        return Check("schema", "warning", detail, f"create them: {statements}")
+    return Check("schema", "ok", f"all {len(by_name)} constraints of pgs_neo4j are in place")
 
 
 def _statement(text: str) -> str:
     return " ".join(line for line in text.splitlines() if not line.startswith("//"))
 
 
-async def _gds(db: Database) -> Check:
+async def _check_gds(db: Database) -> Check:
     version = await gds.installed_version(db)
     if parse_version(version) < gds.MINIMUM_VERSION:
-        wanted = ".".join(map(str, gds.MINIMUM_VERSION))
-        detail = f"GDS is {version}, and {wanted} or newer is needed"
+        minimum = ".".join(map(str, gds.MINIMUM_VERSION))
+        detail = f"GDS is {version}; {minimum} or newer is required"
         return Check("GDS", "failed", detail, "upgrade the graph-data-science plugin")
     return Check("GDS", "ok", f"Graph Data Science {version}")
 
 
-async def _procedures(db: Database) -> Check:
+async def _check_procedures(db: Database) -> Check:
     rows = await db.read(queries.get("doctor/read_procedures"), names=list(PROCEDURES))
     missing = sorted(set(PROCEDURES) - set(rows[0]["names"]))
     if missing:
@@ -94,11 +94,11 @@ async def _procedures(db: Database) -> Check:
         return Check("GDS procedures", "failed", detail, FIXES["GDS procedures"])
     rows = await db.read(queries.get("doctor/read_projections"))
     ours = sum(name.startswith(gds.PREFIX) for name in rows[0]["names"])
-    running = f"; {ours} projections of ours exist, of a job that runs or was killed"
-    return Check("GDS procedures", "ok", f"they answer{running if ours else ''}")
+    leftovers = f"; a running or killed job left {ours} projections"
+    return Check("GDS procedures", "ok", f"all can be called{leftovers if ours else ''}")
 
 
-async def _indexes(db: Database) -> Check:
+async def _check_indexes(db: Database) -> Check:
     rows = await db.read(queries.get("doctor/read_indexes"))
     broken = [row["name"] for row in rows if row["state"] == "FAILED"]
     kinds = {"VECTOR": "vector", "FULLTEXT": "full-text"}
@@ -108,6 +108,6 @@ async def _indexes(db: Database) -> Check:
         for row in rows
     )
     if broken:
-        fix = "drop the failed indexes and create them again"
+        fix = "drop the failed indexes, then create them again"
         return Check("indexes", "warning", listed, fix)
-    return Check("indexes", "ok", listed or "no vector or full-text index; none is needed")
+    return Check("indexes", "ok", listed or "no vector or full-text index; none is required")

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from pgs_neo4j import config, doctor
 from pgs_neo4j.config import Settings, SettingsOverrides
-from pgs_neo4j.doctor import Check, Target
+from pgs_neo4j.doctor import Check, ServerAccess
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import ConfigError, LocalServerError
 
@@ -23,8 +23,8 @@ class Doctor:
     async def __call__(self) -> tuple[Check, ...]:
         """Every check, in the order of need. Raises nothing for what it diagnoses."""
         settings = self._core.settings
-        target, local = _find_server(settings)
-        return await doctor.examine(settings, self._core.config, target, local=local)
+        access, local = _find_server(settings)
+        return await doctor.examine(settings, self._core.config, access, local=local)
 
 
 async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
@@ -32,21 +32,21 @@ async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
     try:
         loaded = config.load(settings)
     except ConfigError as error:
-        return doctor.unreadable(error)
-    target, local = _find_server(loaded.settings)
-    return await doctor.examine(loaded.settings, loaded.config, target, local=local)
+        return doctor.report_unreadable(error)
+    access, local = _find_server(loaded.settings)
+    return await doctor.examine(loaded.settings, loaded.config, access, local=local)
 
 
-def _find_server(settings: Settings) -> tuple[Target | None, Check | None]:
+def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]:
     """The configured server, else the managed local one while it runs, with a check of it."""
     if settings.neo4j_uri is not None:
-        target = Target(
+        access = ServerAccess(
             uri=settings.neo4j_uri,
             user=settings.neo4j_user,
             password=settings.neo4j_password,
             database=settings.neo4j_database,
         )
-        return target, None
+        return access, None
     fix = "start it with 'pgs local start', or set PGS_NEO4J_URI to your own server"
     try:
         # Imported here: only the managed local server needs the extra [local].
@@ -60,4 +60,4 @@ def _find_server(settings: Settings) -> tuple[Target | None, Check | None]:
     if not status.running or status.uri is None or password is None:
         return None, Check("local server", "warning", "it is not running", fix)
     check = Check("local server", "ok", f"runs as process {status.pid} at {status.uri}")
-    return Target(uri=status.uri, password=SecretStr(password)), check
+    return ServerAccess(uri=status.uri, password=SecretStr(password)), check

@@ -1,4 +1,4 @@
-"""Fetches the pinned jars into the cache once, in parallel, checked, and atomically.
+"""Fetches the pinned jars into the cache: once, in parallel, checked.
 
 All data directories and processes share the cache; a lock lets one of them fetch at a time.
 """
@@ -31,7 +31,7 @@ OnProgress = Callable[[int, int, str], None]
 
 
 class Fetcher(Protocol):
-    """Downloads one artifact into its own folder and returns the path of the file."""
+    """Downloads one artifact into its own folder and returns its path."""
 
     def __call__(
         self,
@@ -98,7 +98,7 @@ def ensure(
 
 
 def find_missing(folder: Path, artifacts: Iterable[Artifact]) -> list[Artifact]:
-    """Artifacts that are absent or have a wrong size or checksum; largest first."""
+    """Artifacts that are absent, or wrong in size or checksum; largest first."""
     listed = list(artifacts)
     with ThreadPoolExecutor(THREADS) as pool:
         right = pool.map(lambda artifact: _is_right(_place(folder, artifact), artifact), listed)
@@ -156,7 +156,7 @@ def _fetch_all(
 def _wait_for_all(
     futures: list[Future[None]], halt: threading.Event, cancelled: threading.Event
 ) -> None:
-    """Wait for all futures; halt them on the first error, which is raised, or on cancellation."""
+    """Wait for all futures; halt them on cancellation or the first error."""
     pending = set(futures)
     first: BaseException | None = None
     while pending:
@@ -218,7 +218,7 @@ def _is_disk(error: OSError) -> bool:
 def _translate_disk_errors(folder: Path, artifact: Artifact | None = None) -> Iterator[None]:
     """Turn an OSError of the disk or the network into an ArtifactError.
 
-    The network errors of jgo are OSErrors as well, but without an errno of the disk.
+    Network errors of jgo are OSErrors; they carry no errno of the disk.
     """
     try:
         yield

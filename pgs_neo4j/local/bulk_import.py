@@ -1,4 +1,4 @@
-"""Loads CSV files with Neo4j's offline importer, fast enough for millions of nodes.
+"""Loads CSV files of millions of nodes with Neo4j's offline importer.
 
 The new store is built beside the database and replaces it only when it is complete. So a failed
 import loses nothing.
@@ -139,7 +139,7 @@ def _prepare(paths: LocalPaths, conf: str) -> None:
 
 
 def _run(command: list[str], paths: LocalPaths, report: OnEvent, cancelled: threading.Event) -> str:
-    """Run the importer and return its output; its process never outlives the call."""
+    """Run the importer, which never outlives the call, and return its output."""
     lines: list[str] = []
     with subprocess.Popen(
         command,

@@ -28,7 +28,7 @@ INITIAL_HEAP_MB = 256
 
 
 def neo4j_conf(port: int, memory: Memory) -> str:
-    """The text of neo4j.conf: loopback only, no HTTP, no usage report, GDS allowed.
+    """The text of neo4j.conf: loopback, no HTTP, no usage report, GDS.
 
     It names no folder, because Neo4j mangles a path in this file that is not ASCII. All folders
     are Neo4j's defaults below its home.

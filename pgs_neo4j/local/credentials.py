@@ -1,4 +1,4 @@
-"""The random password of the local server, in a file for its owner only."""
+"""The random password of the local server, in a private file."""
 
 from __future__ import annotations
 

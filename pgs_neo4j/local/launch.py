@@ -45,7 +45,7 @@ def fetch(
 def start(
     paths: LocalPaths, options: LocalOptions, report: OnEvent, cancelled: threading.Event
 ) -> tuple[ServerState, str, Readiness]:
-    """Start a server and wait until it is ready; a failure leaves no process behind."""
+    """Start a server and wait for it; a failure leaves no process."""
     runtime = java.find_java(options.java_home)
     jars = fetch(paths, options, report, cancelled)
     report(StepStarted("connect", "start the local server"))
@@ -66,7 +66,7 @@ def start(
         )
         if readiness is None:
             raise _start_error(paths, options, logged, process.is_alive(running))
-    except BaseException:  # Interruptions as well: no other caller waits for this process yet.
+    except BaseException:  # Even an interruption: no other caller waits for this process yet.
         process.end(running, 10.0)
         raise
     ready = replace(state, ready=True, neo4j=readiness.neo4j, gds=readiness.gds)

@@ -42,7 +42,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """All jars of one pair of releases, and a digest that identifies the set."""
+    """All jars of one pair of releases, identified by a digest."""
 
     neo4j: str
     gds: str

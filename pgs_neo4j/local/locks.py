@@ -23,7 +23,7 @@ POLL_S = 0.25
 def hold_lock(
     path: Path, what: str, cancelled: threading.Event, timeout_s: float = 1800.0
 ) -> Iterator[None]:
-    """Hold the lock file ``path``; the system frees it if the holder dies.
+    """Hold a lock file; the system frees it if its holder dies.
 
     ``what`` completes the sentence "another process has been …". Raises LocalServerError after
     ``timeout_s`` seconds without the lock, or on ``cancelled``.

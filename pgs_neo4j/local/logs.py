@@ -1,4 +1,4 @@
-"""Reads the ends of the server's logs for people and for error messages."""
+"""Reads the ends of the server's logs, also for error messages."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _ERROR = re.compile(r"ERROR|Error|Exception|Caused by|Unrecognized|Failed")
 
 
 def log_paths(options: LocalOptions) -> tuple[Path, Path]:
-    """The paths of Neo4j's log and of its console; either may be absent."""
+    """Paths of Neo4j's log and its console; either may be absent."""
     paths = paths_of(options)
     return paths.server_log, paths.console
 
 
 def log_tail(options: LocalOptions, lines: int = 50) -> list[str]:
-    """The last lines of Neo4j's log, or of the console if there is no log."""
+    """The last lines of Neo4j's log, or else of its console."""
     server, console = log_paths(options)
     return tail(server, lines) or tail(console, lines)
 
@@ -51,7 +51,7 @@ def size_of(path: Path) -> int:
 
 
 def quote_failure(paths: LocalPaths, since: int = 0) -> str:
-    """The lines of the last start that explain its failure, joined; may be empty.
+    """The joined lines that explain a failed start; may be empty.
 
     ``since`` is the size of Neo4j's log before the start. The quotation has the first line with an
     error, the next line, and the last causes.

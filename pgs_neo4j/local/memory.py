@@ -1,4 +1,4 @@
-"""Plans the server's memory as a share of the machine's or the container's."""
+"""Plans the server's memory as a share of the machine's."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class Memory:
 
 
 def plan_memory(options: LocalOptions, machine_mb: int | None = None) -> Memory:
-    """A quarter of the memory as heap and an eighth as page cache, within bounds.
+    """A quarter of the memory as heap, an eighth as page cache.
 
-    The heap gets the larger share because it holds the GDS projections. Options take precedence.
+    Both have bounds. The heap gets the larger share because it holds the GDS projections. Options
+    take precedence.
     """
     total = machine_mb if machine_mb is not None else machine_memory_mb()
     return Memory(

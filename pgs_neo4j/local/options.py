@@ -21,7 +21,7 @@ MARKER_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class LocalOptions:
-    """Options of the local server; None means a choice that suits the machine.
+    """Options of the local server; None lets the machine decide.
 
     ``heap_mb`` and ``page_cache_mb`` are MiB. If ``java_home`` is set, no other Java is tried.
     ``bolt_port`` pins the port; otherwise any free one is used. ``mirrors`` are addresses of
@@ -48,7 +48,7 @@ class LocalPaths:
 
     @property
     def marker(self) -> Path:
-        """The file that marks the folder as a data directory of this package."""
+        """The file that marks a data directory of this package."""
         return self.data_dir / MARKER
 
     @property
@@ -78,7 +78,7 @@ class LocalPaths:
 
     @property
     def plugins(self) -> Path:
-        """The folder of GDS: a link into the cache that each start renews."""
+        """The folder of GDS, a link into the cache, renewed at start."""
         return self.data_dir / "plugins"
 
     @property
@@ -103,7 +103,7 @@ class LocalPaths:
 
     @property
     def staging(self) -> Path:
-        """The folder in which a bulk import is built before it replaces the database."""
+        """The folder for a bulk import until it replaces the database."""
         return self.data_dir / "staging"
 
 
@@ -131,7 +131,7 @@ def claim(paths: LocalPaths) -> None:
 
 @contextmanager
 def translate_disk_errors(paths: LocalPaths) -> Iterator[None]:
-    """Turn an OSError, such as a full disk, into a LocalServerError about the data directory."""
+    """Turn an OSError of the data directory into a LocalServerError."""
     try:
         yield
     except OSError as error:

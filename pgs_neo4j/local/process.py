@@ -33,7 +33,7 @@ _DETACH = 'umask 077; log=$1; shift; "$@" </dev/null >"$log" 2>&1 & echo $!'
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """The content of server.json: a process, its options, and whether it is ready."""
+    """The content of server.json: a process, its options, and its readiness."""
 
     pid: int
     create_time: float
@@ -47,7 +47,7 @@ class ServerState:
 
 
 def marker_of(paths: LocalPaths) -> str:
-    """The Java option that names the data directory on the process's command line."""
+    """The Java option that names the data directory to identify the process."""
     return f"-Dpgs.data.dir={paths.data_dir}"
 
 
@@ -67,7 +67,7 @@ def read_state(paths: LocalPaths) -> ServerState | None:
 
 
 def find_live(paths: LocalPaths) -> tuple[ServerState, psutil.Process] | None:
-    """The running server of the data directory; None if its process is gone.
+    """Find the running server of the data directory, or None.
 
     Its start time and the marker on its command line tell it from another process that got the
     same id.
@@ -148,7 +148,7 @@ def child_environment() -> dict[str, str]:
 
 
 def choose_port(pinned: int | None, last: int | None) -> int:
-    """The pinned port, or the last one if it is free, or any free one.
+    """Choose the pinned port, else the last one, else any free one.
 
     Raises ServerStartError if the pinned port is taken.
     """
@@ -194,7 +194,7 @@ def resident_bytes(process: psutil.Process) -> int | None:
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of all files below ``folder``, without those that vanish during the count."""
+    """Bytes of all files below ``folder``, except those deleted during the count."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -22,7 +22,7 @@ def wait_until_ready(
     is_alive: Callable[[], bool],
     cancelled: threading.Event,
 ) -> Readiness | None:
-    """Poll until the server is ready; None if its process dies or time runs out.
+    """Poll until the server is ready; None if it never is.
 
     Raises ServerStartError when it refuses the password.
     """

@@ -122,7 +122,10 @@ def parse_listing(text: str) -> list[Coordinate]:
 
 
 def render(neo4j: list[Coordinate], gds: list[Coordinate], repository: Path) -> str:
-    """The text of the lock file, without the jars of GDS that Neo4j has in any version."""
+    """The text of the lock file.
+
+    Jars of GDS that Neo4j has in any version are left out.
+    """
     own = {(jar.group, jar.name) for jar in neo4j}
     extra = [jar for jar in gds if (jar.group, jar.name) not in own]
     entries = [make_entry(jar, "lib", repository) for jar in neo4j]
@@ -149,7 +152,7 @@ def make_entry(coordinate: Coordinate, target: Target, repository: Path) -> dict
 
 
 def read_license(coordinate: Coordinate, repository: Path) -> str:
-    """The licenses in a POM or its nearest parent, joined by " OR "."""
+    """Licenses of a POM or its parent, joined by " OR "."""
     at: Coordinate | None = coordinate
     while at is not None:
         root = ElementTree.parse(at.path(repository, "pom")).getroot()
@@ -164,7 +167,7 @@ def read_license(coordinate: Coordinate, repository: Path) -> str:
 
 
 def spdx_identifier(name: str) -> str:
-    """The SPDX identifier of a known spelling, otherwise the name as it is."""
+    """The SPDX identifier of a known spelling, or else the name itself."""
     words = re.findall(r"[a-z]+(?=\d)|[a-z]+|\d+", name.lower())
     return SPDX.get(" ".join(word for word in words if word not in _FILLER), name)
 

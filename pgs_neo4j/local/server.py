@@ -68,7 +68,7 @@ class LocalStatus:
 async def ensure_running(
     options: LocalOptions | None = None, on_event: OnEvent | None = None
 ) -> LocalServer:
-    """Attach to the server of the data directory, or fetch and start it.
+    """Attach to the server of a data directory, or start it.
 
     Simultaneous callers, in any number of processes, get the same server. ``on_event`` receives
     the steps and the bytes fetched. Raises ArtifactError, JavaMissingError, ServerStartError,
@@ -171,7 +171,7 @@ def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) 
 def _attach(
     paths: LocalPaths, options: LocalOptions, cancelled: threading.Event, unready: bool = False
 ) -> LocalServer | None:
-    """Attach to the running server; to one not marked as ready only if ``unready``."""
+    """Attach to the running server; one not marked ready needs ``unready``."""
     server = process.find_live(paths)
     password = credentials.read_password(paths)
     if server is None or password is None or not (server[0].ready or unready):

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
-    """Run ``work`` in a thread; a cancellation sets the event that it receives.
+    """Run ``work`` in a thread; a cancellation sets its event.
 
     A cancelled caller returns only after the work has released its locks and processes.
     """

@@ -1,4 +1,4 @@
-"""Judges what a property is for, by its name and its content. Pure.
+"""Judges the role of a property by its name and content. Pure.
 
 The roles are text, title, key, weight, and embedding. The thresholds are judgment, tried on the
 Stack Overflow, physics, and standard-library graphs. A person reads the proposal before it is
@@ -76,7 +76,7 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def rank_name(name: str, vocabulary: tuple[str, ...]) -> int | None:
-    """Index in ``vocabulary`` of the name's last word, or of its last two joined."""
+    """Index in ``vocabulary`` of the name's last word or last two joined."""
     parts = split_words(name)
     ends = ("".join(parts[-2:]), *parts[-1:])
     return next((vocabulary.index(end) for end in ends if end in vocabulary), None)
@@ -92,7 +92,7 @@ def is_prose(sample: LabelSample, candidate: NodeProperty) -> bool:
 
 
 def is_title(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether its name says title and it holds short strings on most nodes."""
+    """Whether its name says title and most nodes have short strings."""
     return (
         rank_name(candidate.name, TITLE_WORDS) is not None
         and candidate.texts == candidate.nodes
@@ -102,7 +102,7 @@ def is_title(sample: LabelSample, candidate: NodeProperty) -> bool:
 
 
 def is_named_text(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether its name says text, although its strings are too short to tell."""
+    """Whether its name says text, though its strings are too short."""
     return (
         rank_name(candidate.name, TEXT_WORDS) is not None
         and candidate.texts == candidate.nodes

@@ -32,7 +32,7 @@ class Proposal:
 
 
 def propose(survey: Survey) -> Proposal:
-    """Propose a mapping of all labels and types, with a role for each property.
+    """Propose a mapping of all labels and types with their properties.
 
     Ties go to the name that is first in the lists of ``candidates``, then in the alphabet.
     """
@@ -95,7 +95,7 @@ def _choose_texts(survey: Survey, title: str | None) -> tuple[tuple[str, ...], t
 
 
 def _texts_of(sample: LabelSample, title: str | None) -> list[NodeProperty]:
-    """The prose of a label and its title, or else properties named title or text."""
+    """The prose and title of a label, or else properties named so."""
     prose = [item for item in sample.properties if candidates.is_prose(sample, item)]
     if prose:
         titled = [

@@ -34,7 +34,7 @@ async def validate(db: Database, mapping: GraphMapping) -> list[str]:
 
 
 def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
-    """The same warnings from a survey of the mapping's labels and types. Pure."""
+    """The same warnings from a survey of the mapping's labels and types."""
     labels = {sample.label for sample in content.labels}
     types = {sample.type for sample in content.relationship_types}
     missing = [f"no node has the label {quote_name(n)}" for n in mapping.labels if n not in labels]
@@ -108,7 +108,10 @@ def _embedding_warnings(content: Survey, name: str) -> Iterator[str]:
 
 
 def _is_readable(item: NodeProperty) -> bool:
-    """Whether it can be read as text; bytes, points, and lists of numbers cannot."""
+    """Whether it can be read as text.
+
+    Bytes, points, and lists of numbers cannot.
+    """
     return item.texts > 0 or any(
         kind in TEXT_TYPES or "STRING" in kind or "DATE" in kind or "TIME" in kind
         for kind in item.types

@@ -1,4 +1,4 @@
-"""Chooses the properties for the weights and the embedding of a graph. Pure."""
+"""Chooses the properties for weights and embedding of a graph. Pure."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def choose_embedding(survey: Survey) -> PropertyChoice:
 
 
 def count_embedding_sizes(survey: Survey, name: str) -> dict[int, int]:
-    """Number of sampled nodes for each length of the vectors in a property."""
+    """Number of sampled nodes by length of their vectors in a property."""
     sizes: dict[int, int] = {}
     for sample in survey.labels:
         for item in sample.properties:

@@ -16,7 +16,7 @@ from pgs_neo4j import catalog, gds
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.doctor import Check, Target, examine, models, unreadable
+from pgs_neo4j.doctor import Check, ServerAccess, examine, models, report_unreadable
 from pgs_neo4j.errors import ConfigError, DatabaseAuthError, GDSMissingError, QueryError
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
@@ -27,9 +27,9 @@ SECRET = "sk-very-secret"
 
 
 @pytest.fixture
-def target(endpoint: Endpoint) -> Target:
+def target(endpoint: Endpoint) -> ServerAccess:
     secret = SecretStr(endpoint.password) if endpoint.password else None
-    return Target(uri=endpoint.uri, user=endpoint.user, password=secret)
+    return ServerAccess(uri=endpoint.uri, user=endpoint.user, password=secret)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def fake() -> Iterator[FakeOpenAI]:
         yield server
 
 
-async def examined(target: Target | None, **settings: Any) -> dict[str, Check]:
+async def examined(target: ServerAccess | None, **settings: Any) -> dict[str, Check]:
     checks = await examine(Settings(**settings), PGSConfig(), target)
     assert len({check.name for check in checks}) == len(checks)
     for check in checks:
@@ -52,7 +52,9 @@ def unwell(checks: dict[str, Check]) -> dict[str, str]:
     return {name: check.status for name, check in checks.items() if check.status != "ok"}
 
 
-async def test_a_healthy_server_is_well_and_stays_as_it_was(db: Database, target: Target) -> None:
+async def test_a_healthy_server_is_well_and_stays_as_it_was(
+    db: Database, target: ServerAccess
+) -> None:
     mapping = await papers(db)
     await catalog.add(db, "papers", mapping)
     before, bookmark = await checksum(db), await last_bookmark(db)
@@ -79,7 +81,7 @@ async def test_a_healthy_server_is_well_and_stays_as_it_was(db: Database, target
     assert checks["Neo4j version"].detail.startswith("Neo4j ")
     assert checks["read"].detail == "162 nodes can be read"
     assert "extractive" in checks["model"].detail
-    assert checks["graph papers"].detail == "not partitioned yet; the first question does it"
+    assert checks["graph papers"].detail == "not partitioned yet; the first question will do it"
     assert await checksum(db) == before
     assert await last_bookmark(db) == bookmark
 
@@ -91,17 +93,17 @@ async def last_bookmark(db: Database) -> frozenset[str]:
 
 
 async def test_an_empty_database_is_well_and_gets_nothing_of_ours(
-    db: Database, target: Target
+    db: Database, target: ServerAccess
 ) -> None:
     checks = await examined(target)
     assert unwell(checks) == {}
-    assert checks["graphs"].detail.startswith("none stored yet")
+    assert checks["graphs"].detail.startswith("none yet")
     assert await count(db, "(x)") == 0
     _, rows = await db.call("SHOW CONSTRAINTS YIELD name RETURN name", {}, "read")
     assert rows == []
 
 
-async def test_indexes_are_told(db: Database, target: Target) -> None:
+async def test_indexes_are_told(db: Database, target: ServerAccess) -> None:
     await papers(db, topics=1, size=3)
     await db.call(
         "CREATE FULLTEXT INDEX said FOR (p:Paper|Book) ON EACH [p.title, p.abstract]", {}, "write"
@@ -111,19 +113,19 @@ async def test_indexes_are_told(db: Database, target: Target) -> None:
 
 
 async def test_missing_constraints_come_with_the_statements_that_bring_them_back(
-    db: Database, target: Target
+    db: Database, target: ServerAccess
 ) -> None:
     await papers(db, topics=1, size=3)
     await catalog.add(db, "papers", GraphMapping())
     await db.call("DROP CONSTRAINT pgs_run_id", {}, "write")
     check = (await examined(target))["schema"]
     assert check.status == "warning"
-    statement = check.fix.removeprefix("create them again: ")
+    statement = check.fix.removeprefix("create them: ")
     await db.call(statement, {}, "write")
     assert (await examined(target))["schema"].status == "ok"
 
 
-async def test_a_graph_whose_mapping_no_longer_holds(db: Database, target: Target) -> None:
+async def test_a_graph_whose_mapping_no_longer_holds(db: Database, target: ServerAccess) -> None:
     await papers(db, topics=1, size=3)
     await catalog.add(db, "odd", GraphMapping(labels=("Paper",), text=("body",), key="doi"))
     await catalog.add(db, "gone", GraphMapping(labels=("Book",)))
@@ -133,7 +135,7 @@ async def test_a_graph_whose_mapping_no_longer_holds(db: Database, target: Targe
     assert checks["graphs"].fix == "name one of gone, odd"
 
 
-async def test_the_current_generation_is_told(db: Database, target: Target) -> None:
+async def test_the_current_generation_is_told(db: Database, target: ServerAccess) -> None:
     await papers(db, topics=1, size=3)
     await catalog.add(db, "papers", GraphMapping())
     await db.call(
@@ -156,7 +158,7 @@ async def test_the_current_generation_is_told(db: Database, target: Target) -> N
     ],
 )
 async def test_embeddings(
-    db: Database, target: Target, sizes: list[int], status: str, said: str
+    db: Database, target: ServerAccess, sizes: list[int], status: str, said: str
 ) -> None:
     await db.call(
         "UNWIND $sizes AS size CREATE (n:Idea {concept: 'an idea'}) "
@@ -171,7 +173,7 @@ async def test_embeddings(
 
 
 async def test_an_embedder_of_other_dimensions_is_warned_of(
-    db: Database, target: Target, fake: FakeOpenAI
+    db: Database, target: ServerAccess, fake: FakeOpenAI
 ) -> None:
     await db.call("CREATE (:Idea {concept: 'an idea', emb: [1.0, 2.0, 3.0]})", {}, "write")
     await catalog.add(db, "ideas", GraphMapping(text=("concept",), embedding="emb"))
@@ -179,7 +181,7 @@ async def test_an_embedder_of_other_dimensions_is_warned_of(
     given = {"llm_base_url": fake.base_url, "llm_api_key": SecretStr(SECRET)}
     checks = await examined(target, embedder="openai", **given)
     assert unwell(checks) == {"embeddings of ideas": "warning"}
-    assert checks["embeddings of ideas"].detail.endswith("; the embedder makes 8")
+    assert checks["embeddings of ideas"].detail.endswith("; those of the embedder have 8")
     checks = await examined(target, embedder="hashing", **given)
     assert unwell(checks) == {}
 
@@ -197,7 +199,7 @@ async def test_an_embedder_of_other_dimensions_is_warned_of(
 async def test_each_stage_on_the_way_is_named_and_what_follows_is_skipped(
     uri: str, stage: str
 ) -> None:
-    checks = await examined(Target(uri=uri, password=SecretStr(SECRET)))
+    checks = await examined(ServerAccess(uri=uri, password=SecretStr(SECRET)))
     names = list(checks)
     place = names.index(stage)
     assert checks[stage].status == "failed"
@@ -211,7 +213,7 @@ async def test_each_stage_on_the_way_is_named_and_what_follows_is_skipped(
 async def test_a_server_that_accepts_and_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgs_neo4j.doctor.connection.CONNECT_TIMEOUT_S", 0.3)
     async with silent() as port:
-        checks = await examined(Target(uri=f"bolt://127.0.0.1:{port}"))
+        checks = await examined(ServerAccess(uri=f"bolt://127.0.0.1:{port}"))
     assert checks["connection"].status == "failed"
 
 
@@ -232,13 +234,13 @@ async def silent() -> AsyncIterator[int]:
         await server.wait_closed()
 
 
-async def test_an_unknown_database(target: Target) -> None:
+async def test_an_unknown_database(target: ServerAccess) -> None:
     checks = await examined(replace(target, database="nope"))
     assert checks["database"].status == "failed"
     assert checks["Neo4j version"].status == "skipped"
 
 
-async def test_a_refused_password(target: Target) -> None:
+async def test_a_refused_password(target: ServerAccess) -> None:
     if target.password is None:
         pytest.skip("the test server asks for no password")
     checks = await examined(replace(target, password=SecretStr(SECRET)))
@@ -247,7 +249,9 @@ async def test_a_refused_password(target: Target) -> None:
     assert checks["database"].status == "skipped"
 
 
-async def test_an_old_server_is_told_so(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_old_server_is_told_so(
+    target: ServerAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pgs_neo4j.database.connection.MINIMUM_VERSION", (99, 0))
     checks = await examined(target)
     assert checks["Neo4j version"].status == "failed"
@@ -256,7 +260,7 @@ async def test_an_old_server_is_told_so(target: Target, monkeypatch: pytest.Monk
 
 
 async def test_gds_that_is_missing_old_or_forbidden(
-    db: Database, target: Target, monkeypatch: pytest.MonkeyPatch
+    db: Database, target: ServerAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def missing(_: Database) -> str:
         raise GDSMissingError("there is no GDS")
@@ -289,7 +293,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None
 
 
 async def test_a_user_who_may_not_write(
-    db: Database, target: Target, monkeypatch: pytest.MonkeyPatch
+    db: Database, target: ServerAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refused(*_: Any, **__: Any) -> Any:
         raise DatabaseAuthError("refused")
@@ -299,7 +303,7 @@ async def test_a_user_who_may_not_write(
 
 
 async def test_a_user_who_may_not_read(
-    db: Database, target: Target, monkeypatch: pytest.MonkeyPatch
+    db: Database, target: ServerAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refuse(monkeypatch, "doctor/count_nodes", DatabaseAuthError("refused"))
     checks = await examined(target)
@@ -308,7 +312,7 @@ async def test_a_user_who_may_not_read(
 
 
 async def test_a_catalog_and_a_graph_that_cannot_be_read(
-    db: Database, target: Target, monkeypatch: pytest.MonkeyPatch
+    db: Database, target: ServerAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await papers(db, topics=1, size=3)
     await catalog.add(db, "papers", GraphMapping())
@@ -328,7 +332,7 @@ async def test_without_a_server_the_rest_is_examined_and_the_local_line_is_shown
 
 
 def test_a_configuration_that_cannot_be_read() -> None:
-    first, *rest = unreadable(ConfigError("sweep_fraction is out of range"))
+    first, *rest = report_unreadable(ConfigError("sweep_fraction is out of range"))
     assert (first.status, first.detail) == ("failed", "sweep_fraction is out of range")
     assert {check.status for check in rest} == {"skipped"}
 

@@ -370,11 +370,11 @@ async def test_nothing_of_the_openai_environment_reaches_the_endpoint(
 
 
 async def test_probe_says_whether_the_model_is_listed(fake: FakeOpenAI, llm: Asked) -> None:
-    assert "does not list fake-model" in await llm.probe()
+    assert "does not list fake-model" in (await llm.probe()).text
     fake.models = ("fake-model",)
-    assert "lists fake-model" in await llm.probe()
+    assert "lists fake-model" in (await llm.probe()).text
     fake.models = None
-    assert "lists no models" in await llm.probe()
+    assert "lists no models" in (await llm.probe()).text
     fake.models = ()
     fake.refuse = lambda _: Status(401)
     with pytest.raises(ModelAuthError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError
@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 IDLE_TIMEOUT_S = 60.0
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """Whether an endpoint lists a model, and a line for people.
+
+    ``listed`` is None if the endpoint lists no models at all.
+    """
+
+    listed: bool | None
+    text: str
 
 
 class OpenAILLM:
@@ -111,17 +122,18 @@ class OpenAILLM:
         self._check(made, reply.refusal, reply.finish_reason)
         yield made
 
-    async def probe(self) -> str:
-        """One line for people: whether the endpoint answers and knows the model.
+    async def probe(self) -> ProbeResult:
+        """Ask the endpoint for its list of models, which costs nothing.
 
-        Asks for the list of models, which costs nothing. Raises ModelAuthError or
-        ModelUnavailableError when it refuses or cannot be reached within 10 s.
+        Raises ModelAuthError or ModelUnavailableError when it refuses or cannot be reached within
+        10 s.
         """
         models = await listed_models(self._open(), self._endpoint, self.name)
         if not models:
-            return f"{self._endpoint.host} answers, but lists no models"
-        known = "lists" if self.name in models else "does not list"
-        return f"{self._endpoint.host} answers and {known} {self.name}"
+            return ProbeResult(None, f"{self._endpoint.host} answers, but lists no models")
+        listed = self.name in models
+        verb = "lists" if listed else "does not list"
+        return ProbeResult(listed, f"{self._endpoint.host} answers and {verb} {self.name}")
 
     async def close(self) -> None:
         """Close the connections."""

@@ -1,0 +1,96 @@
+"""Each error of the driver becomes one error of this package that says what to do."""
+
+import pytest
+from neo4j import exceptions as driver_errors
+
+from pgs_neo4j.database.driver_errors import translate_errors
+from pgs_neo4j.errors import (
+    ConfigError,
+    DatabaseAuthError,
+    DatabaseError,
+    DatabaseMemoryError,
+    DatabaseTimeoutError,
+    DatabaseUnavailableError,
+    PGSError,
+    QueryError,
+)
+
+URI = "bolt://db.example.org:7687"
+
+
+def server_error(code: str, message: str = "Something failed."):
+    return driver_errors.Neo4jError._hydrate_neo4j(code=code, message=message)
+
+
+def translated(error: BaseException) -> Exception:
+    with pytest.raises(PGSError) as caught, translate_errors(URI, 12.4):
+        raise error
+    assert caught.value.__cause__ is error
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "message"),
+    [
+        (TimeoutError(), DatabaseTimeoutError, f"{URI} did not answer within 12 s"),
+        (OSError("no route"), DatabaseUnavailableError, f"{URI} cannot be reached"),
+        (driver_errors.ServiceUnavailable("x"), DatabaseUnavailableError, "cannot be reached"),
+        (driver_errors.SessionExpired("x"), DatabaseUnavailableError, "cannot be reached"),
+        (driver_errors.ConfigurationError("bad"), ConfigError, "are wrong: bad"),
+        (driver_errors.ResultError(None, "x"), DatabaseError, "driver failed at .* ResultError"),
+        ("a\ud800".encode, QueryError, "lone surrogate"),
+    ],
+)
+def test_an_error_of_the_driver_itself(error, expected, message):
+    if callable(error):
+        with pytest.raises(expected, match=message), translate_errors(URI, 12.4):
+            error()
+        return
+    result = translated(error)
+    assert type(result) is expected
+    with pytest.raises(expected, match=message):
+        raise result
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("Neo.ClientError.Security.Unauthorized", DatabaseAuthError),
+        ("Neo.ClientError.Security.Forbidden", DatabaseAuthError),
+        ("Neo.ClientError.Transaction.TransactionTimedOut", DatabaseTimeoutError),
+        ("Neo.TransientError.Transaction.Terminated", DatabaseTimeoutError),
+        ("Neo.TransientError.General.OutOfMemoryError", DatabaseMemoryError),
+        ("Neo.TransientError.General.MemoryPoolOutOfMemoryError", DatabaseMemoryError),
+        ("Neo.ClientError.Database.DatabaseNotFound", DatabaseError),
+        ("Neo.TransientError.Database.DatabaseUnavailable", DatabaseUnavailableError),
+        ("Neo.ClientError.Cluster.NotALeader", DatabaseUnavailableError),
+        ("Neo.ClientError.Statement.SyntaxError", QueryError),
+    ],
+)
+def test_an_error_of_the_server_by_its_code(code, expected):
+    assert type(translated(server_error(code))) is expected
+
+
+def test_memory_can_also_be_named_in_the_message():
+    error = server_error("Neo.DatabaseError.General.UnknownError", "java.lang.OutOfMemoryError")
+    assert isinstance(translated(error), DatabaseMemoryError)
+
+
+def test_a_long_message_of_the_server_is_cut_to_one_line():
+    message = "x" * 2000 + "\nsecond line"
+    text = str(translated(server_error("Neo.ClientError.Statement.SyntaxError", message)))
+    assert len(text) < 700
+    assert "second line" not in text
+
+
+def test_a_missing_database_names_the_setting():
+    error = server_error("Neo.ClientError.Database.DatabaseNotFound", "No database a.")
+    assert str(translated(error)) == "No database a. Set PGS_NEO4J_DATABASE to one that exists."
+
+
+def test_other_errors_pass_and_results_stay():
+    with pytest.raises(ZeroDivisionError), translate_errors(URI, 1.0):
+        _ = 1 / 0
+    with translate_errors(URI, 1.0):
+        value = 3
+    assert value == 3

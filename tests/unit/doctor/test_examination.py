@@ -1,0 +1,76 @@
+"""The order of an examination, and what a missing server skips."""
+
+import pytest
+
+from pgs_neo4j.config import PGSConfig, Settings
+from pgs_neo4j.doctor import Check, ServerAccess, examination, examine, graphs, server
+from pgs_neo4j.doctor import connection as stages
+
+SETTINGS = Settings(llm_provider="extractive", embedder="hashing", graph="papers")
+
+
+@pytest.fixture
+def stub(monkeypatch):
+    """A server that opens with the checks it is given."""
+    state = {"opened": object(), "server": "ok", "graphs": [], "timeout": None}
+
+    async def connect_in_stages(stack, access, timeout_s):
+        state["timeout"] = timeout_s
+        return state["opened"], tuple(Check(name, "ok", "") for name in stages.STAGES)
+
+    async def examine_server(db):
+        assert db is state["opened"]
+        return tuple(Check(name, state["server"], "") for name in server.NAMES)
+
+    async def examine_graphs(db, configured, dimensions):
+        state["graphs"].append((configured, dimensions))
+        return (Check("graphs", "ok", ""),)
+
+    monkeypatch.setattr(examination, "connect_in_stages", connect_in_stages)
+    monkeypatch.setattr(examination, "examine_server", examine_server)
+    monkeypatch.setattr(examination, "examine_graphs", examine_graphs)
+    return state
+
+
+async def test_everything_is_examined_in_order_of_need(stub):
+    local = Check("local server", "ok", "runs")
+    checks = await examine(SETTINGS, PGSConfig(), ServerAccess(uri="bolt://db"), local=local)
+    assert [check.name for check in checks] == [
+        "configuration",
+        "local server",
+        *stages.STAGES,
+        *server.NAMES,
+        *graphs.NAMES,
+        "embedder",
+        "model",
+    ]
+    assert stub["graphs"] == [("papers", None)]  # hashing is never compared with stored vectors
+
+
+async def test_without_a_server_its_checks_are_skipped_and_the_rest_is_made(stub):
+    checks = {check.name: check for check in await examine(SETTINGS, PGSConfig(), None)}
+    for name in (*stages.STAGES, *server.NAMES, *graphs.NAMES):
+        assert checks[name].status == "skipped"
+    assert checks["embedder"].status == checks["model"].status == "ok"
+    assert stub["graphs"] == []
+
+
+async def test_a_connection_that_fails_skips_what_needs_it(stub):
+    stub["opened"] = None
+    checks = await examine(SETTINGS, PGSConfig(), ServerAccess(uri="bolt://db"))
+    skipped = {check.name for check in checks if check.status == "skipped"}
+    assert skipped == {*server.NAMES, *graphs.NAMES}
+
+
+async def test_a_database_that_cannot_be_read_skips_the_graphs(stub):
+    stub["server"] = "skipped"
+    checks = await examine(SETTINGS, PGSConfig(), ServerAccess(uri="bolt://db"))
+    assert {check.name: check.detail for check in checks}["graphs"] == "read failed"
+    assert stub["graphs"] == []
+
+
+@pytest.mark.parametrize(("timeout_s", "used"), [(5.0, 5.0), (3600.0, examination.TIMEOUT_S)])
+async def test_an_examination_never_waits_long_for_one_statement(stub, timeout_s, used):
+    config = PGSConfig(query_timeout_s=timeout_s)
+    await examine(SETTINGS, config, ServerAccess(uri="bolt://db"))
+    assert stub["timeout"] == used

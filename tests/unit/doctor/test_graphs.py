@@ -1,0 +1,120 @@
+"""Checks of stored graphs on surveys that are made up."""
+
+import pytest
+
+from pgs_neo4j import catalog
+from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.doctor import graphs
+from pgs_neo4j.doctor.graphs import examine_graphs
+from pgs_neo4j.errors import DatabaseAuthError, QueryError
+from pgs_neo4j.model import GraphMapping
+from tests.unit.survey.samples import label, of, text, vector
+
+PLAIN = StoredGraph("papers", GraphMapping(text=("body",)))
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """Stored graphs, and the survey or the error for each of their labels."""
+    stored: list[StoredGraph] = []
+    content: dict = {}
+
+    async def list_graphs(db):
+        if isinstance(content.get("catalog"), Exception):
+            raise content["catalog"]
+        return stored
+
+    async def survey(db, labels, types):
+        answer = content[labels]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(catalog, "graphs", list_graphs)
+    monkeypatch.setattr(graphs, "survey", survey)
+    content[()] = of(label("Paper", text("body")))
+    return stored, content
+
+
+async def examine(configured=None, dimensions=None):
+    return {check.name: check for check in await examine_graphs(None, configured, dimensions)}
+
+
+def embedded(*sizes):
+    mapping = GraphMapping(text=("body",), embedding="emb")
+    return StoredGraph("ideas", mapping), of(label("Idea", text("body"), vector("emb", *sizes)))
+
+
+async def test_an_empty_catalog_is_well_unless_a_graph_is_configured(world):
+    assert (await examine())["graphs"].status == "ok"
+    check = (await examine("papers"))["graphs"]
+    assert (check.status, check.fix) == ("failed", "store it with 'pgs graph add'")
+
+
+async def test_a_configured_graph_that_is_not_stored_is_named_with_the_others(world):
+    world[0].append(PLAIN)
+    check = (await examine("paper"))["graphs"]
+    assert check.detail == "PGS_GRAPH names paper, which is not stored"
+    assert check.fix == "name one of papers"
+
+
+async def test_an_unreadable_catalog_is_one_failure(world):
+    world[1]["catalog"] = DatabaseAuthError("refused")
+    (check,) = await examine_graphs(None, None, None)
+    assert (check.name, check.status, check.detail) == ("graphs", "failed", "refused")
+
+
+async def test_a_mapping_that_fits_has_the_state_of_its_partitions(world):
+    partitioned = StoredGraph("done", PLAIN.mapping, "g7", node_count=12345, partition_count=9)
+    world[0].extend([PLAIN, partitioned])
+    checks = await examine()
+    assert checks["graph papers"].detail == "not partitioned yet; the first question will do it"
+    assert checks["graph done"].detail == "generation g7, 9 partitions of 12,345 nodes"
+    assert checks["graphs"].detail == "papers, done"
+
+
+async def test_a_mapping_that_no_longer_fits_is_a_warning_and_an_empty_one_a_failure(world):
+    other = StoredGraph("other", GraphMapping(labels=("Nope",)))
+    world[0].extend([StoredGraph("odd", GraphMapping(text=("title",))), other])
+    world[1][("Nope",)] = of()
+    checks = await examine()
+    assert checks["graph odd"].status == "warning"
+    assert "none of 100 sampled nodes has the property title" in checks["graph odd"].detail
+    assert (checks["graph other"].status, checks["graph other"].detail) == (
+        "failed",
+        "its mapping matches no node",
+    )
+
+
+async def test_a_graph_that_cannot_be_read_leaves_the_others(world):
+    broken = StoredGraph("broken", GraphMapping(labels=("Bad",)))
+    world[0].extend([broken, PLAIN])
+    world[1][("Bad",)] = QueryError("no such thing")
+    checks = await examine()
+    assert checks["graph broken"].status == "failed"
+    assert checks["graph papers"].status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dimensions", "status", "detail"),
+    [
+        ([(8, 100)], None, "ok", "8 dimensions, on 100 % of the sampled nodes"),
+        ([(8, 100)], 8, "ok", "8 dimensions"),
+        ([(8, 100)], 16, "warning", "those of the embedder have 16"),
+        ([(8, 70), (4, 30)], 8, "warning", "others have 4"),
+        ([(8, 40), (0, 60)], None, "warning", "on 40 %"),
+        ([(0, 100)], None, "failed", "no sampled node has vectors in emb"),
+    ],
+)
+async def test_embeddings_are_compared_with_the_embedder(world, sizes, dimensions, status, detail):
+    graph, content = embedded(*sizes)
+    world[0].append(graph)
+    world[1][()] = content
+    check = (await examine(dimensions=dimensions))["embeddings of ideas"]
+    assert check.status == status
+    assert detail in check.detail
+
+
+async def test_a_graph_without_an_embedding_has_no_such_check(world):
+    world[0].append(PLAIN)
+    assert set(await examine(dimensions=8)) == {"graphs", "graph papers"}
