@@ -14,6 +14,7 @@ TOPICS = {
     "answers": "what an answer holds and what is checked without a model",
     "partitions": "how partitions are made, and when they are made again",
     "operations": "costs, limits, resuming, the reply cache, jobs, the local server",
+    "python": "the Python API",
     "data-model": "what is written into your database, and how to query it",
     "benchmarks": "what was measured, and how to measure it yourself",
     "limits": "what pgs cannot do",
