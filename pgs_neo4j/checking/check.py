@@ -22,7 +22,7 @@ from pgs_neo4j.model import (
     Stated,
     Sweep,
 )
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.retrieval.lookup import Ground, look_up
 from pgs_neo4j.sweeping.pack import clean
 from pgs_neo4j.text.citations import qualified

@@ -18,7 +18,7 @@ from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder
 from pgs_neo4j.ingest.brain import read_brain
 from pgs_neo4j.ingest.graph_file import GraphFile
 from pgs_neo4j.ingest.load import LoadResult
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
 from pgs_neo4j.pgs.run import check_question
 from pgs_neo4j.runs.jobs import Job

@@ -17,9 +17,8 @@ from pgs_neo4j.gds import GDS
 from pgs_neo4j.llm.factory import create_embedder
 from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning import ensure
-from pgs_neo4j.partitioning.ensure import Partitioning
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.partitioning.result import Partitioning, read_current
 from pgs_neo4j.pgs.run import Work
 from pgs_neo4j.retrieval.space import Space, choose
 
@@ -50,7 +49,7 @@ class Core:
     async def current(self, graph: StoredGraph) -> Partitioning:
         """The current partitions of a graph. Raises UsageError before the first ones."""
         await ensure_schema(self.db)
-        current = await ensure.read_current(self.db, graph.name)
+        current = await read_current(self.db, graph.name)
         if current is None:
             raise UsageError(
                 f"graph {graph.name} is not partitioned yet; "

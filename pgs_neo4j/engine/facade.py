@@ -50,7 +50,7 @@ from pgs_neo4j.model import (
     Synthesis,
     Unit,
 )
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.runs import session
 

@@ -10,8 +10,11 @@ from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Drift, Generation, Origin, Partition, Unit
-from pgs_neo4j.partitioning import ensure, generation
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning import generation
+from pgs_neo4j.partitioning.cleanup import clean_up
+from pgs_neo4j.partitioning.drift import check_drift, choose_origin
+from pgs_neo4j.partitioning.ensure import ensure_partitions
+from pgs_neo4j.partitioning.result import Partitioning
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Partitions:
         stored = await core.graph(graph)
         await ensure_schema(core.db)
         order = core.partition_order(stored, core.knobs(knobs), force=force)
-        return await ensure.ensure(order, core.partition_tools(stored.mapping, on_event))
+        return await ensure_partitions(order, core.partition_tools(stored.mapping, on_event))
 
     async def check(
         self,
@@ -62,18 +65,18 @@ class Partitions:
         await ensure_schema(core.db)
         order = core.partition_order(stored, core.knobs(knobs))
         tools = core.partition_tools(stored.mapping, on_event)
-        return await ensure.check(order, tools, scan=scan)
+        return await check_drift(order, tools, scan=scan)
 
     def outlook(self, drift: Drift, **knobs: Unpack[Knobs]) -> Origin | None:
         """How the next partitioning after such a drift would start; None: not at all."""
-        return ensure.outlook(drift, self._core.knobs(knobs))
+        return choose_origin(drift, self._core.knobs(knobs))
 
     async def clean_up(self, graph: str | None = None) -> None:
         """Remove what a job that died left behind on a graph. Raises BusyError."""
         core = self._core
         stored = await core.graph(graph)
         order = core.partition_order(stored, core.config)
-        await ensure.clean_up(order, core.partition_tools(stored.mapping, None))
+        await clean_up(order, core.partition_tools(stored.mapping, None))
 
     async def generation(self, graph: str | None = None) -> Generation:
         """The current generation with all its figures. Raises UsageError before the first."""

@@ -18,7 +18,7 @@ from pgs_neo4j.runs.jobs import Job, Outcome
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
     from pgs_neo4j.model import Drift, Generation
-    from pgs_neo4j.partitioning.ensure import Partitioning
+    from pgs_neo4j.partitioning.result import Partitioning
 
 MADE: dict[str, Outcome] = {
     "cold": "repartitioned",

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.model import Coverage
-from pgs_neo4j.partitioning import ensure
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning, read_current
 from pgs_neo4j.runs import session as stored_sessions
 from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.text.json_data import Json
@@ -23,8 +22,7 @@ class Sessions:
         """Sessions of a graph, or of all graphs, with their coverage, the latest first."""
         infos = await stored_sessions.list_sessions(self._core.db, graph)
         current = {
-            name: await ensure.read_current(self._core.db, name)
-            for name in {info.graph for info in infos}
+            name: await read_current(self._core.db, name) for name in {info.graph for info in infos}
         }
         return [
             replace(info, coverage=await self._coverage(info.graph, info.id, current[info.graph]))
@@ -42,7 +40,7 @@ class Sessions:
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
         """What a session has read of a graph's current generation; None without one."""
         name = graph or (await self._core.graph(None)).name
-        current = await ensure.read_current(self._core.db, name)
+        current = await read_current(self._core.db, name)
         return await self._coverage(name, session, current)
 
     async def delete(self, session: str, graph: str | None = None) -> None:

@@ -1,1 +1,1 @@
-"""Partitions a graph: scans it, finds communities, keeps them within limits, stores them."""
+"""Partitions a graph: scan, find communities, apply limits, store."""

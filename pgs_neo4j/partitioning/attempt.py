@@ -1,4 +1,4 @@
-"""What one attempt at a new generation works with, from its lease to its clock."""
+"""One attempt at a new generation: its lease, connections, and settings."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import generation
-from pgs_neo4j.partitioning.step_times import Clock
+from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.retrieval.space import Space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One scan of a graph and what follows from it.
+    """One scan of a graph and the generation built from it.
 
-    ``token`` was read before the scan, and ``settings`` is the digest of all that decides the
-    outcome besides the graph.
+    ``token`` is the change token read before the scan. ``settings`` is the digest of everything
+    but the graph that decides the outcome.
     """
 
     db: Database
@@ -35,7 +35,7 @@ class Attempt:
     space: Space
     settings: str
     token: str | None
-    clock: Clock
+    timer: StepTimer
 
     @property
     def graph(self) -> str:
@@ -44,17 +44,17 @@ class Attempt:
 
 
 @asynccontextmanager
-async def building(attempt: Attempt) -> AsyncIterator[str]:
-    """The id of a new generation, which is given up when the work inside fails."""
-    name = f"g{uuid4().hex[:12]}"
+async def begin_generation(attempt: Attempt) -> AsyncIterator[str]:
+    """Begin a generation and yield its id; abandon it on failure."""
+    generation_id = f"g{uuid4().hex[:12]}"
     try:
         await generation.begin(
-            attempt.db, attempt.lease, name, {"algorithm": attempt.config.algorithm}
+            attempt.db, attempt.lease, generation_id, {"algorithm": attempt.config.algorithm}
         )
-        yield name
+        yield generation_id
     except BaseException:
-        # Shielded: a cancelled attempt, too, takes its unfinished generation with it. What was
-        # made current before the failure stays.
+        # Shielded: a canceled attempt also removes its unfinished generation. A generation made
+        # current before the failure stays.
         with suppress(DatabaseError):
-            await to_the_end(generation.abandon(attempt.db, name))
+            await to_the_end(generation.abandon(attempt.db, generation_id))
         raise

@@ -1,4 +1,4 @@
-"""A new generation: communities in GDS, limits in Python, written and described."""
+"""Builds a new generation: communities in GDS, limits in Python, then storage."""
 
 from __future__ import annotations
 
@@ -19,90 +19,111 @@ from pgs_neo4j.graph.lineage import inherited
 from pgs_neo4j.graph.quality import Quality, quality
 from pgs_neo4j.model import Adjacent, Generation, Partition
 from pgs_neo4j.partitioning import generation, seeds, writing
-from pgs_neo4j.partitioning.attempt import Attempt, building
-from pgs_neo4j.partitioning.divide import Division, divide, placed
-from pgs_neo4j.partitioning.membership import ranked
-from pgs_neo4j.partitioning.predecessor import Before
-from pgs_neo4j.partitioning.rows import properties, uid
-from pgs_neo4j.partitioning.scan import view
-from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.partitioning.writing import Described, Source
+from pgs_neo4j.partitioning.attempt import Attempt, begin_generation
+from pgs_neo4j.partitioning.divide import Division, divide_communities, place_communities
+from pgs_neo4j.partitioning.membership import rank_members
+from pgs_neo4j.partitioning.predecessor import Predecessor
+from pgs_neo4j.partitioning.rows import generation_properties, uid
+from pgs_neo4j.partitioning.scan.view import View, usable_weights
+from pgs_neo4j.partitioning.writing import Described, SharedPartitions
 
-ADJACENT = 5  # the published number of neighbours a sweep sees
+ADJACENT = 5  # neighbors of a partition that a sweep sees, as published
 
 
-async def build(
-    attempt: Attempt, found: View, fingerprint: str, before: Before | None, seeded: bool
+async def build_generation(
+    attempt: Attempt, view: View, fingerprint: str, previous: Predecessor | None, seeded: bool
 ) -> bool:
-    """Write a generation and make it current; False when nodes vanished meanwhile.
+    """Write a generation and make it current; False if nodes vanished.
 
-    ``seeded`` begins from the partitions before instead of from nothing.
+    ``seeded`` begins from the partitions of ``previous`` instead of from nothing.
     """
-    weight, uniform = view.usable_weights(found.weight)
-    root = before if seeded else None
-    # GDS works on one core for most of the time; the other one is ours.
+    weight, uniform = usable_weights(view.weight)
+    root = previous if seeded else None
+    # GDS works on one core for most of the time; the other one is free for this process.
     communities, edges = await together(
-        _detect(attempt, found, uniform, root),
-        asyncio.to_thread(undirected, len(found.ids), found.source, found.target, weight),
+        _detect(attempt, view, uniform, root),
+        asyncio.to_thread(undirected, len(view.ids), view.source, view.target, weight),
     )
-    raw = placed(found, communities)
-    with attempt.clock.step("limits"):
-        division = await divide(attempt, found, edges, raw, root)
-    source = Source(root.generation, division.shared) if root is not None else None
-    async with building(attempt) as name:
-        drafts = _drafts(name, found, edges, division, before)
-        members = ranked(found, division.limited.labels)
-        with attempt.clock.step("write"):
-            complete, (figures, levels) = await together(
-                writing.write(attempt, name, drafts, members, source),
-                asyncio.to_thread(_judged, edges, division.limited.labels, raw),
-            )
-        if not complete:
-            await generation.abandon(attempt.db, name)
+    raw = place_communities(view.ids, communities)
+    with attempt.timer.step("limits"):
+        division = await divide_communities(attempt, view, edges, raw, root)
+    async with begin_generation(attempt) as generation_id:
+        stored = await _store(attempt, generation_id, view, edges, raw, division, previous, root)
+        if stored is None:
+            await generation.abandon(attempt.db, generation_id)
             return False
-        with attempt.clock.step("enrich"):
-            described = await writing.describe(
-                attempt, name, found, members, drafts, levels, source
-            )
+        described, figures = stored
         finished = replace(
-            _finished(attempt, name, found, division.limited, described, figures),
+            _summarize(attempt, generation_id, view, division.limited, described, figures),
             fingerprint=fingerprint,
             raw_modularity=communities.modularity,
             origin="seeded" if root is not None else "cold",
-            grown=root.compared.drift.accumulated if root is not None else 0.0,
+            grown=root.comparison.drift.accumulated if root is not None else 0.0,
         )
-        with attempt.clock.step("flip"):
-            await flip(attempt, finished, found)
+        with attempt.timer.step("flip"):
+            await make_current(attempt, finished, view)
     return True
 
 
-async def flip(attempt: Attempt, finished: Generation, found: View) -> None:
+async def _store(
+    attempt: Attempt,
+    generation_id: str,
+    view: View,
+    edges: Edges,
+    raw: NDArray[np.int64],
+    division: Division,
+    previous: Predecessor | None,
+    root: Predecessor | None,
+) -> tuple[Described, Quality] | None:
+    """Write and describe the partitions; None if nodes vanished.
+
+    ``raw`` ``(n,)`` are the communities before the limits.
+    """
+    labels = division.limited.labels
+    shared = SharedPartitions(root.generation, division.shared) if root is not None else None
+    drafts = _draft_partitions(generation_id, view, edges, division, previous)
+    members = rank_members(view, labels)
+    with attempt.timer.step("write"):
+        complete, (figures, levels) = await together(
+            writing.write(attempt, generation_id, drafts, members, shared),
+            asyncio.to_thread(_measure, edges, labels, raw),
+        )
+    if not complete:
+        return None
+    with attempt.timer.step("enrich"):
+        described = await writing.describe(
+            attempt, generation_id, view, members, drafts, levels, shared
+        )
+    return described, figures
+
+
+async def make_current(attempt: Attempt, finished: Generation, view: View) -> None:
     """Make a finished generation the current one, with all its figures."""
-    finished = replace(finished, seconds=dict(attempt.clock.steps))
-    stored = properties(finished, sketch=found.sketch.tolist())
+    finished = replace(finished, seconds=dict(attempt.timer.seconds))
+    stored = generation_properties(finished, sketch=view.sketch.tolist())
     await generation.make_current(attempt.db, attempt.graph, finished.id, stored)
 
 
 async def _detect(
-    attempt: Attempt, found: View, uniform: bool, before: Before | None
+    attempt: Attempt, view: View, uniform: bool, root: Predecessor | None
 ) -> Communities:
-    """Communities; they grow from the partitions before where GDS can read these."""
-    config, gds, direct = attempt.config, attempt.gds, found.clean or uniform
-    with attempt.clock.step("estimate"):
-        await refuse_if_too_large(gds, len(found.ids), len(found.source), config.algorithm)
+    """Detect communities, beginning from those of ``root`` where GDS can read them."""
+    config, gds, direct = attempt.config, attempt.gds, view.clean or uniform
+    with attempt.timer.step("estimate"):
+        await refuse_if_too_large(gds, len(view.ids), len(view.source), config.algorithm)
     async with AsyncExitStack() as stack:
-        with attempt.clock.step("project"):
-            begin = None
-            if before is not None and direct:
-                begin = await stack.enter_async_context(
-                    seeds.marked(attempt.db, attempt.graph, before.generation.id)
+        with attempt.timer.step("project"):
+            marks = None
+            if root is not None and direct:
+                marks = await stack.enter_async_context(
+                    seeds.mark_seeds(attempt.db, attempt.graph, root.generation.id)
                 )
             projection = await stack.enter_async_context(
                 project_view(
-                    gds, attempt.mapping, found.ids, uniform=uniform, direct=direct, seeds=begin
+                    gds, attempt.mapping, view.ids, uniform=uniform, direct=direct, seeds=marks
                 )
             )
-        with attempt.clock.step("communities"):
+        with attempt.timer.step("communities"):
             return await detect_communities(
                 gds,
                 projection,
@@ -112,20 +133,24 @@ async def _detect(
             )
 
 
-def _drafts(
-    name: str, found: View, edges: Edges, division: Division, before: Before | None
+def _draft_partitions(
+    generation_id: str,
+    view: View,
+    edges: Edges,
+    division: Division,
+    previous: Predecessor | None,
 ) -> list[Partition]:
-    """The partitions by id: not described yet, but those that are what they were before."""
+    """The partitions by id, undescribed except for the shared ones."""
     limited = division.limited
-    lineages = _lineages(limited, before)
+    lineages = _lineages(limited, previous)
     sizes = np.bincount(limited.labels, minlength=limited.partition_count)
-    tokens = np.bincount(limited.labels, found.tokens, minlength=limited.partition_count)
+    tokens = np.bincount(limited.labels, view.tokens, minlength=limited.partition_count)
     links = adjacency(edges, limited.labels, ADJACENT)
     drafts = [
         Partition(
             id=part + 1,
-            uid=uid(name, part + 1),
-            lineage=lineages[part] or uid(name, part + 1),
+            uid=uid(generation_id, part + 1),
+            lineage=lineages[part] or uid(generation_id, part + 1),
             size=int(sizes[part]),
             tokens=int(tokens[part]),
             adjacent=tuple(Adjacent(n + 1, e, w) for n, e, w in links.of(part)),
@@ -133,55 +158,56 @@ def _drafts(
         )
         for part in range(limited.partition_count)
     ]
-    if before is None:
+    if previous is None:
         return drafts
     return [
-        replace(before.partitions[draft.id - 1], adjacent=draft.adjacent, parent=None)
+        replace(previous.partitions[draft.id - 1], adjacent=draft.adjacent, parent=None)
         if draft.id in division.shared
         else draft
         for draft in drafts
     ]
 
 
-def _lineages(limited: Limited, before: Before | None) -> list[str | None]:
-    """The lineage that each partition carries on, None where it begins one."""
-    if before is None:
+def _lineages(limited: Limited, previous: Predecessor | None) -> list[str | None]:
+    """The lineage that each partition continues, None where it begins one."""
+    if previous is None:
         return [None] * limited.partition_count
-    known = before.labels
-    both = known >= 0
+    labels = previous.labels
+    both = labels >= 0
     heirs = inherited(
-        known[both],
+        labels[both],
         limited.labels[both],
-        np.asarray([part.size for part in before.partitions]),
+        np.asarray([part.size for part in previous.partitions]),
         np.bincount(limited.labels, minlength=limited.partition_count),
     )
-    return [before.partitions[at].lineage if at >= 0 else None for at in heirs.tolist()]
+    return [previous.partitions[at].lineage if at >= 0 else None for at in heirs.tolist()]
 
 
-def _judged(
+def _measure(
     edges: Edges, labels: NDArray[np.int64], raw: NDArray[np.int64]
 ) -> tuple[Quality, list[NDArray[np.int64]]]:
+    """Quality and hierarchy of the partitions ``labels`` ``(n,)``."""
     return quality(edges, labels), hierarchy(edges, labels, raw)
 
 
-def _finished(
+def _summarize(
     attempt: Attempt,
-    name: str,
-    found: View,
+    generation_id: str,
+    view: View,
     limited: Limited,
     described: Described,
     figures: Quality,
 ) -> Generation:
-    """The generation with its figures; where it came from is left to fill in."""
+    """The generation with its figures; its origin and fingerprint are left blank."""
     levels = [unit.level for unit in described.units]
     return Generation(
-        id=name,
+        id=generation_id,
         graph=attempt.graph,
         created_at="",
         algorithm=attempt.config.algorithm,
         fingerprint="",
-        node_count=len(found.ids),
-        relationship_count=len(found.source),
+        node_count=len(view.ids),
+        relationship_count=len(view.source),
         partition_count=len(described.partitions),
         modularity=figures.modularity,
         conductance=figures.mean_conductance,
@@ -189,7 +215,7 @@ def _finished(
         pooled_nodes=limited.pooled_nodes,
         embedder=attempt.space.signature,
         dimensions=described.dimensions,
-        issues=found.issues,
+        issues=view.issues,
         split=limited.split,
         merged=limited.merged,
         pools=int(np.count_nonzero(limited.pool)),

@@ -1,4 +1,4 @@
-"""From communities to partitions: within the limits, and as before where that is as good."""
+"""Turns communities into partitions within limits, stable where that is as good."""
 
 from __future__ import annotations
 
@@ -8,89 +8,97 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.gds import Communities
 from pgs_neo4j.graph.csr import Edges
 from pgs_neo4j.graph.limits import Limited, Limits, apply_limits, renumbered, repool
 from pgs_neo4j.graph.steady import numbered, steady, unchanged
 from pgs_neo4j.partitioning.attempt import Attempt
 from pgs_neo4j.partitioning.pool_order import pool_order
-from pgs_neo4j.partitioning.predecessor import Before
+from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.scan.view import View
 
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """Partitions within the limits; their ids are the labels of ``limited`` from 1.
+    """Partitions within the limits; ids are the labels of ``limited`` plus 1.
 
-    ``shared`` are the ids of those that are what they were under the same id before.
+    ``shared`` are the ids of partitions that are unchanged from the same id before.
     """
 
     limited: Limited
     shared: frozenset[int] = frozenset()
 
 
-async def divide(
+async def divide_communities(
     attempt: Attempt,
-    found: View,
+    view: View,
     edges: Edges,
     communities: NDArray[np.int64],
-    before: Before | None,
+    previous: Predecessor | None,
 ) -> Division:
-    """Bring the community of each scanned node (n,) within the limits.
+    """Bring the community ``(n,)`` of each scanned node within the limits.
 
-    With ``before``, the generation that the communities grew from, partitions stay what they
-    were as long as that is about as good.
+    With ``previous``, the generation that the communities grew from, partitions stay unchanged
+    as long as that is about as good.
     """
-    limits = _limits(attempt)
-    limited = await asyncio.to_thread(_limited, found, edges, communities, limits, before)
+    limits = limits_of(attempt.config)
+    limited = await asyncio.to_thread(
+        _apply_limits, view.tokens, edges, communities, limits, previous
+    )
     if np.count_nonzero(limited.pool) > 1:
         pooled = limited.pool[limited.labels]
-        order = await pool_order(attempt.db, attempt.mapping, found, pooled)
-        limited = repool(limited, found.tokens, limits, order)
-    return Division(limited) if before is None else _recognized(limited, before)
+        order = await pool_order(attempt.db, attempt.mapping, view, pooled)
+        limited = repool(limited, view.tokens, limits, order)
+    return Division(limited) if previous is None else share_unchanged(limited, previous)
 
 
-def _limits(attempt: Attempt) -> Limits:
+def limits_of(config: PGSConfig) -> Limits:
+    """The limits in the settings; the maximum of nodes caps the minimum."""
     return Limits(
-        min_nodes=min(attempt.config.min_community_size, attempt.config.target_partition_max),
-        max_nodes=attempt.config.target_partition_max,
-        max_tokens=attempt.config.max_partition_tokens,
+        min_nodes=min(config.min_community_size, config.target_partition_max),
+        max_nodes=config.target_partition_max,
+        max_tokens=config.max_partition_tokens,
     )
 
 
-def placed(found: View, communities: Communities) -> NDArray[np.int64]:
-    """Community of each scanned node (n,).
+def place_communities(ids: NDArray[np.int64], communities: Communities) -> NDArray[np.int64]:
+    """Community ``(n,)`` of each scanned node; ``ids`` ``(n,)`` ascend.
 
-    A node that appeared between the scan and the projection is left to the next generation;
-    one that vanished keeps a community of its own until the members are written.
+    A node that appeared between the scan and the projection is left to the next generation.
+    One that vanished gets a community of its own until the members are written.
     """
-    labels: NDArray[np.int64] = communities.labels.max(initial=0) + 1 + np.arange(len(found.ids))
-    place = np.searchsorted(found.ids, communities.ids)
-    place[place == len(found.ids)] = 0
-    known = found.ids[place] == communities.ids
-    labels[place[known]] = communities.labels[known]
+    labels: NDArray[np.int64] = communities.labels.max(initial=0) + 1 + np.arange(len(ids))
+    place = np.searchsorted(ids, communities.ids)
+    place[place == len(ids)] = 0
+    scanned = ids[place] == communities.ids
+    labels[place[scanned]] = communities.labels[scanned]
     return labels
 
 
-def _limited(
-    found: View,
+def _apply_limits(
+    tokens: NDArray[np.int64],
     edges: Edges,
     communities: NDArray[np.int64],
     limits: Limits,
-    before: Before | None,
+    previous: Predecessor | None,
 ) -> Limited:
-    if before is None:
-        return apply_limits(edges, communities, found.tokens, limits)
-    return steady(edges, communities, before.labels, before.bound, found.tokens, limits)
+    """Limits ``(n,)`` communities, near ``previous`` if they grew from it."""
+    if previous is None:
+        return apply_limits(edges, communities, tokens, limits)
+    return steady(edges, communities, previous.labels, previous.bound, tokens, limits)
 
 
-def _recognized(limited: Limited, before: Before) -> Division:
-    """The same partitions under new numbers: those that did not change keep theirs."""
-    sizes = np.asarray([part.size for part in before.partitions])
-    same = unchanged(limited.labels, before.labels, sizes)
-    other = np.asarray([part.pool for part in before.partitions] + [False])[same] != limited.pool
-    touched = np.isin(same + 1, before.compared.touched)
-    same[other | touched] = -1
+def share_unchanged(limited: Limited, previous: Predecessor) -> Division:
+    """Renumber the partitions so that unchanged ones keep their ids where possible.
+
+    A partition is unchanged with the same nodes, none of them touched, and the same pool flag.
+    """
+    sizes = np.asarray([part.size for part in previous.partitions])
+    same = unchanged(limited.labels, previous.labels, sizes)
+    pool = np.asarray([part.pool for part in previous.partitions] + [False])
+    touched = np.isin(same + 1, previous.comparison.touched)
+    same[(pool[same] != limited.pool) | touched] = -1
     numbers = numbered(same)
     shared = numbers[(same >= 0) & (numbers == same)] + 1
     return Division(renumbered(limited, numbers), frozenset(shared.tolist()))

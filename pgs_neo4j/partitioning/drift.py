@@ -1,13 +1,12 @@
-"""How far a graph has moved from its current generation, node by node.
+"""Measures how far a graph has moved from its current generation.
 
-Tier one costs nothing: has anybody else committed since? Only then the graph is scanned and
-compared with what its generation was made of.
+The first tier costs nothing: has any other program committed since? Only then the graph is scanned
+and compared, node by node, with the contents its generation was built from.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +14,23 @@ from numpy.typing import NDArray
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.graph.sketch import difference
-from pgs_neo4j.model import Drift, Generation, GraphMapping
-from pgs_neo4j.partitioning import membership
-from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.retrieval.space import Space
+from pgs_neo4j.model import Drift, Generation, Origin
+from pgs_neo4j.partitioning import generation, membership
+from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools, settings_digest
+from pgs_neo4j.partitioning.scan import view as scanner
+from pgs_neo4j.partitioning.scan.view import View, refuse_empty
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A scan beside the generation before: the drift, and who belonged where.
+class Comparison:
+    """A scan compared with the current generation.
 
-    ``labels`` (n,) are the partition of each scanned node, counted from 0, -1 for one that had
-    none; ``touched`` are the ids of the partitions in which a text, a weight, or an embedding
-    changed.
+    ``labels`` ``(n,)`` int64 are the partition of each scanned node, counted from 0, -1 for one
+    that had none. ``touched`` are the ids, ascending, of the partitions in which a text, a
+    weight, or an embedding changed.
     """
 
     drift: Drift
@@ -37,21 +38,48 @@ class Compared:
     touched: tuple[int, ...] = field(default=())
 
 
-def settings_of(config: PGSConfig, space: Space, mapping: GraphMapping) -> str:
-    """A digest of all that decides a partitioning besides the graph."""
-    knobs: dict[str, Any] = {
-        "min": config.min_community_size,
-        "max": config.target_partition_max,
-        "tokens": config.max_partition_tokens,
-        "algorithm": config.algorithm,
-        "seed": config.random_seed,
-        "centroid": config.centroid,
-    }
-    return digest([knobs, space.signature, asdict(mapping)])
+async def check_drift(
+    order: PartitionOrder, tools: PartitionTools, *, scan: bool = True
+) -> Drift | None:
+    """Measure how far a graph has moved; None before the first generation.
+
+    The first tier is a look at a number. Only when another program has committed since, and
+    ``scan`` allows it, the graph is scanned and compared. An unchanged graph is recorded as such,
+    so that the next check is quick again. Raises EmptyGraphError, DatabaseError.
+    """
+    db, graph = tools.db, order.graph
+    settings = settings_digest(order, tools.space)
+    current = await generation.read_current(db, graph)
+    if current is None:
+        return None
+    token = await read_change_token(db)
+    changed = current.settings != settings
+    if token is not None and token == current.token:
+        return replace(unchanged_drift(current, committed=False), settings_changed=changed)
+    if not scan:
+        return Drift(committed=True, settings_changed=changed)
+    view = await scanner.scan(db, order.mapping, tools.on_event)
+    refuse_empty(graph, view)
+    if await confirm_generation(db, current, view.fingerprint(settings), token):
+        return unchanged_drift(current, committed=True)
+    return (await compare_scan(db, current, view, settings)).drift
 
 
-def holds(current: Generation | None, settings: str, token: str | None) -> bool:
-    """Whether a generation is certainly still valid, without a look at the graph."""
+def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
+    """How to build the next generation; None while the current one holds."""
+    if not drift.changed:
+        return None
+    if drift.settings_changed:
+        return "cold"
+    if not drift.structure_changed:
+        return "refreshed"
+    # GDS cannot begin Leiden from labels.
+    seeded = drift.accumulated <= config.seed_drift and config.algorithm != "leiden"
+    return "seeded" if seeded else "cold"
+
+
+def is_valid(current: Generation | None, settings: str, token: str | None) -> bool:
+    """Whether a generation is certainly still valid, without reading the graph."""
     return (
         current is not None
         and token is not None
@@ -60,40 +88,81 @@ def holds(current: Generation | None, settings: str, token: str | None) -> bool:
     )
 
 
-async def compare(db: Database, current: Generation, found: View, settings: str) -> Compared:
-    """Compare a scan with the generation before."""
+async def confirm_generation(
+    db: Database, current: Generation, fingerprint: str, token: str | None
+) -> bool:
+    """Whether a generation still holds; if so, record the change token.
+
+    A node that was deleted and created again alike, under the same internal id, looks the same
+    but is no longer attached.
+    """
+    if current.fingerprint != fingerprint:
+        return False
+    if await membership.count_members(db, current.id) != current.node_count:
+        return False
+    await generation.verify(db, current.id, token)
+    return True
+
+
+def unchanged_drift(current: Generation, *, committed: bool) -> Drift:
+    """No drift; ``committed`` if another program wrote elsewhere in the database."""
+    return Drift(
+        committed=committed,
+        nodes=current.node_count,
+        relationships=current.relationship_count,
+        grown=current.grown,
+    )
+
+
+async def compare_scan(db: Database, current: Generation, view: View, settings: str) -> Comparison:
+    """Compare a scan with the current generation."""
     members = await membership.read_members(db, current)
-    place = np.searchsorted(found.ids, members.nodes)
-    place[place == len(found.ids)] = 0
-    place[found.ids[place] != members.nodes] = -1
-    kept = place >= 0
-    at = place[kept]
-    texts = found.text_hash[at] != members.hash[kept]
-    facts = (found.facts[at] != members.facts[kept]) & ~texts
-    count = len(found.source)
+    rows = await db.read(queries.get("partitioning/read_sketches"), generation=current.id)
+    sketch = np.asarray(rows[0]["sketch"] if rows else [], dtype=np.int64)
+    return compare_arrays(current, members, sketch, view, settings)
+
+
+def compare_arrays(
+    current: Generation,
+    members: Membership,
+    sketch: NDArray[np.int64],
+    view: View,
+    settings: str,
+) -> Comparison:
+    """Compare a scan with a generation's members and its ``sketch`` ``(s,)``.
+
+    Members may be in any order; those whose node is gone count as removed.
+    """
+    place = np.searchsorted(view.ids, members.nodes)
+    place[place == len(view.ids)] = 0
+    place[view.ids[place] != members.nodes] = -1
+    remaining = place >= 0
+    at = place[remaining]
+    texts = view.text_hash[at] != members.hash[remaining]
+    facts = (view.facts[at] != members.facts[remaining]) & ~texts
     drift = Drift(
         committed=True,
-        nodes=len(found.ids),
-        relationships=count,
-        nodes_added=len(found.ids) - len(at),
+        nodes=len(view.ids),
+        relationships=len(view.source),
+        nodes_added=len(view.ids) - len(at),
         nodes_removed=current.node_count - len(at),
         texts_changed=int(texts.sum()),
         facts_changed=int(facts.sum()),
-        relationships_changed=await _relationships_changed(db, current, found, count),
+        relationships_changed=_relationships_changed(current, sketch, view),
         settings_changed=current.settings != settings,
         grown=current.grown,
     )
-    labels = np.full(len(found.ids), -1, dtype=np.int64)
-    labels[at] = members.partition[kept] - 1
-    touched = np.unique(members.partition[kept][texts | facts])
-    return Compared(drift, labels, tuple(touched.tolist()))
+    labels = np.full(len(view.ids), -1, dtype=np.int64)
+    labels[at] = members.partition_ids[remaining] - 1
+    touched = np.unique(members.partition_ids[remaining][texts | facts])
+    return Comparison(drift, labels, tuple(touched.tolist()))
 
 
-async def _relationships_changed(db: Database, current: Generation, found: View, count: int) -> int:
-    rows = await db.read(queries.get("partitioning/read_sketches"), generation=current.id)
-    stored = np.asarray(rows[0]["sketch"] if rows else [], dtype=np.int64)
-    if stored.shape != found.sketch.shape:
-        return max(count, 1)  # made by an older release: nothing is known, so all may differ
-    differing = difference(stored, found.sketch)
+def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view: View) -> int:
+    """About how many relationships were added, removed, or changed."""
+    count = len(view.source)
+    if sketch.shape != view.sketch.shape:
+        return max(count, 1)  # built by an older release: all may differ
+    differing = difference(sketch, view.sketch)
     # One that changed counts as one removed and one added; the larger of the two is reported.
     return (differing + abs(count - current.relationship_count) + 1) // 2

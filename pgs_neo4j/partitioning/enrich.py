@@ -1,5 +1,7 @@
-"""Describes partitions: keywords, a quick summary, and a centroid. No model reads anything
-here but an embedder, where one is configured."""
+"""Describes partitions: keywords, a short summary, and a centroid.
+
+No model reads the texts, except an embedder where one is configured.
+"""
 
 from __future__ import annotations
 
@@ -27,61 +29,66 @@ EMBED_BATCH = 256
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What a partition's texts left behind."""
+class PartitionTexts:
+    """What remains of a partition's texts once they are read.
+
+    ``total`` ``(d,)`` is the sum of ``count`` vectors, None without any.
+    """
 
     heaviest: str = ""
     digest: str = ""
     total: NDArray[np.float64] | None = None
     count: int = 0
 
-    def show(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
+        """Take a text into the summary and the digest."""
         self.heaviest = self.heaviest or text
         if len(self.digest) < DIGEST_TEXT:
             self.digest += shortened(text, DIGEST_TEXT // 4) + "\n"
 
-    def add(self, vectors: NDArray[np.float64]) -> None:
-        added = vectors.sum(axis=0)
-        self.total = added if self.total is None else self.total + added
+    def add_vectors(self, vectors: NDArray[np.float64]) -> None:
+        """Add vectors ``(k, d)`` to the total."""
+        total = vectors.sum(axis=0)
+        self.total = total if self.total is None else self.total + total
         self.count += len(vectors)
 
     @property
     def mean(self) -> NDArray[np.float64] | None:
+        """Mean vector ``(d,)``, None without any."""
         return None if self.total is None else self.total / self.count
 
 
 async def describe(
     attempt: Attempt,
-    generation: str,
-    found: View,
+    generation_id: str,
+    view: View,
     members: Membership,
     partitions: Sequence[Partition],
     others: Sequence[Partition] = (),
     common: Collection[str] = (),
 ) -> tuple[list[Partition], frozenset[str]]:
-    """The same partitions with keywords, summary, and centroid, and the words that are too
-    common to be keywords.
+    """Add keywords, summary, and centroid to partitions.
 
-    Texts come by in portions, partition by partition, heaviest node first. ``partitions`` may
-    be some of a generation only; ``others`` are the rest, which are described already, and
-    ``common`` the words that were left out of their keywords.
+    Returns them with the words too common to be keywords. Texts are read in portions, partition by
+    partition, heaviest node first. ``partitions`` may be some of a generation only. ``others`` are
+    the rest, already described, and ``common`` the words left out of their keywords.
     """
     if not partitions:
         return [], frozenset(common)
     counter = KeywordCounter()
-    seen: dict[int, _Seen] = {part.id: _Seen() for part in partitions}
+    seen: dict[int, PartitionTexts] = {part.id: PartitionTexts() for part in partitions}
     if attempt.mapping.text:
-        await _read_texts(attempt, found, members, seen, counter)
+        await _read_texts(attempt, view, members, seen, counter)
     left_out = counter.common([part.keywords for part in others]) | frozenset(common)
     keywords = counter.keywords(left_out)
     vectors = await _centroids(
-        attempt, generation, seen, keywords, found.embedding_dimensions, partial=bool(others)
+        attempt, generation_id, seen, keywords, view.embedding_dimensions, partial=bool(others)
     )
     described = [
         replace(
             partition,
             keywords=keywords.get(partition.id, ()),
-            summary=_summary(keywords.get(partition.id, ()), seen[partition.id].heaviest),
+            summary=summarize(keywords.get(partition.id, ()), seen[partition.id].heaviest),
             centroid=vectors.get(partition.id),
         )
         for partition in partitions
@@ -91,17 +98,16 @@ async def describe(
 
 async def _read_texts(
     attempt: Attempt,
-    found: View,
+    view: View,
     members: Membership,
-    seen: dict[int, _Seen],
+    seen: dict[int, PartitionTexts],
     counter: KeywordCounter,
 ) -> None:
-    """Show every text of the wanted partitions to what is seen of them, and count its words."""
-    order = np.lexsort((members.rank, members.partition))
-    order = order[np.isin(members.partition[order], list(seen))]
-    sizes = found.sizes[np.searchsorted(found.ids, members.nodes[order])]
-    wanted = (order[part] for part in portions(sizes))
-    reader = _Reader(attempt.space, seen, counter)
+    """Read the texts of the wanted partitions and count their words."""
+    order = np.lexsort((members.rank, members.partition_ids))
+    order = order[np.isin(members.partition_ids[order], list(seen))]
+    sizes = view.sizes[np.searchsorted(view.ids, members.nodes[order])]
+    reader = TextReader(attempt.space, seen, counter)
 
     async def read(places: NDArray[np.int64]) -> list[tuple[int, str]]:
         ids = members.nodes[places].tolist()
@@ -109,65 +115,70 @@ async def _read_texts(
             queries.get("partitioning/read_texts"), ids=ids, text=list(attempt.mapping.text)
         )
         texts = dict(zip(rows[0]["ids"], rows[0]["texts"], strict=True))
-        parts = members.partition[places].tolist()
+        parts = members.partition_ids[places].tolist()
         return [(p, joined_text(texts.get(i, ()))) for p, i in zip(parts, ids, strict=True)]
 
-    await in_order((read(places) for places in wanted), reader.take)
+    await in_order((read(order[part]) for part in portions(sizes)), reader.take)
     await reader.end()
 
 
 @dataclass(slots=True)
-class _Reader:
-    """Takes texts in the order of partitions; a partition ends when the next one begins."""
+class TextReader:
+    """Takes texts in the order of partitions.
+
+    A partition ends when the next one begins.
+    """
 
     space: Space
-    seen: dict[int, _Seen]
+    seen: dict[int, PartitionTexts]
     counter: KeywordCounter
-    partition: int | None = None
+    partition_id: int | None = None
     batch: list[str] = field(default_factory=list)
 
     async def take(self, texts: list[tuple[int, str]]) -> None:
-        for partition, text in texts:
-            if partition != self.partition:
+        """Read ``(partition id, text)`` pairs; empty texts are skipped."""
+        for partition_id, text in texts:
+            if partition_id != self.partition_id:
                 await self.end()
-                self.partition = partition
+                self.partition_id = partition_id
             if not text:
                 continue
-            self.counter.add(partition, text)
-            self.seen[partition].show(text)
+            self.counter.add(partition_id, text)
+            self.seen[partition_id].add_text(text)
             if self.space.kind == "texts":
                 self.batch.append(text)
             if len(self.batch) == EMBED_BATCH:
                 await self._embed()
 
     async def end(self) -> None:
-        """The partition has no more texts."""
-        if self.partition is not None:
+        """End the current partition: no more of its texts follow."""
+        if self.partition_id is not None:
             await self._embed()
-            self.counter.finish(self.partition)
+            self.counter.finish(self.partition_id)
 
     async def _embed(self) -> None:
-        if self.batch and self.partition is not None:
+        if self.batch and self.partition_id is not None:
             assert self.space.embedder is not None
             vectors = np.asarray(await self.space.embedder.embed(self.batch), dtype=np.float64)
-            self.seen[self.partition].add(vectors)
+            self.seen[self.partition_id].add_vectors(vectors)
             self.batch = []
 
 
 async def _centroids(
     attempt: Attempt,
-    generation: str,
-    seen: dict[int, _Seen],
+    generation_id: str,
+    seen: dict[int, PartitionTexts],
     keywords: dict[int, tuple[str, ...]],
     dimensions: int | None,
     *,
     partial: bool,
 ) -> dict[int, NDArray[np.float32]]:
+    """Centroid ``(d,)`` per partition id, from the space of the graph."""
     space, mapping = attempt.space, attempt.mapping
     if space.kind == "stored" and mapping.embedding and dimensions:
         return await compute_centroids(
             attempt.gds,
-            generation,
+            generation_id,
             mapping.embedding,
             dimensions,
             weight=(mapping.weight or "") if attempt.config.centroid == "weighted" else None,
@@ -175,17 +186,18 @@ async def _centroids(
             concurrency=1,
         )
     if space.kind == "texts":
-        means = {part: found.mean for part, found in seen.items() if found.mean is not None}
+        means = {part: texts.mean for part, texts in seen.items() if texts.mean is not None}
         return {part: mean.astype(np.float32) for part, mean in means.items() if mean.any()}
     if space.kind == "digests" and space.embedder is not None:
-        parts = [part for part, found in seen.items() if found.digest]
+        parts = [part for part, texts in seen.items() if texts.digest]
         texts = [f"{', '.join(keywords.get(p, ()))}\n{seen[p].digest}" for p in parts]
         vectors = await space.embedder.embed(texts) if texts else np.empty((0, 0))
         return dict(zip(parts, np.asarray(vectors, dtype=np.float32), strict=True))
     return {}
 
 
-def _summary(keywords: Sequence[str], heaviest: str) -> str:
+def summarize(keywords: Sequence[str], heaviest: str) -> str:
+    """The first keywords and the beginning of the heaviest text."""
     topics = ", ".join(keywords[:SUMMARY_KEYWORDS])
     opening = shortened(heaviest, SUMMARY_TEXT)
     return ". ".join(part for part in (topics, opening) if part)

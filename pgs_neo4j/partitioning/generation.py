@@ -1,12 +1,14 @@
-"""Generations in the database: written beside the current one, flipped in one transaction.
+"""Generations in the database, written beside the current one.
 
-A generation is written only while it is being built, under the lease of its graph: whoever
-takes the lease over gives it up, and from then on every statement here finds nothing to write.
+A generation is written only while it is being built, under the lease of its graph. A job that
+takes the lease over abandons it; from then on every statement here finds nothing to write. Making
+it current is one transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
@@ -14,6 +16,8 @@ from pgs_neo4j.database.lease import Lease, given_up
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import membership
 from pgs_neo4j.partitioning.rows import (
+    PartitionRow,
+    UnitRow,
     generation_of,
     partition_of,
     partition_row,
@@ -26,10 +30,10 @@ PARTITION_BATCH = 500
 
 
 async def begin(db: Database, lease: Lease, generation: str, properties: Row) -> None:
-    """Create a generation that nobody sees yet; harmless to repeat.
+    """Create a generation that no reader sees yet; repeating does no harm.
 
-    Raises LeaseLostError when the lease is somebody else's, DatabaseError when the graph was
-    removed meanwhile.
+    Raises LeaseLostError when another job holds the lease, DatabaseError when the graph was
+    removed.
     """
     rows = await db.write(
         queries.get("partitioning/create_generations"),
@@ -45,7 +49,7 @@ async def begin(db: Database, lease: Lease, generation: str, properties: Row) ->
 async def write_partitions(
     db: Database, graph: str, generation: str, partitions: Sequence[Partition]
 ) -> None:
-    """Create partitions, or update what is known of them. Raises LeaseLostError."""
+    """Create or update partitions. Raises LeaseLostError."""
     rows = [partition_row(partition) for partition in partitions]
     await _write_rows(db, graph, generation, rows)
 
@@ -53,8 +57,11 @@ async def write_partitions(
 async def write_adjacents(
     db: Database, graph: str, generation: str, links: Sequence[tuple[str, str, int, float]]
 ) -> None:
-    """Link partitions, as of a generation: uid, uid of the neighbour, how many relationships
-    they have in common, and what these weigh. Raises LeaseLostError."""
+    """Link partitions, as of a generation.
+
+    A link is the uid, the neighbor's uid, the number of shared relationships, and their weight.
+    Raises LeaseLostError.
+    """
     names = ("source", "target", "edges", "weight")
     rows = [dict(zip(names, link, strict=True)) for link in links]
     await _write_rows(db, graph, generation, rows, "partitioning/write_adjacents")
@@ -97,26 +104,27 @@ async def _write_rows(
 
 
 async def share(
-    db: Database, graph: str, source: str, generation: str, partitions: Collection[int]
+    db: Database, graph: str, source: str, generation: str, partition_ids: Collection[int]
 ) -> None:
-    """Make partitions of ``source``, by id, part of a new generation, too.
+    """Share partitions of ``source`` with a new generation.
 
-    Raises LeaseLostError when one of the two generations was taken away meanwhile.
+    Raises LeaseLostError when one of the two generations was deleted.
     """
     rows = await db.write(
         queries.get("partitioning/write_shared"),
         source=source,
         generation=generation,
-        partitions=list(partitions),
+        partitions=list(partition_ids),
     )
-    if not rows or rows[0]["shared"] != len(partitions):
+    if not rows or rows[0]["shared"] != len(partition_ids):
         raise given_up(graph)
 
 
 async def make_current(db: Database, graph: str, generation: str, properties: Row) -> None:
-    """Flip: one transaction, so a reader sees all of the old generation or all of the new.
+    """Make a generation the current one, in one transaction.
 
-    Raises LeaseLostError when somebody gave the new one up meanwhile.
+    A reader sees all of the old generation or all of the new. Raises LeaseLostError when the new
+    one was abandoned.
     """
     rows = await db.write(
         queries.get("partitioning/set_current"),
@@ -129,7 +137,7 @@ async def make_current(db: Database, graph: str, generation: str, properties: Ro
 
 
 async def verify(db: Database, generation: str, token: str | None) -> None:
-    """Note that a generation still holds as of a change token."""
+    """Record that a generation is valid as of a change token."""
     await db.write(queries.get("partitioning/set_verified"), generation=generation, token=token)
 
 
@@ -140,7 +148,7 @@ async def read_current(db: Database, graph: str) -> Generation | None:
 
 
 async def read(db: Database, generation: str) -> Generation | None:
-    """A complete generation by its id; None when there is none."""
+    """A complete generation by its id, None without it."""
     rows = await db.read(queries.get("partitioning/generation_by_id"), generation=generation)
     return generation_of(rows[0]["graph"], rows[0]["generation"]) if rows else None
 
@@ -148,42 +156,41 @@ async def read(db: Database, generation: str) -> Generation | None:
 async def read_partitions(db: Database, generation: str) -> list[Partition]:
     """The partitions of a generation, by id."""
     rows = await db.read(queries.get("partitioning/read_partitions"), generation=generation)
-    return [partition_of(row["partition"], row["adjacent"], row["parent"]) for row in rows]
+    return [partition_of(cast("PartitionRow", row)) for row in rows]
 
 
 async def read_units(db: Database, generation: str) -> list[Unit]:
-    """The hierarchy above a generation's partitions, level by level, each by id."""
+    """The hierarchy above a generation's partitions, by level and id."""
     rows = await db.read(queries.get("partitioning/read_units"), generation=generation)
-    return [unit_of(row["unit"], row["parent"]) for row in rows]
+    return [unit_of(cast("UnitRow", row)) for row in rows]
 
 
 async def prune(db: Database, graph: str, keep: int) -> None:
-    """Delete generations beyond the newest ``keep``, and those that were given up.
+    """Delete abandoned generations, and those beyond the newest ``keep``.
 
-    Those that a session or a run under way needs stay.
+    A generation that a session or a running run needs stays.
     """
     rows = await db.write(queries.get("partitioning/mark_disposable"), graph=graph, keep=keep)
     if rows and rows[0]["ids"]:
         await _delete(db, rows[0]["ids"])
 
 
-async def surplus(db: Database, graph: str, keep: int) -> bool:
+async def has_surplus(db: Database, graph: str, keep: int) -> bool:
     """Whether there are more than ``keep`` generations, needed or not."""
     rows = await db.read(queries.get("partitioning/read_generations"), graph=graph)
     return len(rows[0]["ids"]) > keep
 
 
 async def abandon(db: Database, generation: str) -> None:
-    """Delete a generation unless it was made current after all."""
+    """Delete a generation unless it has become current."""
     rows = await db.write(queries.get("partitioning/mark_abandoned"), generations=[generation])
     if rows and rows[0]["ids"]:
         await _delete(db, rows[0]["ids"])
 
 
-async def _delete(db: Database, generations: Iterable[str]) -> None:
-    listed = list(generations)
-    await membership.delete_members(db, listed)
-    await db.write(queries.get("partitioning/delete_generations"), generations=listed)
+async def _delete(db: Database, generation_ids: list[str]) -> None:
+    await membership.delete_members(db, generation_ids)
+    await db.write(queries.get("partitioning/delete_generations"), generations=generation_ids)
 
 
 async def delete_all(db: Database, graph: str) -> None:

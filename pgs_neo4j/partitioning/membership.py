@@ -1,9 +1,10 @@
-"""Who belongs to which partition of a generation: written and read in portions."""
+"""Writes and reads the members of a generation's partitions in portions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Literal, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,79 +22,86 @@ MEMBER_BATCH = 10_000
 READ_BATCH = 50_000
 PARALLEL = 2
 DELETE_BATCH = 5_000
-DELETE_PARALLEL = 3  # measured on two cores: 0.85 s per 100,000 nodes, one after another 1.5
+DELETE_PARALLEL = 3  # on two cores: 0.85 s per 100,000 nodes, 1.5 s one after another
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Which partition each node belongs to and where it stands in it; parallel (n,) int64.
+    """Partition and rank of each node; all arrays are ``(n,)`` int64.
 
-    ``nodes`` are internal ids that hold within one job, ``hash`` is that of each text, and
-    ``facts`` that of its weight and embedding.
+    ``nodes`` are internal ids that hold within one job. ``rank`` counts from 0 in each partition,
+    heaviest node first. ``hash`` is the hash of each text, ``facts`` that of weight and embedding.
     """
 
     nodes: NDArray[np.int64]
-    partition: NDArray[np.int64]
+    partition_ids: NDArray[np.int64]
     rank: NDArray[np.int64]
     hash: NDArray[np.int64]
     facts: NDArray[np.int64]
 
-    def of(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Membership:
-        """The chosen nodes, by a mask or in an order of places."""
+    def of(self, chosen: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Membership:
+        """The chosen nodes, by a mask ``(n,)``, positions ``(k,)``, or a slice."""
         return Membership(
             self.nodes[chosen],
-            self.partition[chosen],
+            self.partition_ids[chosen],
             self.rank[chosen],
             self.hash[chosen],
             self.facts[chosen],
         )
 
 
-def ranked(found: View, labels: NDArray[np.int64]) -> Membership:
-    """Everybody by partition ``labels`` (n,) from 0, in the order of what they weigh now."""
-    degree = weights.degrees(found.source, found.target, len(found.ids))
-    rank = weights.ranks(labels, weights.complete(found.node_weight, degree))
-    return Membership(found.ids, labels + 1, rank, found.text_hash, found.facts)
+class MembersRow(TypedDict):
+    """A row of ``read_membership``: one partition, the lists in parallel."""
+
+    partition: int
+    ids: list[int]
+    ranks: list[int]
+    hashes: list[int]
+    facts: list[int]
+
+
+def rank_members(view: View, labels: NDArray[np.int64]) -> Membership:
+    """The members of partitions ``labels`` ``(n,)`` from 0, ranked by weight."""
+    degree = weights.degrees(view.source, view.target, len(view.ids))
+    rank = weights.ranks(labels, weights.complete(view.node_weight, degree))
+    return Membership(view.ids, labels + 1, rank, view.text_hash, view.facts)
 
 
 async def write_members(
     db: Database,
     graph: str,
-    name: str,
-    keys: Sequence[str],
+    generation_id: str,
+    uids: Sequence[str],
     members: Membership,
     on_event: OnEvent,
 ) -> None:
     """Attach nodes to a generation, some partitions at a time.
 
-    ``keys`` are the uids of the partitions by id, from 1. Fewer are attached than asked for when
-    nodes were deleted since the scan. Raises LeaseLostError.
+    ``uids`` are those of the partitions by id, from 1. Nodes that were deleted since the scan are
+    not attached. Raises LeaseLostError.
     """
-    order = np.lexsort((members.rank, members.partition))
-    parts, sizes = np.unique(members.partition, return_counts=True)
+    ranked = members.of(np.lexsort((members.rank, members.partition_ids)))
+    ids, sizes = np.unique(ranked.partition_ids, return_counts=True)
     ends = np.cumsum(sizes)
     attached = 0
 
-    async def use(found: list[Row]) -> None:
+    async def use(rows: list[Row]) -> None:
         nonlocal attached
-        if not found:
+        if not rows:
             raise given_up(graph)
-        attached += int(found[0]["attached"])
-        on_event(Progressed("partition", attached, len(order), "nodes written"))
+        attached += int(rows[0]["attached"])
+        on_event(Progressed("partition", attached, len(members.nodes), "nodes written"))
 
-    def row(at: int) -> Row:
-        chosen = order[ends[at] - sizes[at] : ends[at]]
-        return {
-            "uid": keys[int(parts[at]) - 1],
-            "nodes": members.nodes[chosen].tolist(),
-            "hashes": members.hash[chosen].tolist(),
-            "facts": members.facts[chosen].tolist(),
-        }
+    def rows_of(part: slice) -> list[Row]:
+        return [
+            member_row(uids[number - 1], ranked.of(slice(end - size, end)))
+            for number, size, end in zip(ids[part], sizes[part], ends[part], strict=True)
+        ]
 
     query = queries.get("partitioning/write_members")
     await in_order(
         (
-            db.write(query, generation=name, rows=[row(at) for at in range(len(parts))[part]])
+            db.write(query, generation=generation_id, rows=rows_of(part))
             for part in portions(sizes, MEMBER_BATCH, MEMBER_BATCH)
         ),
         use,
@@ -101,21 +109,31 @@ async def write_members(
     )
 
 
+def member_row(uid: str, members: Membership) -> Row:
+    """The row of ``write_members`` for one partition, members by rank."""
+    return {
+        "uid": uid,
+        "nodes": members.nodes.tolist(),
+        "hashes": members.hash.tolist(),
+        "facts": members.facts.tolist(),
+    }
+
+
 async def count_members(db: Database, generation: str) -> int:
-    """How many nodes are attached to a generation now; those deleted since are not."""
+    """How many nodes are attached to a generation now, without deleted ones."""
     rows = await db.read(queries.get("partitioning/read_member_count"), generation=generation)
     return int(rows[0]["members"])
 
 
 async def read_members(db: Database, current: Generation) -> Membership:
-    """Who belongs to a generation now, by internal id; nodes deleted since are not there.
+    """The members of a generation now, by internal id, without deleted nodes.
 
     Relies on the generation's sizes being in the order of ids, from 1.
     """
-    found: list[Membership] = []
+    parts: list[Membership] = []
 
     async def use(rows: list[Row]) -> None:
-        found.extend(_read(row) for row in rows)
+        parts.extend(members_of(cast("MembersRow", row)) for row in rows)
 
     ids = range(1, current.partition_count + 1)
     query = queries.get("partitioning/read_membership")
@@ -126,19 +144,25 @@ async def read_members(db: Database, current: Generation) -> Membership:
         ),
         use,
     )
-
-    def column(name: str) -> NDArray[np.int64]:
-        return np.concatenate([np.empty(0, np.int64), *(getattr(part, name) for part in found)])
-
-    names = ("nodes", "partition", "rank", "hash", "facts")
-    members = Membership(*(column(name) for name in names))
+    members = join_members(parts)
     return members.of(np.argsort(members.nodes))
 
 
-def _read(row: Row) -> Membership:
+def members_of(row: MembersRow) -> Membership:
+    """The members in one row, in its order."""
+    names: tuple[Literal["ids", "ranks", "hashes", "facts"], ...]
     names = ("ids", "ranks", "hashes", "facts")
     nodes, rank, text, facts = (np.asarray(row[name], dtype=np.int64) for name in names)
     return Membership(nodes, np.full(len(nodes), row["partition"]), rank, text, facts)
+
+
+def join_members(parts: Sequence[Membership]) -> Membership:
+    """Several memberships one after another; empty without any."""
+
+    def column(name: str) -> NDArray[np.int64]:
+        return np.concatenate([np.empty(0, np.int64), *(getattr(part, name) for part in parts)])
+
+    return Membership(*(column(field.name) for field in fields(Membership)))
 
 
 async def delete_members(db: Database, generations: Sequence[str]) -> None:

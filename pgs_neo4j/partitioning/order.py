@@ -1,17 +1,17 @@
-"""Says which graph to partition and how, and with which connections."""
+"""Which graph to partition and how, and the connections that do it."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.gds import GDS
+from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning import drift
 from pgs_neo4j.retrieval.space import Space
 
 OpenGDS = Callable[[], Awaitable[GDS]]
@@ -46,4 +46,13 @@ class PartitionTools:
 
 def settings_digest(order: PartitionOrder, space: Space) -> str:
     """A digest of everything but the graph that decides its partitions."""
-    return drift.settings_of(order.config, space, order.mapping)
+    config = order.config
+    knobs = {
+        "min": config.min_community_size,
+        "max": config.target_partition_max,
+        "tokens": config.max_partition_tokens,
+        "algorithm": config.algorithm,
+        "seed": config.random_seed,
+        "centroid": config.centroid,
+    }
+    return digest([knobs, space.signature, asdict(order.mapping)])

@@ -1,6 +1,8 @@
-"""An order of nodes in which like stands near like, for what no relationship can place."""
+"""Orders nodes by similarity, to divide pools that no relationship can."""
 
 from __future__ import annotations
+
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,21 +23,31 @@ WIDTH = 64
 MOST_NODES = 1000
 
 
-async def pool_order(
-    db: Database, mapping: GraphMapping, found: View, pooled: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """Ranks (n,) for dividing pools: by stored embedding, and by words where there is none.
+class FeaturesRow(TypedDict):
+    """The row of ``read_features``: lists in parallel, empty vectors if missing."""
 
-    Nodes outside of pools come last, in their own order.
+    ids: list[int]
+    vectors: list[list[float]]
+    texts: list[list[object]]
+
+
+async def pool_order(
+    db: Database, mapping: GraphMapping, view: View, pooled: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Ranks ``(n,)`` of all scanned nodes, for dividing pools.
+
+    ``pooled`` ``(n,)`` marks the nodes in pools. They are ordered by stored embedding, or by their
+    words without one. The others come last, in their own order.
     """
     chosen = np.flatnonzero(pooled)
     features = np.zeros((len(chosen), WIDTH), dtype=np.float32)
-    ids = found.ids[chosen]
-    dimensions = found.embedding_dimensions or 0
+    ids = view.ids[chosen]
+    dimensions = view.embedding_dimensions or 0
 
     async def use(rows: list[Row]) -> None:
-        place = np.searchsorted(ids, np.asarray(rows[0]["ids"], dtype=np.int64))
-        features[place] = await _features(rows[0], dimensions)
+        row = cast("FeaturesRow", rows[0])
+        place = np.searchsorted(ids, np.asarray(row["ids"], dtype=np.int64))
+        features[place] = await compute_features(row, dimensions)
 
     query = queries.get("partitioning/read_features")
     await in_order(
@@ -47,7 +59,7 @@ async def pool_order(
                 embedding=mapping.embedding or "",
                 dimensions=dimensions,
             )
-            for part in portions(found.sizes[chosen] + dimensions, MOST_NODES)
+            for part in portions(view.sizes[chosen] + dimensions, MOST_NODES)
         ),
         use,
     )
@@ -56,11 +68,11 @@ async def pool_order(
     return rank
 
 
-async def _features(row: Row, dimensions: int) -> NDArray[np.float32]:
-    """Short vectors (k, WIDTH) of some nodes, zero where a node has neither vector nor words.
+async def compute_features(row: FeaturesRow, dimensions: int) -> NDArray[np.float32]:
+    """Short vectors ``(k, WIDTH)`` float32 of some nodes, in the row's order.
 
-    Vectors and words have nothing to do with each other, so where a graph has vectors either
-    kind gets a half of the space of its own.
+    A node with neither vector nor words gets zeros. Vectors and words cannot be compared, so where
+    a graph has vectors each kind fills its own half of the columns.
     """
     texts = [
         "" if vector else joined_text(text)
@@ -81,6 +93,6 @@ async def _hashed(texts: list[str]) -> NDArray[np.float32]:
 
 
 def _projected(rows: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    """The rows (k, d) in fewer dimensions, each of length one or zero."""
+    """The rows ``(k, d)`` at unit length, projected to ``(k, width)``."""
     plane = np.random.default_rng(0).standard_normal((rows.shape[1], width), dtype=np.float32)
     return np.asarray(unit(rows) @ plane, dtype=np.float32)

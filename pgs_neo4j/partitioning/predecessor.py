@@ -1,4 +1,4 @@
-"""The generation before, as the next one sees it."""
+"""The current generation, as the next one builds on it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.model import Generation, Partition
-from pgs_neo4j.partitioning.drift import Compared
+from pgs_neo4j.partitioning.drift import Comparison
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """The generation before: what it was, its partitions by id, and how it compares."""
+class Predecessor:
+    """The earlier generation, its partitions by id, and its comparison."""
 
     generation: Generation
     partitions: tuple[Partition, ...]
-    compared: Compared
+    comparison: Comparison
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """Partition of each scanned node (n,), counted from 0, -1 for one that had none."""
-        return self.compared.labels
+        """Partition ``(n,)`` of each scanned node from 0, or -1."""
+        return self.comparison.labels
 
     @property
     def bound(self) -> NDArray[np.int64]:
-        """The labels without pools: nothing holds their nodes together."""
+        """The labels ``(n,)`` with -1 for pools, whose nodes nothing binds."""
         pool = np.asarray([part.pool for part in self.partitions] + [True])
         return np.where(pool[self.labels], -1, self.labels)

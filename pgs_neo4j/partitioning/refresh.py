@@ -1,8 +1,8 @@
-"""A generation refreshed: only texts, weights, or embeddings changed, and no relationship.
+"""Refreshes a generation in which no relationship changed, only node contents.
 
-The partitions stay what they are. Those in which something changed are written and described
-anew, the others are shared with the generation before; what a run reads of that one is left
-alone.
+The partitions stay what they are. Those in which a text, weight, or embedding changed are written
+and described again; the others are shared with the earlier generation. The partitions a run
+reads of that generation are left alone.
 """
 
 from __future__ import annotations
@@ -10,60 +10,65 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pgs_neo4j.partitioning import generation, writing
-from pgs_neo4j.partitioning.attempt import Attempt, building
-from pgs_neo4j.partitioning.build import flip
-from pgs_neo4j.partitioning.membership import ranked
-from pgs_neo4j.partitioning.predecessor import Before
+from pgs_neo4j.partitioning.attempt import Attempt, begin_generation
+from pgs_neo4j.partitioning.build import make_current
+from pgs_neo4j.partitioning.membership import rank_members
+from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.rows import uid
 from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.partitioning.writing import Source
+from pgs_neo4j.partitioning.writing import SharedPartitions
 
 
-async def refresh(attempt: Attempt, found: View, fingerprint: str, before: Before) -> bool:
-    """Write the refreshed generation and make it current; False when nodes vanished meanwhile."""
-    touched = set(before.compared.touched)
-    source = Source(before.generation, {part.id for part in before.partitions} - touched)
-    async with building(attempt) as name:
-        members = ranked(found, before.labels)
-        tokens = np.bincount(members.partition, found.tokens, len(before.partitions) + 1)
+async def refresh_generation(
+    attempt: Attempt, view: View, fingerprint: str, previous: Predecessor
+) -> bool:
+    """Write the refreshed generation and make it current; False if nodes vanished."""
+    touched = set(previous.comparison.touched)
+    shared = SharedPartitions(
+        previous.generation, {part.id for part in previous.partitions} - touched
+    )
+    async with begin_generation(attempt) as generation_id:
+        members = rank_members(view, previous.labels)
+        tokens = np.bincount(members.partition_ids, view.tokens, len(previous.partitions) + 1)
         drafts = [
-            replace(part, uid=uid(name, part.id), tokens=int(tokens[part.id]), parent=None)
+            replace(part, uid=uid(generation_id, part.id), tokens=int(tokens[part.id]), parent=None)
             if part.id in touched
             else part
-            for part in before.partitions
+            for part in previous.partitions
         ]
-        with attempt.clock.step("write"):
-            if not await writing.write(attempt, name, drafts, members, source):
-                await generation.abandon(attempt.db, name)
+        with attempt.timer.step("write"):
+            if not await writing.write(attempt, generation_id, drafts, members, shared):
+                await generation.abandon(attempt.db, generation_id)
                 return False
-        with attempt.clock.step("enrich"):
-            levels = await _levels(attempt, before)
+        with attempt.timer.step("enrich"):
+            levels = await _levels(attempt, previous)
             described = await writing.describe(
-                attempt, name, found, members, drafts, levels, source
+                attempt, generation_id, view, members, drafts, levels, shared
             )
         finished = replace(
-            before.generation,
-            id=name,
+            previous.generation,
+            id=generation_id,
             fingerprint=fingerprint,
             origin="refreshed",
-            issues=found.issues,
+            issues=view.issues,
             token=attempt.token,
             dimensions=described.dimensions,
             common=described.common,
         )
-        with attempt.clock.step("flip"):
-            await flip(attempt, finished, found)
+        with attempt.timer.step("flip"):
+            await make_current(attempt, finished, view)
     return True
 
 
-async def _levels(attempt: Attempt, before: Before) -> list[np.ndarray]:
-    """The hierarchy before, as places: for each level where its units are on the one above."""
-    above = await generation.read_units(attempt.db, before.generation.id)
+async def _levels(attempt: Attempt, previous: Predecessor) -> list[NDArray[np.int64]]:
+    """For each level ``(k,)``, the position of its units above."""
+    above = await generation.read_units(attempt.db, previous.generation.id)
     if not above:
         return []
-    levels = [[part.parent for part in before.partitions]]
+    levels = [[part.parent for part in previous.partitions]]
     top = max(unit.level for unit in above)
     levels += [[u.parent for u in above if u.level == level] for level in range(1, top)]
     return [np.asarray(level, dtype=np.int64) - 1 for level in levels]

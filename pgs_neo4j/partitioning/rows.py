@@ -1,24 +1,97 @@
-"""Generations, partitions, and units as they are stored: to properties, and back."""
+"""Generations, partitions, and units as rows of the database."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Row
-from pgs_neo4j.model import Adjacent, Generation, Partition, Unit
+from pgs_neo4j.model import Adjacent, Generation, Origin, Partition, Unit
 
 
-def uid(generation: str, partition: int, level: int = 0) -> str:
-    """The key of a partition, or of a unit above, that was made with a generation."""
-    return f"{generation}:{partition}" if not level else f"{generation}:{level}:{partition}"
+class StoredGeneration(TypedDict):
+    """Properties of a ``:PgsGeneration``; older releases wrote fewer.
+
+    ``issues`` and ``seconds`` are JSON objects.
+    """
+
+    id: str
+    created_at: str
+    algorithm: str
+    fingerprint: str
+    node_count: int
+    relationship_count: int
+    partition_count: int
+    modularity: float
+    sizes: list[int]
+    pooled_nodes: int
+    issues: str
+    embedder: NotRequired[str | None]
+    dimensions: NotRequired[int | None]
+    origin: NotRequired[Origin]
+    raw_modularity: NotRequired[float]
+    conductance: NotRequired[float]
+    split: NotRequired[int]
+    merged: NotRequired[int]
+    pools: NotRequired[int]
+    levels: NotRequired[list[int]]
+    seconds: NotRequired[str]
+    token: NotRequired[str | None]
+    settings: NotRequired[str]
+    common: NotRequired[list[str]]
+    grown: NotRequired[float]
 
 
-def properties(generation: Generation, **more: Any) -> Row:
-    """What is stored on the generation's node: its figures, and ``more``."""
+class StoredPartition(TypedDict):
+    """Properties of a ``:PgsPartition`` of level 0."""
+
+    id: int
+    uid: str
+    lineage: str
+    size: int
+    tokens: int
+    keywords: list[str]
+    summary: str
+    pool: bool
+    centroid: NotRequired[list[float] | None]
+
+
+class StoredUnit(TypedDict):
+    """Properties of a ``:PgsPartition`` of a level above 0."""
+
+    id: int
+    level: int
+    size: int
+    partitions: int
+    keywords: list[str]
+    centroid: NotRequired[list[float] | None]
+
+
+class PartitionRow(TypedDict):
+    """A row of ``read_partitions``; ``adjacent`` holds id, edges, and weight."""
+
+    partition: StoredPartition
+    adjacent: list[tuple[int, int, float]]
+    parent: int | None
+
+
+class UnitRow(TypedDict):
+    """A row of ``read_units``."""
+
+    unit: StoredUnit
+    parent: int | None
+
+
+def uid(generation_id: str, number: int, level: int = 0) -> str:
+    """The unique key of a partition, or of a unit at ``level``."""
+    return f"{generation_id}:{level}:{number}" if level else f"{generation_id}:{number}"
+
+
+def generation_properties(generation: Generation, **more: object) -> Row:
+    """The properties of a generation's node: its figures, and ``more``."""
     return {
         "algorithm": generation.algorithm,
         "fingerprint": generation.fingerprint,
@@ -38,7 +111,7 @@ def properties(generation: Generation, **more: Any) -> Row:
         "merged": generation.merged,
         "pools": generation.pools,
         "levels": list(generation.levels),
-        "seconds": json.dumps({k: round(v, 3) for k, v in generation.seconds.items()}),
+        "seconds": json.dumps({step: round(s, 3) for step, s in generation.seconds.items()}),
         "token": generation.token,
         "settings": generation.settings,
         "common": list(generation.common),
@@ -47,7 +120,7 @@ def properties(generation: Generation, **more: Any) -> Row:
     }
 
 
-def generation_of(graph: str, stored: dict[str, Any]) -> Generation:
+def generation_of(graph: str, stored: StoredGeneration) -> Generation:
     """A generation from its stored properties."""
     return Generation(
         id=stored["id"],
@@ -80,7 +153,7 @@ def generation_of(graph: str, stored: dict[str, Any]) -> Generation:
 
 
 def partition_row(partition: Partition) -> Row:
-    """What is stored on a partition's node."""
+    """The properties of a partition's node."""
     return {
         "uid": partition.uid,
         "id": partition.id,
@@ -95,30 +168,29 @@ def partition_row(partition: Partition) -> Row:
     }
 
 
-def partition_of(
-    stored: dict[str, Any], adjacent: list[list[Any]], parent: int | None
-) -> Partition:
-    """A partition from its properties, ``[id, edges, weight]`` of those near, and its parent."""
-    links = sorted((Adjacent(i, edges, weight) for i, edges, weight in adjacent), key=_nearness)
+def partition_of(row: PartitionRow) -> Partition:
+    """A partition from its row, adjacent partitions by nearness."""
+    stored = row["partition"]
+    links = (Adjacent(number, edges, weight) for number, edges, weight in row["adjacent"])
     return Partition(
         id=stored["id"],
         size=stored["size"],
         tokens=stored["tokens"],
         keywords=tuple(stored["keywords"]),
         summary=stored["summary"],
-        adjacent=tuple(links),
+        adjacent=tuple(sorted(links, key=_nearness)),
         centroid=_array(stored.get("centroid")),
         pool=stored["pool"],
         uid=stored["uid"],
         lineage=stored["lineage"],
-        parent=parent,
+        parent=row["parent"],
     )
 
 
-def unit_row(generation: str, unit: Unit) -> Row:
-    """What is stored on a unit's node."""
+def unit_row(generation_id: str, unit: Unit) -> Row:
+    """The properties of a unit's node."""
     return {
-        "uid": uid(generation, unit.id, unit.level),
+        "uid": uid(generation_id, unit.id, unit.level),
         "id": unit.id,
         "level": unit.level,
         "size": unit.size,
@@ -128,8 +200,9 @@ def unit_row(generation: str, unit: Unit) -> Row:
     }
 
 
-def unit_of(stored: dict[str, Any], parent: int | None) -> Unit:
-    """A unit from its stored properties, and its parent."""
+def unit_of(row: UnitRow) -> Unit:
+    """A unit from its row."""
+    stored = row["unit"]
     return Unit(
         id=stored["id"],
         level=stored["level"],
@@ -137,7 +210,7 @@ def unit_of(stored: dict[str, Any], parent: int | None) -> Unit:
         partitions=stored["partitions"],
         keywords=tuple(stored["keywords"]),
         centroid=_array(stored.get("centroid")),
-        parent=parent,
+        parent=row["parent"],
     )
 
 
@@ -150,4 +223,5 @@ def _array(stored: list[float] | None) -> NDArray[np.float32] | None:
 
 
 def _nearness(adjacent: Adjacent) -> tuple[int, float, int]:
+    """Sort key: most relationships first, then the largest weight, then the id."""
     return -adjacent.edges, -adjacent.weight, adjacent.id

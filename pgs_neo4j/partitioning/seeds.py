@@ -1,4 +1,4 @@
-"""Marks the partitions of a generation, so that GDS can begin from them."""
+"""Marks the partitions of a generation for GDS to begin from."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from pgs_neo4j.gds import Seeds, seed_label
 
 
 async def prepare(db: Database, graph: str) -> None:
-    """Have the label of a graph's seeds known to the database, and nothing marked with it.
+    """Create the label of a graph's seeds and unmark all nodes.
 
-    The name is made here, before a change token is taken: the database counts a new name as
-    a commit of its own.
+    Called before a change token is read: the database counts a new name as a commit.
     """
     label = seed_label(graph)
     await db.write(queries.get("partitioning/create_seed_labels"), label=label)
@@ -24,13 +23,13 @@ async def prepare(db: Database, graph: str) -> None:
 
 
 async def clear(db: Database, graph: str) -> None:
-    """Take the marks away."""
+    """Remove the marks."""
     await db.write(queries.get("partitioning/delete_seeds"), label=seed_label(graph))
 
 
 @asynccontextmanager
-async def marked(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
-    """The partitions of a generation, marked for as long as GDS reads them."""
+async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
+    """Mark the partitions of a generation while GDS reads them."""
     label = seed_label(graph)
     rows = await db.write(queries.get("partitioning/set_seeds"), generation=generation, label=label)
     try:

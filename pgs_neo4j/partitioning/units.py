@@ -1,4 +1,4 @@
-"""Describes the hierarchy above the partitions out of what is known of them."""
+"""Describes the hierarchy above the partitions from their descriptions."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ KEYWORDS = 20
 def build(
     partitions: Sequence[Partition], levels: Sequence[NDArray[np.int64]]
 ) -> tuple[list[Partition], list[Unit]]:
-    """The partitions with their parent, and the units above them, level by level.
+    """Build the units above the partitions.
 
-    ``levels`` are places as ``graph.hierarchy`` gives them; partition ids count from 1.
+    Returns the partitions with their parent, and the units by level and id. Each of ``levels`` is
+    ``(k,)``, positions as :func:`pgs_neo4j.graph.hierarchy.hierarchy` returns them. Partition ids
+    count from 1.
     """
     below: Sequence[Partition | Unit] = partitions
-    made: list[list[Unit]] = []
+    above: list[list[Unit]] = []
     for number, place in enumerate(levels, start=1):
         children: dict[int, list[Partition | Unit]] = defaultdict(list)
         for child, at in zip(below, place.tolist(), strict=True):
             children[at].append(child)
         level = [_unit(number, at + 1, children[at]) for at in sorted(children)]
-        made.append(level)
+        above.append(level)
         below = level
     parents = [(place + 1).tolist() for place in levels]
-    named = [
-        [replace(unit, parent=parent) for unit, parent in zip(level, above, strict=True)]
-        for level, above in zip(made[:-1], parents[1:], strict=True)
+    linked = [
+        [replace(unit, parent=parent) for unit, parent in zip(level, parent_ids, strict=True)]
+        for level, parent_ids in zip(above[:-1], parents[1:], strict=True)
     ]
-    units = [unit for level in (*named, *made[-1:]) for unit in level]
+    units = [unit for level in (*linked, *above[-1:]) for unit in level]
     if not parents:
         return list(partitions), units
     return [replace(p, parent=q) for p, q in zip(partitions, parents[0], strict=True)], units
@@ -53,7 +55,7 @@ def _unit(level: int, number: int, children: Sequence[Partition | Unit]) -> Unit
 
 
 def _keywords(children: Sequence[Partition | Unit]) -> tuple[str, ...]:
-    """The words that stand highest with the most nodes beneath."""
+    """The words that rank highest for the most nodes below."""
     score: dict[str, float] = defaultdict(float)
     for child in children:
         for place, word in enumerate(child.keywords):
@@ -62,9 +64,9 @@ def _keywords(children: Sequence[Partition | Unit]) -> tuple[str, ...]:
 
 
 def _centroid(children: Sequence[Partition | Unit]) -> NDArray[np.float32] | None:
-    known = [child for child in children if child.centroid is not None]
-    if not known:
+    with_centroid = [child for child in children if child.centroid is not None]
+    if not with_centroid:
         return None
-    rows = np.array([child.centroid for child in known], dtype=np.float64)
-    mean = np.average(rows, axis=0, weights=[child.size for child in known])
+    rows = np.array([child.centroid for child in with_centroid], dtype=np.float64)
+    mean = np.average(rows, axis=0, weights=[child.size for child in with_centroid])
     return np.asarray(mean, dtype=np.float32)

@@ -1,7 +1,7 @@
-"""Writes the partitions of a new generation and describes them; what did not change is shared.
+"""Writes and describes the partitions of a generation; unchanged ones are shared.
 
-A partition that two generations share is one node with one set of members. They stand in it in
-the order they stood in when it was made, although what they weigh may have changed a little.
+Two generations share a partition as one node with one set of members. The members stay in the
+order of when it was built, although their weights may have changed a little.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pgs_neo4j.partitioning.scan.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """The generation before, and the ids of the partitions that are shared with it."""
+class SharedPartitions:
+    """The earlier generation and the ids of its partitions to share."""
 
     generation: Generation
-    shared: Collection[int]
+    partition_ids: Collection[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Partitions by id, the units above them, and the words too common to be keywords."""
+    """Partitions by id, the units above, and words too common as keywords."""
 
     partitions: Sequence[Partition]
     units: Sequence[Unit]
@@ -37,59 +37,66 @@ class Described:
 
     @property
     def dimensions(self) -> int | None:
-        """Length of the centroids, None when there is none."""
+        """Length of the centroids, None without any."""
         return next((len(p.centroid) for p in self.partitions if p.centroid is not None), None)
 
 
 async def write(
     attempt: Attempt,
-    name: str,
-    parts: Sequence[Partition],
+    generation_id: str,
+    partitions: Sequence[Partition],
     members: Membership,
-    source: Source | None,
+    shared: SharedPartitions | None,
 ) -> bool:
-    """Write partitions, by id from 1, with whom they hold and whom they are adjacent to.
+    """Write partitions, by id from 1, with their members and adjacent partitions.
 
-    False when nodes vanished meanwhile. Raises LeaseLostError.
+    False if nodes vanished. Raises LeaseLostError.
     """
-    shared = source.shared if source is not None else ()
-    if source is not None and shared:
-        await generation.share(attempt.db, attempt.graph, source.generation.id, name, shared)
-    fresh = [part for part in parts if part.id not in shared]
-    await generation.write_partitions(attempt.db, attempt.graph, name, fresh)
-    keys = [part.uid for part in parts]
+    shared_ids = shared.partition_ids if shared is not None else ()
+    if shared is not None and shared_ids:
+        await generation.share(
+            attempt.db, attempt.graph, shared.generation.id, generation_id, shared_ids
+        )
+    fresh = [part for part in partitions if part.id not in shared_ids]
+    await generation.write_partitions(attempt.db, attempt.graph, generation_id, fresh)
+    uids = [part.uid for part in partitions]
     links = [
-        (keys[part.id - 1], keys[near.id - 1], near.edges, near.weight)
-        for part in parts
+        (uids[part.id - 1], uids[near.id - 1], near.edges, near.weight)
+        for part in partitions
         for near in part.adjacent
     ]
-    await generation.write_adjacents(attempt.db, attempt.graph, name, links)
+    await generation.write_adjacents(attempt.db, attempt.graph, generation_id, links)
     chosen = members
-    if shared:
-        chosen = members.of(np.isin(members.partition, list(shared), invert=True))
+    if shared_ids:
+        chosen = members.of(np.isin(members.partition_ids, list(shared_ids), invert=True))
     await membership.write_members(
-        attempt.db, attempt.graph, name, keys, chosen, attempt.clock.on_event
+        attempt.db, attempt.graph, generation_id, uids, chosen, attempt.timer.on_event
     )
-    return await membership.count_members(attempt.db, name) == len(members.nodes)
+    return await membership.count_members(attempt.db, generation_id) == len(members.nodes)
 
 
 async def describe(
     attempt: Attempt,
-    name: str,
-    found: View,
+    generation_id: str,
+    view: View,
     members: Membership,
-    parts: Sequence[Partition],
+    partitions: Sequence[Partition],
     levels: Sequence[NDArray[np.int64]],
-    source: Source | None,
+    shared: SharedPartitions | None,
 ) -> Described:
-    """Describe what was written, and the units above. Raises LeaseLostError."""
-    shared = source.shared if source is not None else ()
-    kept = [part for part in parts if part.id in shared]
-    fresh = [part for part in parts if part.id not in shared]
-    known = source.generation.common if source is not None else ()
-    described, common = await enrich.describe(attempt, name, found, members, fresh, kept, known)
-    await generation.write_partitions(attempt.db, attempt.graph, name, described)
-    whole = sorted([*kept, *described], key=lambda part: part.id)
+    """Describe the written partitions and the units above. Raises LeaseLostError.
+
+    Each of ``levels`` is ``(k,)``, as :func:`pgs_neo4j.graph.hierarchy.hierarchy` returns it.
+    """
+    shared_ids = shared.partition_ids if shared is not None else ()
+    old = [part for part in partitions if part.id in shared_ids]
+    fresh = [part for part in partitions if part.id not in shared_ids]
+    common = shared.generation.common if shared is not None else ()
+    described, common_now = await enrich.describe(
+        attempt, generation_id, view, members, fresh, old, common
+    )
+    await generation.write_partitions(attempt.db, attempt.graph, generation_id, described)
+    whole = sorted([*old, *described], key=lambda part: part.id)
     whole, above = units.build(whole, levels)
-    await generation.write_units(attempt.db, attempt.graph, name, whole, above)
-    return Described(whole, above, tuple(sorted(common)))
+    await generation.write_units(attempt.db, attempt.graph, generation_id, whole, above)
+    return Described(whole, above, tuple(sorted(common_now)))

@@ -12,7 +12,7 @@ from pgs_neo4j.calls.queue import together
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.route import route_question, select
 from pgs_neo4j.pgs.run import Request, Work, check, prepare
 from pgs_neo4j.runs import session

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import Partition, Routing
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.relevance import route
 from pgs_neo4j.pgs.run import Request, Work
 from pgs_neo4j.retrieval.space import QuestionVector, embed_question

@@ -30,9 +30,9 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, RunStarted, Warned
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import GraphMapping, Mode, Usage
-from pgs_neo4j.partitioning import ensure
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import OpenGDS, PartitionOrder, PartitionTools
+from pgs_neo4j.partitioning.result import Partitioning, read_generation
 from pgs_neo4j.retrieval.space import QuestionVector, Space
 from pgs_neo4j.runs import keys, runs, session
 from pgs_neo4j.runs.runs import Handle, StoredRun
@@ -181,7 +181,7 @@ async def prepare(work: Work, request: Request) -> Partitioning:
     tools = PartitionTools(
         db=work.db, open_gds=work.open_gds, space=work.space, on_event=work.on_event
     )
-    work.partitioning = await ensure.ensure(order, tools)
+    work.partitioning = await ensure_partitions(order, tools)
     work.seconds["partition"] = perf_counter() - began
     return work.partitioning
 
@@ -259,7 +259,7 @@ async def _resumed(work: Work, request: Request, stored: StoredRun) -> Run:
         )
     await ensure_schema(work.db)
     handle = await runs.take_over(work.db, stored)
-    work.partitioning = await ensure.read_generation(work.db, stored.generation)
+    work.partitioning = await read_generation(work.db, stored.generation)
     before = stored.properties
     work.before = Usage(
         calls=before.get("calls") or 0,

@@ -18,7 +18,7 @@ from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import open_gds
 from pgs_neo4j.local import LocalOptions
-from pgs_neo4j.partitioning import build, ensure, generation
+from pgs_neo4j.partitioning import build, generation, result
 from pgs_neo4j.partitioning.scan import view
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.graphs import checksum
@@ -42,7 +42,7 @@ def before_scanning(patch: pytest.MonkeyPatch, restart: Restart) -> None:
 
 def after_detecting(patch: pytest.MonkeyPatch, restart: Restart) -> None:
     """Restart between the communities and the limits: the projection is gone."""
-    detect = build.detect
+    detect = build.detect_communities
 
     async def detected(*args: Any, **how: Any) -> Any:
         found = await detect(*args, **how)
@@ -105,7 +105,7 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
         assert restarts == number, moment.__name__
         after = await whole(db)
         assert after.id == (ended or before.id), moment.__name__
-        read = await ensure.read_current(db, "papers")
+        read = await result.read_current(db, "papers")
         assert read is not None
         assert read.generation.id == after.id
         (job,) = await list_jobs(db, "papers", limit=1)
@@ -122,7 +122,7 @@ async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
 ) -> None:
     """It is killed while GDS works; the job ends before it is back."""
     db, before, users = pgs.db, await whole(pgs.db), await checksum(pgs.db)
-    detect = build.detect
+    detect = build.detect_communities
 
     async def killed(*args: Any, **how: Any) -> Any:
         working = asyncio.create_task(detect(*args, **how))

@@ -22,7 +22,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.gds import GDS, list_leftovers
-from pgs_neo4j.partitioning import ensure
+from pgs_neo4j.partitioning import result
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on
@@ -196,7 +196,7 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
         await jobs.kill(step)
         after = await whole(db)
         assert (after.id != before.id) == (step == "prune"), step
-        read = await ensure.read_current(db, "papers")
+        read = await result.read_current(db, "papers")
         assert read is not None
         assert read.generation.id == after.id
         assert await lease.unreleased(db, "papers") == (step != "check")

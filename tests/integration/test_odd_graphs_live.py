@@ -15,9 +15,9 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import ignore
 from pgs_neo4j.gds import GDS, list_leftovers
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning import ensure as partition
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.retrieval.space import Space
 from tests.graphs import count
 
@@ -69,10 +69,10 @@ def ensure(db: Database, gds: GDS) -> Ensure:
         await catalog.add(db, "odd", mapping)
         order = PartitionOrder(graph="odd", mapping=mapping, config=config)
         tools = PartitionTools(db=db, open_gds=opened, space=Space("none"), on_event=ignore)
-        made = await partition.ensure(order, tools)
+        made = await ensure_partitions(order, tools)
         await holds_together(db, made, least, most)
         assert await list_leftovers(gds) == []
-        again = await partition.ensure(order, tools)
+        again = await ensure_partitions(order, tools)
         assert again.reused
         assert again.generation.id == made.generation.id
         return made

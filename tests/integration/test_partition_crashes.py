@@ -15,8 +15,8 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseUnavailableError
 from pgs_neo4j.gds import GDS
-from pgs_neo4j.partitioning import ensure
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning import result
+from pgs_neo4j.partitioning.result import Partitioning
 from tests.conftest import Endpoint
 from tests.engines import engine_on
 from tests.graphs import checksum, papers
@@ -194,7 +194,7 @@ async def test_a_crash_at_any_write_leaves_old_or_new(
             failed += seen[at - 1 : at]
             after = await whole(db)
             assert (after.id != before.id) == ("partitioning/set_current" in done)
-            read = await ensure.read_current(db, "papers")
+            read = await result.read_current(db, "papers")
             assert read is not None
             assert read.generation.id == after.id
             assert tuple(part.size for part in read.partitions) == after.sizes

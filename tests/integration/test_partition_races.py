@@ -17,7 +17,7 @@ from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError, GDSMemoryError
 from pgs_neo4j.events import Event, OnEvent, Warned, ignore
 from pgs_neo4j.gds import GDS, refuse_if_too_large
-from pgs_neo4j.partitioning import build, ensure, writing
+from pgs_neo4j.partitioning import build, ensure, result, writing
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on, engine_on_papers
@@ -100,7 +100,7 @@ async def test_ten_thousand_reads_during_flips_see_all_old_or_all_new(
                 found = await whole(own)
                 seen.setdefault(found.id, set()).add(found.sizes)
             else:
-                made = await ensure.read_current(own, "papers")
+                made = await result.read_current(own, "papers")
                 assert made is not None
                 sizes = tuple(part.size for part in made.partitions)
                 assert sizes == made.generation.sizes
@@ -182,7 +182,7 @@ async def test_while_another_engine_builds_a_question_uses_what_there_is(
         assert not building.done()
         warned = [event.message for event in told if isinstance(event, Warned)]
         assert any("waiting for up to" in message for message in warned), warned
-        assert any("goes on with the partitions of" in message for message in warned), warned
+        assert any("continuing with the partitions of" in message for message in warned), warned
         assert {sweep.generation for sweep in answer.sweeps} == {first.generation.id}
         go.set()
         made = await building

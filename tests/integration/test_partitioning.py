@@ -16,7 +16,7 @@ from pgs_neo4j.gds import list_leftovers
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import build, generation, membership, writing
-from pgs_neo4j.partitioning import ensure as partition
+from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.retrieval.space import Space, choose
 from tests.graphs import checksum, count, papers
@@ -36,7 +36,7 @@ def ensure(db, gds):
         tools = PartitionTools(
             db=db, open_gds=opened, space=space or Space("none"), on_event=ignore
         )
-        return await partition.ensure(order, tools)
+        return await ensure_partitions(order, tools)
 
     return run
 

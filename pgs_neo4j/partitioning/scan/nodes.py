@@ -1,9 +1,12 @@
-"""Scans the nodes of a view. Texts are hashed and measured as they come by and never held."""
+"""Scans the nodes of a view.
+
+Texts are hashed and measured, not stored.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +20,26 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.node_text import joined_text
 from pgs_neo4j.text.tokens import estimate_bytes
 
-PROBES = 4  # components of a vector that tell whether it changed
+PROBES = 4  # components of a vector that show whether it changed
 FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the room of a longer one
+
+
+class NodesRow(TypedDict):
+    """The row of ``read_nodes``: lists in parallel."""
+
+    ids: list[int]
+    texts: list[list[object]]
+    weights: list[float]
+    dimensions: list[int]
+    probes: list[list[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """What was found of the nodes, all (n,) in the order of ``ids``, which ascend."""
+    """The scanned nodes, all ``(n,)`` in ascending order of ``ids``.
+
+    ``sizes`` approximate the characters of each text. ``facts`` hash weight and embedding.
+    """
 
     ids: NDArray[np.int64]
     sizes: NDArray[np.int64]
@@ -37,15 +53,18 @@ class Nodes:
 async def read_ids(
     db: Database, mapping: GraphMapping
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Internal ids (n,) of the view's nodes, ascending, and about the characters of each text."""
-    found = await db.read(
+    """Internal ids ``(n,)`` of the view's nodes, ascending, and text sizes ``(n,)``.
+
+    A size is the approximate number of characters.
+    """
+    rows = await db.read(
         queries.get("partitioning/read_node_sizes"),
         labels=list(mapping.labels),
         text=list(mapping.text),
     )
-    ids = np.asarray(found[0]["ids"], dtype=np.int64)
+    ids = np.asarray(rows[0]["ids"], dtype=np.int64)
     order = np.argsort(ids)
-    return ids[order], np.asarray(found[0]["sizes"], dtype=np.int64)[order]
+    return ids[order], np.asarray(rows[0]["sizes"], dtype=np.int64)[order]
 
 
 async def scan_nodes(
@@ -55,12 +74,15 @@ async def scan_nodes(
     sizes: NDArray[np.int64],
     on_event: OnEvent,
 ) -> Nodes:
-    """Read the nodes of these ids; one that has vanished is left out."""
+    """Read the nodes ``ids`` ``(n,)``, ascending; vanished ones are left out.
+
+    ``sizes`` ``(n,)`` bound the portions.
+    """
     text = list(mapping.text)
-    facts = _NodeFacts.empty(len(ids))
+    facts = NodeFacts.empty(len(ids))
 
     async def use(rows: list[Row]) -> None:
-        facts.fill(ids, rows[0])
+        facts.fill(ids, cast("NodesRow", rows[0]))
         on_event(Progressed("partition", facts.seen, len(ids), "nodes scanned"))
 
     query = queries.get("partitioning/read_nodes")
@@ -77,21 +99,15 @@ async def scan_nodes(
         ),
         use,
     )
-    kept = facts.there
-    return Nodes(
-        ids=ids[kept],
-        sizes=sizes[kept],
-        weight=facts.weight[kept],
-        tokens=facts.tokens[kept],
-        text_hash=facts.text_hash[kept],
-        facts=facts.hashed()[kept],
-        dimensions=facts.dimensions[kept],
-    )
+    return facts.nodes(ids, sizes)
 
 
 @dataclass(slots=True)
-class _NodeFacts:
-    """Arrays (n,) that fill as portions arrive; ``there`` marks the nodes that did."""
+class NodeFacts:
+    """Arrays ``(n,)`` that fill as portions arrive.
+
+    ``there`` marks the nodes that arrived.
+    """
 
     there: NDArray[np.bool_]
     weight: NDArray[np.float64]
@@ -102,9 +118,10 @@ class _NodeFacts:
     seen: int = 0
 
     @staticmethod
-    def empty(count: int) -> _NodeFacts:
+    def empty(count: int) -> NodeFacts:
+        """Facts of ``count`` nodes that have not arrived."""
         whole = np.zeros(count, dtype=np.int64)
-        return _NodeFacts(
+        return NodeFacts(
             there=np.zeros(count, dtype=np.bool_),
             weight=np.full(count, np.nan),
             tokens=whole,
@@ -113,7 +130,8 @@ class _NodeFacts:
             mix=np.zeros(count, dtype=np.uint64),
         )
 
-    def fill(self, ids: NDArray[np.int64], row: Row) -> None:
+    def fill(self, ids: NDArray[np.int64], row: NodesRow) -> None:
+        """Take in a portion; ``ids`` ``(n,)`` are those of all nodes, ascending."""
         place = np.searchsorted(ids, np.asarray(row["ids"], dtype=np.int64))
         self.seen += len(place)
         self.there[place] = True
@@ -126,27 +144,44 @@ class _NodeFacts:
         for column in range(probes.shape[1]):
             self.mix[place] = mixed_with(self.mix[place], probes[:, column].view(np.uint64))
 
-    def _measure(self, place: NDArray[np.int64], texts: list[list[Any]]) -> None:
+    def _measure(self, place: NDArray[np.int64], texts: list[list[object]]) -> None:
         for at, values in zip(place.tolist(), texts, strict=True):
             if text := joined_text(values):
                 data = encoded(text)
                 self.tokens[at] = estimate_bytes(len(data))
                 self.text_hash[at] = hash64(data)
 
+    def nodes(self, ids: NDArray[np.int64], sizes: NDArray[np.int64]) -> Nodes:
+        """The nodes that arrived, of all ``ids`` and ``sizes`` ``(n,)``."""
+        there = self.there
+        return Nodes(
+            ids=ids[there],
+            sizes=sizes[there],
+            weight=self.weight[there],
+            tokens=self.tokens[there],
+            text_hash=self.text_hash[there],
+            facts=self.hashed()[there],
+            dimensions=self.dimensions[there],
+        )
+
     def hashed(self) -> NDArray[np.int64]:
+        """Hash ``(n,)`` int64 of weight and embedding."""
         mix = mixed_with(self.mix, self.weight.view(np.uint64))
         mix = mixed_with(mix, self.dimensions.view(np.uint64))
         return (mix >> np.uint64(64 - FACT_BITS)).astype(np.int64)
 
 
 def _probes(rows: list[list[float]]) -> NDArray[np.float64]:
-    """The components (k, PROBES), 0 where there is no vector; no column when none has one."""
+    """The components ``(k, PROBES)``, 0 where a node has no vector.
+
+    Without any vector the result is ``(k, 0)``.
+    """
     if not any(rows):
         return np.empty((len(rows), 0))
     return np.asarray([row or [0.0] * PROBES for row in rows], dtype=np.float64)
 
 
 def node_hashes(nodes: Nodes) -> NDArray[np.uint64]:
-    """One hash (n,) of all that is known of each node."""
+    """One hash ``(n,)`` uint64 of everything scanned of each node."""
     mix = mixed_with(nodes.ids.view(np.uint64), nodes.text_hash.view(np.uint64))
     return mixed_with(mix, nodes.facts.view(np.uint64))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,21 @@ from pgs_neo4j.model import GraphMapping
 PARALLEL = 3  # statements in flight
 
 
+class RelationshipsRow(TypedDict):
+    """A row of ``read_relationships``: one type, the lists in parallel."""
+
+    type: str
+    sources: list[int]
+    targets: list[int]
+    weights: list[float]
+
+
 @dataclass(frozen=True, slots=True)
 class Relationships:
-    """What was found, all (m,): ends as places among the nodes, weight, and a hash of it all.
+    """The scanned relationships, all ``(m,)``.
 
-    A weight that is no number is NaN.
+    ``source`` and ``target`` are positions among the nodes; ``hash`` covers everything. A weight
+    that is not a number is NaN.
     """
 
     source: NDArray[np.int64]
@@ -34,13 +45,13 @@ class Relationships:
 async def scan_relationships(
     db: Database, mapping: GraphMapping, ids: NDArray[np.int64], on_event: OnEvent
 ) -> Relationships:
-    """Read the relationships among the nodes of these ids, which ascend."""
+    """Read the relationships ``(m,)`` among the nodes ``ids`` ``(n,)``, ascending."""
     parts: list[Relationships] = []
-    place_of = _places(ids)
+    place_of = place_lookup(ids)
 
     async def use(rows: list[Row]) -> None:
         for row in rows:
-            parts.append(_edges(row, place_of))
+            parts.append(read_edges(cast("RelationshipsRow", row), place_of))
             seen = sum(len(part.source) for part in parts)
             on_event(Progressed("partition", seen, 0, "relationships scanned"))
 
@@ -57,8 +68,11 @@ async def scan_relationships(
     return _joined(parts)
 
 
-def _places(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
-    """What gives the place of each internal id among ``ids``, -1 for one that is not there."""
+def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
+    """A function from internal ids ``(k,)`` to positions ``(k,)`` in ``ids``.
+
+    ``ids`` ``(n,)`` ascend. The position of an id that is missing is -1.
+    """
     if len(ids) and ids[-1] < 8 * len(ids):  # ids are mostly dense, and a table is quick
         table = np.full(int(ids[-1]) + 2, -1, dtype=np.int64)
         table[ids] = np.arange(len(ids))
@@ -71,8 +85,13 @@ def _places(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArray[np.
     return look_up
 
 
-def _edges(row: Row, place_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Relationships:
-    """The relationships of a portion that stay inside the view; all are of one type."""
+def read_edges(
+    row: RelationshipsRow, place_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]
+) -> Relationships:
+    """The relationships of a row whose two ends are in the view.
+
+    ``place_of`` maps ids ``(k,)`` to positions ``(k,)``.
+    """
     source_ids = np.asarray(row["sources"], dtype=np.int64)
     target_ids = np.asarray(row["targets"], dtype=np.int64)
     source, target = place_of(source_ids), place_of(target_ids)
@@ -94,9 +113,9 @@ def _joined(parts: list[Relationships]) -> Relationships:
     )
 
 
-def among(edges: Relationships, kept: NDArray[np.bool_]) -> Relationships:
-    """The relationships between the nodes that are kept, by their places among those."""
-    place = np.cumsum(kept) - 1
-    inside = kept[edges.source] & kept[edges.target]
+def restrict(edges: Relationships, chosen: NDArray[np.bool_]) -> Relationships:
+    """The relationships between ``chosen`` ``(n,)`` nodes, positions among those."""
+    place = np.cumsum(chosen) - 1
+    inside = chosen[edges.source] & chosen[edges.target]
     source, target = place[edges.source[inside]], place[edges.target[inside]]
     return Relationships(source, target, edges.weight[inside], edges.hash[inside])

@@ -1,7 +1,7 @@
-"""Scans the mapped view of the user's graph: what partitioning needs, and its fingerprint.
+"""Scans the mapped view of the user's graph, and computes its fingerprint.
 
 Nodes and relationships leave the database as lists, in portions of a bounded size. Texts are
-hashed and measured as they come by and never held.
+hashed and measured as they arrive and not stored.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.portions import together
+from pgs_neo4j.errors import EmptyGraphError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.graph.hashes import digest, total
 from pgs_neo4j.graph.sketch import sketch
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.nodes import Nodes, node_hashes, read_ids, scan_nodes
-from pgs_neo4j.partitioning.scan.relationships import Relationships, among, scan_relationships
+from pgs_neo4j.partitioning.scan.relationships import Relationships, restrict, scan_relationships
 
-# Of a relationship that binds; the projection's limits, too. GDS fails far above and below.
+# Limits of a weight that binds, as in the projection. GDS fails far above and below.
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e12
-# What GDS would take otherwise than we do, were it to read the relationships by itself.
+# Issues that GDS would treat otherwise if it read the relationships itself.
 UNCLEAN = (
     "self_loops",
     "relationships_without_weight",
@@ -34,12 +35,13 @@ UNCLEAN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A scan of the user's graph. All node arrays are (n,) and ordered by internal id.
+    """A scan of the user's graph.
 
-    ``sizes`` are about the characters of each text, ``facts`` a hash of weight and embedding,
-    ``text_hash`` one of the text. ``source`` and ``target`` (m,) index into the nodes and
-    ``weight`` (m,) is as it was found, NaN where it is no number. ``sketch`` summarizes the
-    relationships, and ``issues`` counts what was out of the ordinary.
+    Node arrays are ``(n,)``, in ascending order of internal ids. ``sizes`` approximate the
+    characters of each text. ``facts`` hash weight and embedding, ``text_hash`` the text.
+    ``source`` and ``target`` ``(m,)`` index into the nodes. ``weight`` ``(m,)`` is as stored, NaN
+    where it is not a number. ``sketch`` summarizes the relationships; ``issues`` counts what was
+    out of the ordinary.
     """
 
     ids: NDArray[np.int64]
@@ -58,24 +60,30 @@ class View:
 
     @property
     def embedding_dimensions(self) -> int | None:
-        """The vector length most nodes have, the longer one on a tie; None without vectors."""
-        found = [(count, size) for size, count in self.dimensions.items() if size]
-        return max(found)[1] if found else None
+        """The most frequent vector length; None without vectors.
+
+        The longer one on a tie.
+        """
+        lengths = [(count, size) for size, count in self.dimensions.items() if size]
+        return max(lengths)[1] if lengths else None
 
     @property
     def clean(self) -> bool:
-        """Whether GDS may read the relationships itself: each weight a usable number, no loop."""
+        """Whether GDS may read the relationships itself.
+
+        That needs usable weights and no self-loops.
+        """
         return not any(name in self.issues for name in UNCLEAN)
 
     def fingerprint(self, settings: str) -> str:
-        """What decides whether a generation still holds: the content, and the settings."""
+        """Hash of content and settings; a generation holds while it is equal."""
         return digest([self.content_hash, settings])
 
 
 async def scan(db: Database, mapping: GraphMapping, on_event: OnEvent) -> View:
-    """Read the view once. Rows may come in any order; the result does not depend on it.
+    """Read the view once; the order of rows does not matter.
 
-    A node that vanishes while it is scanned is as one that was never there.
+    A node that vanishes during the scan is treated as if it never existed.
     """
     ids, sizes = await read_ids(db, mapping)
     nodes, edges = await together(
@@ -83,7 +91,7 @@ async def scan(db: Database, mapping: GraphMapping, on_event: OnEvent) -> View:
         scan_relationships(db, mapping, ids, on_event),
     )
     if len(nodes.ids) != len(ids):
-        edges = among(edges, np.isin(ids, nodes.ids, assume_unique=True))
+        edges = restrict(edges, np.isin(ids, nodes.ids, assume_unique=True))
     content = [total(node_hashes(nodes)), len(nodes.ids), total(edges.hash), len(edges.hash)]
     return View(
         ids=nodes.ids,
@@ -98,16 +106,25 @@ async def scan(db: Database, mapping: GraphMapping, on_event: OnEvent) -> View:
         dimensions=_counted(nodes.dimensions),
         sketch=sketch(edges.hash),
         content_hash=digest(content),
-        issues=_issues(mapping, nodes, edges),
+        issues=count_issues(mapping, nodes, edges),
     )
 
 
-def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
-    """Relationship weights as the projection uses them, and whether all count alike.
+def refuse_empty(graph: str, view: View) -> None:
+    """Raise EmptyGraphError when the view has no node."""
+    if not len(view.ids):
+        raise EmptyGraphError(
+            f"graph {graph} has no nodes: its mapping matches nothing in the database, so "
+            "check it with 'pgs graph show' and 'pgs inspect'"
+        )
 
-    No finite number counts 1, a negative one 0, others lie within the limits. When
-    nothing positive is left, every relationship counts 1: a graph whose weights are all zero
-    still has a structure.
+
+def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
+    """Relationship weights ``(m,)`` for the projection, and whether all are equal.
+
+    A weight that is not a finite number counts 1, a negative one 0; others are clipped to the
+    limits. Without any positive weight every relationship counts 1: a graph whose weights are all
+    zero still has a structure.
     """
     bounded = np.where(weight > 0, np.clip(weight, MIN_WEIGHT, MAX_WEIGHT), 0.0)
     cleaned = np.where(np.isfinite(weight), bounded, 1.0)
@@ -121,7 +138,8 @@ def _counted(dimensions: NDArray[np.int64]) -> dict[int, int]:
     return dict(zip(sizes.tolist(), counts.tolist(), strict=True))
 
 
-def _issues(mapping: GraphMapping, nodes: Nodes, edges: Relationships) -> dict[str, int]:
+def count_issues(mapping: GraphMapping, nodes: Nodes, edges: Relationships) -> dict[str, int]:
+    """Counts of everything out of the ordinary, without zeros."""
     source, target, weight = edges.source, edges.target, edges.weight
     proper = source != target
     low, high = np.minimum(source, target)[proper], np.maximum(source, target)[proper]

@@ -18,7 +18,7 @@ from pgs_neo4j.model import (
     GraphMapping,
     Partition,
 )
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.text.json_data import json_text, plain_data
 

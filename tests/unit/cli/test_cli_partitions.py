@@ -18,7 +18,7 @@ from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.graphs.partitions import described
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
-from pgs_neo4j.partitioning.ensure import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning
 
 
 def generation(**changed: object) -> Generation:

@@ -1,4 +1,4 @@
-"""Seconds per step, told as the steps begin."""
+"""Times the steps of a partitioning and reports each as it begins."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from time import perf_counter
 from pgs_neo4j.events import OnEvent, StepStarted
 
 
-class Clock:
-    """Times the steps of a partitioning; a step that is done twice adds up."""
+class StepTimer:
+    """Seconds per step, in ``seconds``; those of a repeated step add up."""
 
     def __init__(self, on_event: OnEvent) -> None:
         self.on_event = on_event
-        self.steps: dict[str, float] = {}
+        self.seconds: dict[str, float] = {}
         self._began = perf_counter()
 
     def elapsed(self) -> float:
-        """Seconds since the clock was made."""
+        """Seconds since the timer was created."""
         return perf_counter() - self._began
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Tell that a step begins, and add its seconds when it ends, well or not."""
+        """Report that a step begins; add its seconds at the end."""
         self.on_event(StepStarted("partition", name))
         began = perf_counter()
         try:
             yield
         finally:
-            self.steps[name] = self.steps.get(name, 0.0) + perf_counter() - began
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - began
