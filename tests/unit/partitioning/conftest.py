@@ -1,0 +1,108 @@
+"""Small scans, generations, and attempts that need no database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.lease import Lease
+from pgs_neo4j.events import Event
+from pgs_neo4j.graph.sketch import sketch
+from pgs_neo4j.model import Generation, GraphMapping, Partition
+from pgs_neo4j.partitioning.attempt import Attempt
+from pgs_neo4j.partitioning.scan.view import View
+from pgs_neo4j.partitioning.step_timer import StepTimer
+from pgs_neo4j.retrieval.space import Space
+from tests.fakes.database import Answer, FakeDatabase
+
+MakeAttempt = Callable[..., Attempt]
+
+
+def ints(*values: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """An int64 array."""
+    return np.asarray(values, dtype=np.int64)
+
+
+def view_of(ids: Sequence[int], pairs: Sequence[tuple[int, int]] = (), **parts: Any) -> View:
+    """A view of nodes with one token and the text hash of their id; edges by place."""
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    count = len(ids)
+    columns: dict[str, Any] = {
+        "ids": np.asarray(ids, dtype=np.int64),
+        "sizes": np.ones(count, dtype=np.int64),
+        "node_weight": np.full(count, np.nan),
+        "tokens": np.ones(count, dtype=np.int64),
+        "text_hash": np.asarray(ids, dtype=np.int64) * 10,
+        "facts": np.zeros(count, dtype=np.int64),
+        "source": ends[:, 0],
+        "target": ends[:, 1],
+        "weight": np.ones(len(ends)),
+        "dimensions": {0: count},
+        "sketch": sketch((ends[:, 0] * 1000 + ends[:, 1]).view(np.uint64)),
+        "content_hash": "content",
+    }
+    return View(**(columns | parts))
+
+
+def generation_of_sizes(*sizes: int, **parts: Any) -> Generation:
+    """A complete generation with partitions of these sizes."""
+    columns: dict[str, Any] = {
+        "id": "g1",
+        "graph": "papers",
+        "created_at": "2026-01-02T03:04:05Z",
+        "algorithm": "louvain",
+        "fingerprint": "f",
+        "node_count": sum(sizes),
+        "relationship_count": 0,
+        "partition_count": len(sizes),
+        "modularity": 0.5,
+        "sizes": sizes,
+        "pooled_nodes": 0,
+        "embedder": None,
+        "dimensions": None,
+    }
+    return Generation(**(columns | parts))
+
+
+def partition(number: int, size: int = 1, **parts: Any) -> Partition:
+    """A partition of the generation ``g1``."""
+    columns: dict[str, Any] = {
+        "id": number,
+        "uid": f"g1:{number}",
+        "lineage": f"g0:{number}",
+        "size": size,
+        "tokens": size,
+    }
+    return Partition(**(columns | parts))
+
+
+@pytest.fixture
+def make_attempt() -> MakeAttempt:
+    """Makes an attempt on the graph ``papers``; keywords are answers of its database."""
+
+    def make(
+        config: PGSConfig | None = None,
+        space: Space | None = None,
+        mapping: GraphMapping | None = None,
+        **answers: Answer,
+    ) -> Attempt:
+        db: Any = FakeDatabase(**answers)
+        gds: Any = None
+        events: list[Event] = []
+        return Attempt(
+            db=db,
+            gds=gds,
+            lease=Lease(graph="papers", holder="here", fence=7),
+            mapping=mapping or GraphMapping(text=("text",)),
+            config=config or PGSConfig(),
+            space=space or Space("none"),
+            settings="s",
+            token="t",
+            timer=StepTimer(events.append),
+        )
+
+    return make

@@ -1,0 +1,180 @@
+"""What moved between a generation and a scan, and what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.model import Drift, Origin
+from pgs_neo4j.partitioning.drift import (
+    choose_origin,
+    compare_arrays,
+    confirm_generation,
+    is_valid,
+    unchanged_drift,
+)
+from pgs_neo4j.partitioning.membership import Membership
+from tests.fakes.database import FakeDatabase
+from tests.unit.partitioning.conftest import generation_of_sizes, ints, view_of
+
+CURRENT = generation_of_sizes(2, 2, relationship_count=2, settings="s", token="t", grown=0.1)
+PAIRS = [(0, 1), (2, 3)]
+# Nodes 1, 4 in partition 1 and 6, 9 in partition 2, in no order.
+MEMBERS = Membership(
+    ints(9, 1, 6, 4), ints(2, 1, 2, 1), ints(0, 0, 1, 1), ints(90, 10, 60, 40), ints(0, 0, 0, 0)
+)
+SAME = view_of([1, 4, 6, 9], PAIRS)
+
+
+def compare(view: Any = SAME, members: Membership = MEMBERS, settings: str = "s") -> Any:
+    return compare_arrays(CURRENT, members, SAME.sketch, view, settings)
+
+
+def test_an_equal_scan_has_not_drifted() -> None:
+    comparison = compare()
+    assert not comparison.drift.changed
+    assert comparison.drift.grown == 0.1
+    assert comparison.labels.tolist() == [0, 0, 1, 1]
+    assert comparison.touched == ()
+
+
+def test_changed_texts_and_facts_touch_their_partitions() -> None:
+    view = view_of([1, 4, 6, 9], PAIRS, text_hash=ints(10, 41, 60, 90), facts=ints(0, 5, 0, 5))
+    comparison = compare(view)
+    # A node whose text changed is not counted again for its weight.
+    assert (comparison.drift.texts_changed, comparison.drift.facts_changed) == (1, 1)
+    assert comparison.touched == (1, 2)
+    assert not comparison.drift.structure_changed
+    assert comparison.drift.fraction == 0.5
+
+
+def test_new_nodes_have_no_partition_and_removed_ones_are_counted() -> None:
+    view = view_of([0, 1, 4, 6, 7], [(1, 2), (0, 3)])
+    comparison = compare(view)
+    assert (comparison.drift.nodes_added, comparison.drift.nodes_removed) == (2, 1)
+    assert comparison.labels.tolist() == [-1, 0, 0, 1, -1]
+    assert comparison.touched == ()
+
+
+def test_members_deleted_since_count_as_removed() -> None:
+    comparison = compare(members=MEMBERS.of(ints(0, 1, 2)))
+    assert comparison.drift.nodes_removed == 1
+    assert comparison.drift.nodes_added == 1
+    assert comparison.labels.tolist() == [0, -1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "changed"),
+    [
+        (PAIRS, 0),
+        ([*PAIRS, (0, 2)], 1),
+        ([(0, 1)], 1),
+        ([(0, 1), (0, 3)], 1),
+        ([(0, 2), (0, 3)], 2),
+        ([], 2),
+    ],
+)
+def test_a_relationship_that_moved_counts_once(pairs: list[tuple[int, int]], changed: int) -> None:
+    drift = compare(view_of([1, 4, 6, 9], pairs)).drift
+    assert drift.relationships_changed == changed
+    assert drift.relationships == len(pairs)
+
+
+def test_a_sketch_of_another_shape_says_that_all_may_differ() -> None:
+    view = view_of([1, 4, 6, 9], PAIRS)
+    comparison = compare_arrays(CURRENT, MEMBERS, ints(), view, "s")
+    assert comparison.drift.relationships_changed == 2
+    empty = compare_arrays(CURRENT, MEMBERS, ints(), view_of([1, 4, 6, 9]), "s")
+    assert empty.drift.relationships_changed == 1
+
+
+def test_other_settings_are_a_change() -> None:
+    drift = compare(settings="other").drift
+    assert drift.settings_changed
+    assert drift.changed
+    assert drift.fraction == 0.0
+
+
+@pytest.mark.parametrize(
+    ("drift", "origin"),
+    [
+        (Drift(committed=True), None),
+        (Drift(committed=True, settings_changed=True), "cold"),
+        (Drift(committed=True, settings_changed=True, texts_changed=1, nodes=100), "cold"),
+        (Drift(committed=True, texts_changed=50, nodes=100), "refreshed"),
+        (Drift(committed=True, facts_changed=100, nodes=100), "refreshed"),
+        (Drift(committed=True, nodes_added=2, nodes=100), "seeded"),
+        (Drift(committed=True, relationships_changed=2, relationships=100), "seeded"),
+        (Drift(committed=True, nodes_added=2, nodes=100, grown=0.2), "cold"),
+        (Drift(committed=True, nodes_added=30, nodes=100), "cold"),
+    ],
+)
+def test_the_next_generation_comes_about_by_what_moved(drift: Drift, origin: Origin | None) -> None:
+    assert choose_origin(drift, PGSConfig(algorithm="louvain", seed_drift=0.2)) == origin
+
+
+def test_leiden_cannot_grow_from_partitions() -> None:
+    drift = Drift(committed=True, nodes_added=1, nodes=100)
+    assert choose_origin(drift, PGSConfig(algorithm="leiden")) == "cold"
+    assert choose_origin(drift, PGSConfig(algorithm="leiden-louvain")) == "seeded"
+
+
+@pytest.mark.parametrize(
+    ("settings", "token", "valid"),
+    [("s", "t", True), ("s", "u", False), ("s", None, False), ("other", "t", False)],
+)
+def test_a_generation_is_valid_at_its_own_token_and_settings(
+    settings: str, token: str | None, valid: bool
+) -> None:
+    assert is_valid(CURRENT, settings, token) is valid
+    assert not is_valid(None, settings, token)
+
+
+def test_a_generation_without_a_token_is_never_certainly_valid() -> None:
+    assert not is_valid(generation_of_sizes(1, settings="s"), "s", None)
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "members", "confirmed"), [("f", 4, True), ("f", 3, False), ("x", 4, False)]
+)
+async def test_only_a_confirmed_generation_takes_the_new_token(
+    fingerprint: str, members: int, confirmed: bool
+) -> None:
+    db: Any = FakeDatabase(read_member_count=[{"members": members}])
+    assert await confirm_generation(db, CURRENT, fingerprint, "u") is confirmed
+    verified = [{"generation": "g1", "token": "u"}] if confirmed else []
+    assert db.params("set_verified") == verified
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_no_drift_carries_the_figures_of_the_generation(committed: bool) -> None:
+    drift = unchanged_drift(CURRENT, committed=committed)
+    assert (drift.committed, drift.nodes, drift.relationships, drift.grown) == (
+        committed,
+        4,
+        2,
+        0.1,
+    )
+    assert not drift.changed
+
+
+def test_a_scan_of_any_size_is_compared_in_whole_arrays() -> None:
+    random = np.random.default_rng(5)
+    ids = np.sort(random.choice(10_000, 2_000, replace=False))
+    stored = random.choice(ids, 1_500, replace=False)
+    members = Membership(
+        stored,
+        random.integers(1, 9, 1_500),
+        np.zeros(1_500, dtype=np.int64),
+        stored * 10,
+        np.zeros(1_500, dtype=np.int64),
+    )
+    comparison = compare_arrays(
+        generation_of_sizes(1_500, settings="s"), members, SAME.sketch, view_of(ids.tolist()), "s"
+    )
+    assert comparison.drift.nodes_added == 500
+    of = dict(zip(stored.tolist(), members.partition_ids.tolist(), strict=True))
+    assert comparison.labels.tolist() == [of.get(node, 0) - 1 for node in ids.tolist()]

@@ -1,0 +1,61 @@
+"""What is to be partitioned, as data that travels."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.order import PartitionOrder, settings_digest
+from pgs_neo4j.retrieval.space import Space
+
+MAPPING = GraphMapping(labels=("Paper",), text=("title", "abstract"))
+ORDER = PartitionOrder(graph="papers", mapping=MAPPING, config=PGSConfig(), when_busy="reuse")
+NONE = Space("none")
+
+
+def test_an_order_is_read_back_equal_from_a_pickle() -> None:
+    assert pickle.loads(pickle.dumps(ORDER)) == ORDER
+
+
+def order(mapping: GraphMapping = MAPPING, **config: Any) -> PartitionOrder:
+    return PartitionOrder(graph="papers", mapping=mapping, config=PGSConfig(**config))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        order(min_community_size=20),
+        order(target_partition_max=900),
+        order(max_partition_tokens=50_000),
+        order(algorithm="louvain"),
+        order(random_seed=7),
+        order(centroid="weighted"),
+        order(GraphMapping(labels=("Book",), text=("title", "abstract"))),
+        order(GraphMapping(labels=("Paper",), text=("abstract", "title"))),
+    ],
+)
+def test_settings_that_decide_partitions_change_the_digest(other: PartitionOrder) -> None:
+    assert settings_digest(other, NONE) != settings_digest(ORDER, NONE)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        order(keep_generations=9),
+        order(gds_concurrency=3),
+        order(lease_s=40.0),
+        PartitionOrder(graph="other", mapping=MAPPING, config=PGSConfig(), force=True),
+    ],
+)
+def test_settings_that_do_not_leave_the_digest_alone(other: PartitionOrder) -> None:
+    assert settings_digest(other, NONE) == settings_digest(ORDER, NONE)
+
+
+def test_another_space_changes_the_digest() -> None:
+    spaces = [NONE, Space("stored", embedding="v"), Space("texts", embedder=HashingEmbedder())]
+    assert len({settings_digest(ORDER, space) for space in spaces}) == 3

@@ -1,0 +1,123 @@
+"""Generations, partitions, and units: to rows of the database, and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.model import Adjacent, Unit
+from pgs_neo4j.partitioning.rows import (
+    StoredGeneration,
+    generation_of,
+    generation_properties,
+    partition_of,
+    partition_row,
+    uid,
+    unit_of,
+    unit_row,
+)
+from tests.unit.partitioning.conftest import generation_of_sizes, partition
+
+GENERATION = generation_of_sizes(
+    40,
+    30,
+    origin="seeded",
+    embedder="stored:v",
+    dimensions=3,
+    issues={"self_loops": 2, "isolated_nodes": 1},
+    raw_modularity=0.6,
+    conductance=0.25,
+    split=1,
+    merged=2,
+    pools=1,
+    pooled_nodes=5,
+    levels=(4, 2),
+    seconds={"scan": 0.125, "write": 2.0},
+    token="db:7",
+    settings="digest",
+    common=("graph", "node"),
+    grown=0.125,
+)
+
+
+def stored(**more: Any) -> StoredGeneration:
+    properties = generation_properties(GENERATION, **more)
+    return cast("StoredGeneration", {"id": "g1", "created_at": GENERATION.created_at} | properties)
+
+
+def test_a_generation_is_read_back_equal() -> None:
+    assert generation_of("papers", stored()) == GENERATION
+
+
+def test_a_generation_is_stored_in_types_that_the_database_has() -> None:
+    for name, value in generation_properties(GENERATION).items():
+        assert isinstance(value, str | int | float | list), name
+    assert json.loads(stored()["issues"]) == GENERATION.issues
+
+
+def test_what_else_is_stored_does_not_disturb_reading() -> None:
+    assert "sketch" in stored(sketch=[1, 2])
+    assert generation_of("papers", stored(sketch=[1, 2])) == GENERATION
+
+
+def test_seconds_are_rounded_to_milliseconds() -> None:
+    long = generation_of_sizes(1, seconds={"scan": 1.23456})
+    assert json.loads(generation_properties(long)["seconds"]) == {"scan": 1.235}
+
+
+def test_a_generation_of_an_older_release_has_defaults() -> None:
+    newer = ("origin", "conductance", "levels", "seconds", "token", "settings", "common", "grown")
+    old: Any = {name: value for name, value in stored().items() if name not in newer}
+    read = generation_of("papers", old)
+    assert (read.origin, read.conductance, read.levels, read.seconds) == ("cold", 0.0, (), {})
+    assert (read.token, read.settings, read.common, read.grown) == (None, "", (), 0.0)
+
+
+@pytest.mark.parametrize("centroid", [None, np.array([0.5, -0.25], dtype=np.float32)])
+def test_a_partition_is_read_back_equal(centroid: Any) -> None:
+    links = (Adjacent(2, 9, 1.5), Adjacent(3, 9, 1.0), Adjacent(1, 4, 8.0))
+    written = partition(
+        4, 40, keywords=("ice",), summary="Ice.", pool=True, centroid=centroid, adjacent=links
+    )
+    row: Any = {
+        "partition": partition_row(written),
+        "adjacent": [[link.id, link.edges, link.weight] for link in links[::-1]],
+        "parent": 2,
+    }
+    read = partition_of(row)
+    assert read.adjacent == links
+    assert read.parent == 2
+    assert (read.id, read.uid, read.lineage, read.size) == (4, "g1:4", "g0:4", 40)
+    assert (read.keywords, read.summary, read.pool, read.tokens) == (("ice",), "Ice.", True, 40)
+    if centroid is None:
+        assert read.centroid is None
+    else:
+        assert read.centroid is not None
+        assert read.centroid.dtype == np.float32
+        assert read.centroid.tolist() == centroid.tolist()
+
+
+def test_adjacent_partitions_come_by_edges_then_weight_then_id() -> None:
+    row: Any = {
+        "partition": partition_row(partition(1)),
+        "adjacent": [[5, 1, 1.0], [4, 1, 1.0], [3, 1, 2.0], [2, 7, 0.5]],
+        "parent": None,
+    }
+    assert [link.id for link in partition_of(row).adjacent] == [2, 3, 4, 5]
+
+
+def test_a_unit_is_read_back_equal_and_has_a_key_of_its_level() -> None:
+    unit = Unit(id=3, level=2, size=70, partitions=5, keywords=("ice", "snow"), parent=1)
+    written = unit_row("g1", unit)
+    assert written["uid"] == "g1:2:3"
+    row: Any = {"unit": written, "parent": 1}
+    assert unit_of(row) == unit
+
+
+def test_keys_of_partitions_and_units_never_collide() -> None:
+    keys = [uid("g1", number, level) for number in (1, 2, 11) for level in (0, 1, 2, 11)]
+    assert len(set(keys)) == len(keys)
+    assert uid("g1", 2) == "g1:2"
