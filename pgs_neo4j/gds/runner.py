@@ -54,17 +54,8 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no 
         columns, rows = calls.current_call().run(query, dict(params or {}), access)
         return DataFrame(rows, columns=columns)
 
-    def run_retryable_cypher(
-        self,
-        query: str,
-        query_type: QueryType,
-        params: Row | None = None,
-        database: str | None = None,
-        mode: QueryMode | None = None,
-        custom_error: bool = True,
-    ) -> DataFrame:
-        """Columns and rows of one statement; the job repeats, not the client."""
-        return self.run_cypher(query, query_type, params, database, mode, custom_error)
+    # The job repeats a projection, not the client.
+    run_retryable_cypher = run_cypher
 
     def call_function(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Literal, TypedDict, cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph import weights
 from pgs_neo4j.model import Generation
+from pgs_neo4j.partitioning.rows import MembersRow
 from pgs_neo4j.partitioning.scan.view import View
 
 MEMBER_BATCH = 10_000
@@ -48,16 +49,6 @@ class Membership:
             self.hash[chosen],
             self.facts[chosen],
         )
-
-
-class MembersRow(TypedDict):
-    """A row of ``read_membership``: one partition, the lists in parallel."""
-
-    partition: int
-    ids: list[int]
-    ranks: list[int]
-    hashes: list[int]
-    facts: list[int]
 
 
 def rank_members(view: View, labels: NDArray[np.int64]) -> Membership:

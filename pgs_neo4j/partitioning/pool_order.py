@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from pgs_neo4j.graph.pool import similarity_order
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.rows import FeaturesRow
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.text.node_text import joined_text
 
@@ -21,14 +22,6 @@ from pgs_neo4j.text.node_text import joined_text
 # a million nodes then take 256 MB instead of gigabytes.
 WIDTH = 64
 MOST_NODES = 1000
-
-
-class FeaturesRow(TypedDict):
-    """The row of ``read_features``: lists in parallel, empty vectors if missing."""
-
-    ids: list[int]
-    vectors: list[list[float]]
-    texts: list[list[object]]
 
 
 async def pool_order(

@@ -18,31 +18,31 @@ class StoredGeneration(TypedDict):
     ``issues`` and ``seconds`` are JSON objects.
     """
 
-    id: str
-    created_at: str
     algorithm: str
-    fingerprint: str
-    node_count: int
-    relationship_count: int
-    partition_count: int
-    modularity: float
-    sizes: list[int]
-    pooled_nodes: int
-    issues: str
-    embedder: NotRequired[str | None]
-    dimensions: NotRequired[int | None]
-    origin: NotRequired[Origin]
-    raw_modularity: NotRequired[float]
-    conductance: NotRequired[float]
-    split: NotRequired[int]
-    merged: NotRequired[int]
-    pools: NotRequired[int]
-    levels: NotRequired[list[int]]
-    seconds: NotRequired[str]
-    token: NotRequired[str | None]
-    settings: NotRequired[str]
     common: NotRequired[list[str]]
+    conductance: NotRequired[float]
+    created_at: str
+    dimensions: NotRequired[int | None]
+    embedder: NotRequired[str | None]
+    fingerprint: str
     grown: NotRequired[float]
+    id: str
+    issues: str
+    levels: NotRequired[list[int]]
+    merged: NotRequired[int]
+    modularity: float
+    node_count: int
+    origin: NotRequired[Origin]
+    partition_count: int
+    pooled_nodes: int
+    pools: NotRequired[int]
+    raw_modularity: NotRequired[float]
+    relationship_count: int
+    seconds: NotRequired[str]
+    settings: NotRequired[str]
+    sizes: list[int]
+    split: NotRequired[int]
+    token: NotRequired[str | None]
 
 
 class StoredPartition(TypedDict):
@@ -83,6 +83,43 @@ class UnitRow(TypedDict):
 
     unit: StoredUnit
     parent: int | None
+
+
+class MembersRow(TypedDict):
+    """A row of ``read_membership``: one partition, the lists in parallel."""
+
+    partition: int
+    ids: list[int]
+    ranks: list[int]
+    hashes: list[int]
+    facts: list[int]
+
+
+class FeaturesRow(TypedDict):
+    """The row of ``read_features``: lists in parallel, empty vectors if missing."""
+
+    ids: list[int]
+    vectors: list[list[float]]
+    texts: list[list[object]]
+
+
+class NodesRow(TypedDict):
+    """The row of ``read_nodes``: lists in parallel."""
+
+    ids: list[int]
+    texts: list[list[object]]
+    weights: list[float]
+    dimensions: list[int]
+    probes: list[list[float]]
+
+
+class RelationshipsRow(TypedDict):
+    """A row of ``read_relationships``: one type, the lists in parallel."""
+
+    type: str
+    sources: list[int]
+    targets: list[int]
+    weights: list[float]
 
 
 def uid(generation_id: str, number: int, level: int = 0) -> str:

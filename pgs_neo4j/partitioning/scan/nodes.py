@@ -6,7 +6,7 @@ Texts are hashed and measured, not stored.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +17,12 @@ from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph.hashes import encoded, hash64, mixed_with, text_hash
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.rows import NodesRow
 from pgs_neo4j.text.node_text import joined_text
 from pgs_neo4j.text.tokens import estimate_bytes
 
 PROBES = 4  # components of a vector that show whether it changed
 FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the room of a longer one
-
-
-class NodesRow(TypedDict):
-    """The row of ``read_nodes``: lists in parallel."""
-
-    ids: list[int]
-    texts: list[list[object]]
-    weights: list[float]
-    dimensions: list[int]
-    probes: list[list[float]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypedDict, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,9 @@ from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph.hashes import mixed_with, text_hash
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.rows import RelationshipsRow
 
 PARALLEL = 3  # statements in flight
-
-
-class RelationshipsRow(TypedDict):
-    """A row of ``read_relationships``: one type, the lists in parallel."""
-
-    type: str
-    sources: list[int]
-    targets: list[int]
-    weights: list[float]
 
 
 @dataclass(frozen=True, slots=True)
