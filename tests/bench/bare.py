@@ -1,4 +1,4 @@
-"""Graph Data Science alone: the calls that our partitioning rests on, and nothing else."""
+"""Runs the Graph Data Science calls of the engine, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph of which a share of the relationships has changed."""
+"""Changes a share of the relationships of a graph."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Event loops whose seconds are not the wall's.
+"""Event loops whose clocks differ from the wall clock.
 
-What waits in a ``HurriedLoop`` waits a fraction of the time, while work and sockets take what they
-take. In a ``JumpingLoop`` nothing waits: when all tasks sleep, the clock jumps to the first that
-wakes, so that it is for simulations without input and output.
+In a ``HurriedLoop``, every wait takes a fraction of its time, while work and sockets take their
+real time. In a ``JumpingLoop``, no wait takes any time: when all tasks sleep, the clock jumps to
+the first one that wakes. So it is only for simulations without input and output.
 """
 
 from __future__ import annotations

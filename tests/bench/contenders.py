@@ -1,6 +1,6 @@
-"""Who is asked for the planted facts: top-k retrieval, the published procedure, and ours.
+"""Asks for the planted facts: top-k retrieval, the published procedure, and the engine.
 
-Each gives a ``Found``. A fact is found when a report states it and cites the node that holds it.
+Each returns a ``Found``. A fact counts if a report states it and cites the node that holds it.
 """
 
 from __future__ import annotations

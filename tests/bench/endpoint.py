@@ -1,7 +1,7 @@
 """A fake OpenAI-compatible endpoint that keeps many calls waiting in one event loop.
 
-``served`` answers with what a coroutine function makes of each request. As a program it gives
-contract answers, so that its own memory and work are not those of the process that asks:
+``served`` answers each request with a coroutine function. As a program, the endpoint gives contract
+answers in its own process, so that its memory and work do not count for the caller::
 
     python -m tests.bench.endpoint --delay-s 0.2      # prints its base URL, ends with its stdin
 """
@@ -74,7 +74,7 @@ async def served(answer: Answer) -> AsyncIterator[str]:
 
 
 async def _one(reader: StreamReader, writer: StreamWriter, answer: Answer) -> bool:
-    """Answer one request of a connection; False when there is none, or nobody waits for it."""
+    """Answer one request; False if there is none, or no client waits for it."""
     head = await reader.readuntil(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
@@ -163,7 +163,9 @@ async def _contract(delay_s: float) -> None:
 def main() -> None:
     """Serve contract answers until the standard input ends."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.endpoint")
-    parser.add_argument("--delay-s", type=float, default=0.2, help="before each reply")
+    parser.add_argument(
+        "--delay-s", type=float, default=0.2, help="seconds before each reply (default 0.2)"
+    )
     asyncio.run(_contract(parser.parse_args().delay_s))
 
 

@@ -1,4 +1,4 @@
-"""Our engine, run in a process of its own and read back from the database."""
+"""Runs the engine in its own process, and reads its result from the database."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def kept_lineage(before: Members, after: Members) -> float:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """That of the caller without any setting of ours: only defaults are measured."""
+    """The environment of the caller without PGS settings, to measure the defaults."""
     config = folder / "pgs.toml"
     config.touch()
     kept = {

@@ -1,4 +1,4 @@
-"""Graphs to measure on: those of the shared folder, as arrays."""
+"""Loads graphs of the shared folder as arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ("kc_facebook", BRAIN, "sbm_1e5", "lfr_1e5", "lfr_1e6")
 class BenchGraph:
     """Nodes ``0 .. n-1``, relationships ``(m,)`` with weights, and who belongs together.
 
-    ``truth`` ``(n,)`` is the community that each node was planted in, None where nobody knows.
+    ``truth`` ``(n,)`` is the planted community of each node, None if unknown.
     """
 
     name: str

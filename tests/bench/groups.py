@@ -1,4 +1,4 @@
-"""Partitions as the published procedure reads them: routed, and cut at 500,000 characters."""
+"""Reads partitions as published: routed, and cut at 500,000 characters."""
 
 from __future__ import annotations
 

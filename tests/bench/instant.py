@@ -32,7 +32,7 @@ class InstantLLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """A whole reply. While it makes it nobody else works, so none of that counts as its own."""
+        """A whole reply; no other task runs while it is made."""
         if self.spacing_s and prompt.task == "sweep":
             self._next_at = max(self._next_at, perf_counter()) + self.spacing_s
             await asyncio.sleep(self._next_at - perf_counter())

@@ -1,8 +1,8 @@
-"""How long calls of a model take: by their length, by chance, and sometimes far too long.
+"""Latencies of model calls: by length, with noise, and sometimes far too long.
 
-The predicted tokens of the calls vary log-normally, and a call takes seconds in proportion to
-them, times a log-normal noise. With these spreads fifteen calls in batches of five take 1.65 times
-their lower bound, as measured when the engine was designed; each other policy follows from that.
+Predicted tokens are log-normal. A call takes seconds in proportion to them, times log-normal noise.
+With these spreads, fifteen calls in batches of five take 1.65 times their lower bound, as measured
+when the engine was designed. The figures of all other policies follow from that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Real graphs of the shared folder in a database, as their users would have them."""
+"""Loads real graphs of the shared folder into a database."""
 
 from __future__ import annotations
 

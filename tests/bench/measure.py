@@ -1,4 +1,4 @@
-"""What is measured of a partitioning, and of the memory of processes."""
+"""Measures partitions, and the memory of processes."""
 
 from __future__ import annotations
 

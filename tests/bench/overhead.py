@@ -1,15 +1,14 @@
-"""Measure what the engine itself adds to a question: everything but the model.
+"""Measures what the engine adds to a question, without the model.
 
     python -m tests.bench.overhead
     python -m tests.bench.overhead --copies 20 --repeat 9 --knob min_community_size=400 --json
 
-physics2, copied so often, is partitioned, and a question reads fifteen partitions with a model
-that answers at once. Before and after each question the same nodes and relationships are read by
-Neo4j's driver and nothing else: with a row for each node, as one would write it, one partition
-after the other and as many at a time as the engine reads, and so with the engine's own statements.
-The engine's seconds are divided by the faster read beside it. Also told: the time from the last
-sweep's reply to the first piece of the answer, where replies come 50 ms apart as from a model, and
-not all in the same moment.
+Copies of physics2 are partitioned. A question reads fifteen partitions with a model that answers
+at once. Before and after each question, Neo4j's driver alone reads the same nodes and
+relationships: one row per node, one partition after another; as many partitions at a time as the
+engine reads; and with the engine's own statements. The engine's seconds are divided by the faster
+neighboring read. The table also shows the time from the last sweep's reply to the first piece of
+the answer. For that, replies are 50 ms apart, as from a real model.
 """
 
 from __future__ import annotations
@@ -312,15 +311,22 @@ def table(document: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = program.parser("overhead", __doc__)
-    parser.add_argument("--copies", type=program.number(1), default=COPIES, help=f"({COPIES})")
-    parser.add_argument("--repeat", type=program.number(1), default=REPEAT, help=f"({REPEAT})")
+    parser.add_argument(
+        "--copies",
+        type=program.number(1),
+        default=COPIES,
+        help=f"copies of physics2 (default {COPIES})",
+    )
+    parser.add_argument(
+        "--repeat", type=program.number(1), default=REPEAT, help=f"questions (default {REPEAT})"
+    )
     parser.add_argument(
         "--knob",
         action="append",
         type=_knob,
         default=[],
         metavar="NAME=NUMBER",
-        help="a whole number of the engine's configuration, such as min_community_size=400",
+        help="an integer setting of the engine, such as min_community_size=400",
     )
     parser.add_argument("--uri", help=place.HELP)
     return parser

@@ -1,11 +1,11 @@
-"""Measure the partitioning of a graph against bare Graph Data Science and igraph.
+"""Measures the partitioning of a graph against bare Graph Data Science and igraph.
 
     python -m tests.bench.partition --graph sbm_1e5
     python -m tests.bench.partition --graph lfr_1e5 --graph lfr_1e6 --repeat 3 --changes 0.01
     python -m tests.bench.partition --files 20000 100000 --json
 
-Starts a Neo4j of its own in a temporary folder and takes it away again, unless --uri names an
-empty database (PGS_TEST_NEO4J_PASSWORD is its password, PGS_TEST_NEO4J_USER its user).
+Starts its own Neo4j in a temporary folder and removes it at the end. Alternatively, --uri names an
+empty database (with PGS_TEST_NEO4J_USER and PGS_TEST_NEO4J_PASSWORD).
 """
 
 from __future__ import annotations
@@ -82,35 +82,38 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help=f"a graph of ../shared/data, more than once for several: {', '.join(NAMES)}",
+        help=f"a graph of ../shared/data; can be repeated: {', '.join(NAMES)}",
     )
     which.add_argument(
         "--files",
         nargs=2,
         type=program.number(1),
         metavar=("N", "E"),
-        help="a generated graph of N nodes and about E relationships, with known communities",
+        help="a generated graph of N nodes and about E relationships, with planted communities",
     )
     parser.add_argument(
         "--repeat",
         type=program.number(1),
         default=1,
         metavar="R",
-        help="repartition R times, between R + 1 runs of bare GDS, and report medians",
+        help="repartition R times between R + 1 runs of bare GDS and print medians (default 1)",
     )
     parser.add_argument(
         "--changes",
         type=_share,
         metavar="SHARE",
-        help="then delete this share of the relationships, create as many, and repartition "
-        "from what was there and from nothing (0.01 is 1 %%)",
+        help="then replace this share of the relationships and repartition, first from the "
+        "current generation and then from scratch (0.01 is 1 %%)",
     )
     parser.add_argument(
-        "--seed", type=program.number(0), default=SEED, help=f"seed of all ({SEED})"
+        "--seed",
+        type=program.number(0),
+        default=SEED,
+        help=f"seed of all random choices (default {SEED})",
     )
     parser.add_argument("--uri", help=place.HELP)
     parser.add_argument(
-        "--heap", type=program.number(512), metavar="MIB", help="heap of the server of its own"
+        "--heap", type=program.number(512), metavar="MIB", help="heap of the new server"
     )
     return parser
 

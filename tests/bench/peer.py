@@ -1,4 +1,4 @@
-"""igraph's Leiden on the same arrays, and our limits on what it found."""
+"""Runs igraph's Leiden on the same arrays, and the engine's limits on its result."""
 
 from __future__ import annotations
 

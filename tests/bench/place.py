@@ -1,4 +1,4 @@
-"""An empty database with a real Neo4j and GDS: one that was named, or a server of our own."""
+"""Provides an empty database with Neo4j and GDS: a named one, or a new server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NODES = "MATCH (n) RETURN count(n) AS nodes"
 EMPTY = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
 CONSTRAINTS = "SHOW CONSTRAINTS YIELD name"
 INDEXES = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name"
-HELP = "an empty database to use and to empty again: bolt://…"
+HELP = "an empty database to use, emptied at the end: bolt://…"
 
 
 @asynccontextmanager

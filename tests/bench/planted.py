@@ -1,8 +1,8 @@
-"""A graph of any size with communities in it, the same for the same seed.
+"""Generates a graph with planted communities, of any size, determined by its seed.
 
-After the benchmark of Lancichinetti, Fortunato and Radicchi (2008): sizes of communities and
-degrees follow power laws, and a fixed share of the edges leaves its community. Degrees are met
-on average only, as in the model of Chung and Lu (2002), so that everything is array work.
+Follows the benchmark of Lancichinetti, Fortunato and Radicchi (2008): sizes of communities and
+degrees follow power laws, and a fixed share of the edges leaves its community. Degrees are met on
+average only, as in the model of Chung and Lu (2002), so that arrays do all the work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A scripted reader that tells exactly the planted facts that it is shown, and keeps count.
+"""A scripted reader that reports the planted facts in its prompts and counts them.
 
-It reads the prompt as it is sent, not the values beside it, so that what it was shown is known
-without the engine's bookkeeping.
+It reads the prompt as it was sent, not the values beside it. So its counts do not depend on the
+records of the engine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ways to get a number of model calls done: in batches, five at a time, and as our engine does."""
+"""Policies for model calls: in batches, five at a time, and that of the engine."""
 
 from __future__ import annotations
 

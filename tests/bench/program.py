@@ -1,4 +1,4 @@
-"""What the programs of this folder share: arguments, output, signals, exit codes."""
+"""Arguments, output, signals, and exit codes of the programs in this folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def parser(name: str, description: str | None) -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--json", action="store_true", help="one JSON document, no table")
+    made.add_argument(
+        "--json", action="store_true", help="print one JSON document instead of a table"
+    )
     return made
 
 

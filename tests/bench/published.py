@@ -1,7 +1,7 @@
-"""Partitions as the published procedure makes them, from its description.
+"""Partitions of the published procedure, from its description.
 
-One level of Louvain, small communities merged into the neighbour they share most weight with,
-large ones bisected once. Nothing of the engine takes part.
+One level of Louvain; small communities are merged into the neighbor with the most shared weight,
+and large ones are bisected once. It uses no part of the engine.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Measure who finds facts that are planted in random nodes, and who says what it has read.
+"""Measures who finds facts planted in random nodes, and what each claims to have read.
 
     python -m tests.bench.recall
     python -m tests.bench.recall --graph physics2 --facts 200 --json
 
-The model is a script that reads its prompts and reports each fact in them, with the alias of the
-node. So whatever is not found was not shown. Top-k retrieval, the published procedure, and our
-engine are asked the same of the same graph, also where a fifth of the partitions fails and a
+The model is a script that reads its prompts and reports each fact in them with the alias of its
+node. So a fact that is not found was in no prompt. Top-k retrieval, the published procedure, and
+the engine get the same question on the same graph. Then a fifth of the partitions fails, and a
 third of the replies is cut off.
 """
 
@@ -124,11 +124,15 @@ def _parser() -> argparse.ArgumentParser:
         "--graph",
         action="append",
         choices=tuple(GRAPHS),
-        help="a graph of ../shared/data, more than once for several; all by default",
+        help="a graph of ../shared/data; can be repeated; all by default",
     )
-    parser.add_argument("--facts", type=program.number(1), default=FACTS, help=f"({FACTS})")
-    parser.add_argument("--question", default=QUESTION, help=f"what all are asked ({QUESTION!r})")
-    parser.add_argument("--seed", type=program.number(0), default=1, help="of the lots drawn (1)")
+    parser.add_argument(
+        "--facts", type=program.number(1), default=FACTS, help=f"planted facts (default {FACTS})"
+    )
+    parser.add_argument("--question", default=QUESTION, help=f"the question (default {QUESTION!r})")
+    parser.add_argument(
+        "--seed", type=program.number(0), default=1, help="seed of the draws (default 1)"
+    )
     parser.add_argument("--uri", help=place.HELP)
     return parser
 

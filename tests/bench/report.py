@@ -1,4 +1,4 @@
-"""The figures as a table for people."""
+"""Formats the figures as a table."""
 
 from __future__ import annotations
 

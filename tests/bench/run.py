@@ -1,4 +1,4 @@
-"""One graph, measured from beginning to end."""
+"""Measures one graph from beginning to end."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def measured(
 
 
 async def _rounds(bench: Bench, edges: Edges, peer: Peer | None) -> dict[str, Any]:
-    """Bare, ours, bare, ours, …, bare: each of ours stands between two others to compare with."""
+    """Bare, engine, bare, engine, …, bare: each run of the engine has two bare neighbors."""
     alone, made, hashes = [await bench.bare()], [], []
     last: Members | None = None
     for turn in range(bench.plan.repeat):

@@ -1,11 +1,11 @@
-"""Measure how well fifteen passes are scheduled: makespan ÷ lower bound, by policy.
+"""Measures how well fifteen passes are scheduled: makespan ÷ lower bound, by policy.
 
     python -m tests.bench.schedule
     python -m tests.bench.schedule --draws 100 --speed 50 --simulate 1000 --json
 
-Each draw gives fifteen calls log-normal lengths and latencies. A fake endpoint lets them take
-that long, in a clock that runs ``--speed`` times as fast, and our client asks it over HTTP. All
-policies meet the same draws at the same time. ``--simulate`` adds as many draws without HTTP.
+Each draw gives fifteen calls log-normal lengths and latencies. A fake endpoint delays its replies
+accordingly, on a clock that runs ``--speed`` times as fast, and the engine's client calls it over
+HTTP. All policies get the same draws at the same time. ``--simulate`` adds draws without HTTP.
 """
 
 from __future__ import annotations
@@ -126,18 +126,23 @@ def _mean(summed: dict[str, float] | None) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = program.parser("schedule", __doc__)
     parser.add_argument(
-        "--draws", type=program.number(0), default=DRAWS, help=f"over HTTP ({DRAWS})"
+        "--draws", type=program.number(0), default=DRAWS, help=f"draws over HTTP (default {DRAWS})"
     )
     parser.add_argument(
-        "--simulate", type=program.number(0), default=SIMULATED, help=f"simulated ({SIMULATED})"
+        "--simulate",
+        type=program.number(0),
+        default=SIMULATED,
+        help=f"simulated draws (default {SIMULATED})",
     )
     parser.add_argument(
         "--speed",
         type=program.positive,
         default=SPEED,
-        help=f"seconds of the endpoint in one of the wall's ({SPEED:g})",
+        help=f"speed of the endpoint's clock (default {SPEED:g})",
     )
-    parser.add_argument("--seed", type=program.number(0), default=1, help="of the first draw (1)")
+    parser.add_argument(
+        "--seed", type=program.number(0), default=1, help="seed of the first draw (default 1)"
+    )
     return parser
 
 

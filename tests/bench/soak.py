@@ -1,12 +1,12 @@
-"""Ask fifty questions at a time for minutes, and look at what grows.
+"""Asks fifty questions at a time for minutes, and shows what grows.
 
     python -m tests.bench.soak
     python -m tests.bench.soak --minutes 10 --questions 50 --json
 
-physics2 in one database, one engine, a fake OpenAI-compatible endpoint in a process of its own
-that takes 200 ms for each reply, each question in a session of its own, nothing cached. Errors
-are counted, and the memory of this process, its open sockets and tasks, and the connections to
-the database are told at the beginning of the steady state and at the end.
+One engine uses physics2 in one database. A fake OpenAI-compatible endpoint in its own process takes
+200 ms for each reply. Each question has its own session, and nothing is cached. The program counts
+errors. It also prints the memory, sockets, and tasks of this process, and the connections to the
+database, at the start and at the end of the steady state.
 """
 
 from __future__ import annotations
@@ -216,9 +216,14 @@ def table(document: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = program.parser("soak", __doc__)
-    parser.add_argument("--minutes", type=program.positive, default=MINUTES, help=f"({MINUTES:g})")
     parser.add_argument(
-        "--questions", type=program.number(1), default=QUESTIONS, help=f"at a time ({QUESTIONS})"
+        "--minutes", type=program.positive, default=MINUTES, help=f"duration (default {MINUTES:g})"
+    )
+    parser.add_argument(
+        "--questions",
+        type=program.number(1),
+        default=QUESTIONS,
+        help=f"questions at a time (default {QUESTIONS})",
     )
     parser.add_argument("--uri", help=place.HELP)
     return parser

@@ -1,4 +1,4 @@
-"""The database to measure on: a server of our own, or an empty one that was named."""
+"""Provides the database to measure on: a new server, or a named empty one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies on the same drawn calls: over HTTP in a hurried loop, or simulated in no time."""
+"""Runs policies on the same draws: over HTTP in a hurried loop, or simulated."""
 
 from __future__ import annotations
 

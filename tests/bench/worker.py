@@ -1,7 +1,7 @@
-"""The measured part, in a process of its own: our engine through its public calls.
+"""Runs the measured part in its own process, through the engine's public calls.
 
-Reads one JSON request from standard input and writes one JSON answer to standard output. Run by
-``tests.bench.engine``, so that nothing of the benchmark itself counts as the engine's memory.
+Reads one JSON request from standard input and writes one JSON answer to standard output.
+``tests.bench.engine`` starts it, so that the memory of the benchmark itself does not count.
 """
 
 from __future__ import annotations
