@@ -1,0 +1,156 @@
+"""Keywords, summaries, and centroids, from texts as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning import enrich
+from pgs_neo4j.partitioning.enrich import (
+    DIGEST_TEXT,
+    SUMMARY_TEXT,
+    PartitionTexts,
+    TextReader,
+    describe,
+    summarize,
+)
+from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.retrieval.space import Space
+from pgs_neo4j.text.keywords import KeywordCounter
+from tests.unit.partitioning.conftest import MakeAttempt, ints, partition, view_of
+
+# Partition 1 holds 1 and 2, heaviest 2; partition 2 holds 3.
+MEMBERS = Membership(ints(1, 2, 3), ints(1, 1, 2), ints(1, 0, 0), ints(0, 0, 0), ints(0, 0, 0))
+TEXTS = {1: "glaciers melt", 2: "glaciers grow", 3: "courts decide"}
+VIEW = view_of([1, 2, 3])
+
+
+class CountingEmbedder:
+    """Embeds a text as its length and number of words; notes each batch."""
+
+    name = "counting"
+    dimensions: int | None = 2
+    threshold: float | None = None
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        self.batches.append(list(texts))
+        return np.array([[len(text), len(text.split())] for text in texts], dtype=np.float32)
+
+    async def close(self) -> None: ...
+
+
+def read_texts(params: dict[str, Any]) -> list[dict[str, Any]]:
+    ids = params["ids"]
+    return [{"ids": ids, "texts": [[TEXTS[i]] for i in ids]}]
+
+
+@pytest.fixture
+def embedder() -> Any:
+    return CountingEmbedder()
+
+
+def test_the_summary_is_the_first_keywords_and_the_heaviest_text() -> None:
+    words = ("a", "b", "c", "d", "e", "f")
+    assert summarize(words, "Ice melts.") == "a, b, c, d, e. Ice melts."
+    assert summarize((), "Ice melts.") == "Ice melts."
+    assert summarize(words[:1], "") == "a"
+    assert len(summarize((), "x " * SUMMARY_TEXT)) <= SUMMARY_TEXT + 1
+
+
+def test_the_heaviest_text_is_the_first_and_the_digest_is_bounded() -> None:
+    texts = PartitionTexts()
+    for number in range(50):
+        texts.add_text(f"text {number} " + "word " * 400)
+    assert texts.heaviest.startswith("text 0 ")
+    assert texts.digest.startswith("text 0 ")
+    assert len(texts.digest) <= DIGEST_TEXT * 1.3
+
+
+def test_the_mean_counts_every_vector_once() -> None:
+    texts = PartitionTexts()
+    assert texts.mean is None
+    texts.add_vectors(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    texts.add_vectors(np.array([[5.0, 5.0]]))
+    assert texts.mean is not None
+    assert texts.mean.tolist() == [2.0, 2.0]
+
+
+async def test_partitions_are_embedded_apart_and_in_batches(
+    monkeypatch: pytest.MonkeyPatch, embedder: Any
+) -> None:
+    monkeypatch.setattr(enrich, "EMBED_BATCH", 2)
+    texts = {1: PartitionTexts(), 2: PartitionTexts()}
+    reader = TextReader(Space("texts", embedder), texts, KeywordCounter())
+    await reader.take([(1, "a"), (1, "b b"), (1, "c")])
+    await reader.take([(1, ""), (2, "d")])
+    await reader.end()
+    assert embedder.batches == [["a", "b b"], ["c"], ["d"]]
+    assert (texts[1].count, texts[2].count) == (3, 1)
+    assert texts[1].heaviest == "a"
+
+
+async def test_partitions_are_described_from_their_own_texts(make_attempt: MakeAttempt) -> None:
+    attempt = make_attempt(read_texts=read_texts)
+    parts = [partition(1, 2), partition(2, 1)]
+    described, common = await describe(attempt, "g2", VIEW, MEMBERS, parts)
+    assert [part.id for part in described] == [1, 2]
+    assert described[0].keywords[0] == "glaciers"
+    assert described[0].summary.endswith("glaciers grow")
+    assert set(described[1].keywords) == {"courts", "decide"}
+    assert [part.centroid for part in described] == [None, None]
+    assert common == frozenset()
+    assert described[0].lineage == "g0:1"
+
+
+async def test_only_the_texts_of_wanted_partitions_are_read(make_attempt: MakeAttempt) -> None:
+    attempt = make_attempt(read_texts=read_texts)
+    described, common = await describe(
+        attempt, "g2", VIEW, MEMBERS, [partition(2, 1)], [partition(1, 2)], ("data",)
+    )
+    db: Any = attempt.db
+    assert [params["ids"] for params in db.params("read_texts")] == [[3]]
+    assert [part.id for part in described] == [2]
+    assert common == {"data"}
+
+
+async def test_nothing_to_describe_reads_nothing(make_attempt: MakeAttempt) -> None:
+    attempt = make_attempt()
+    assert await describe(attempt, "g2", VIEW, MEMBERS, [], (), ("data",)) == ([], {"data"})
+    db: Any = attempt.db
+    assert db.sent == []
+
+
+async def test_without_mapped_text_partitions_have_no_words(make_attempt: MakeAttempt) -> None:
+    attempt = make_attempt(mapping=GraphMapping(text=()))
+    described, _ = await describe(attempt, "g2", VIEW, MEMBERS, [partition(1, 2)])
+    assert (described[0].keywords, described[0].summary) == ((), "")
+
+
+async def test_embedded_texts_become_mean_centroids(
+    make_attempt: MakeAttempt, embedder: Any
+) -> None:
+    attempt = make_attempt(space=Space("texts", embedder), read_texts=read_texts)
+    parts = [partition(1, 2), partition(2, 1)]
+    described, _ = await describe(attempt, "g2", VIEW, MEMBERS, parts)
+    assert described[0].centroid is not None
+    assert described[0].centroid.dtype == np.float32
+    assert described[0].centroid.tolist() == [13.0, 2.0]
+
+
+async def test_a_digest_per_partition_is_embedded_in_one_call(
+    make_attempt: MakeAttempt, embedder: Any
+) -> None:
+    attempt = make_attempt(space=Space("digests", embedder), read_texts=read_texts)
+    parts = [partition(1, 2), partition(2, 1)]
+    described, _ = await describe(attempt, "g2", VIEW, MEMBERS, parts)
+    ((first, second),) = embedder.batches
+    assert first.splitlines()[1:] == ["glaciers grow", "glaciers melt"]
+    assert "courts" in second.splitlines()[0]
+    assert all(part.centroid is not None for part in described)
