@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from pgs_neo4j.calls.concurrency import Limit
+from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 from pgs_neo4j.calls.queue import Scheduler
 from pgs_neo4j.llm.openai.chat import OpenAILLM, ProbeResult
 from pgs_neo4j.llm.pace import Pace
@@ -17,7 +17,7 @@ class Asked:
     def __init__(self, llm: OpenAILLM, timeout_s: float) -> None:
         self.llm = llm
         self.name = llm.name
-        self.scheduler = Scheduler(Limit(32, 32), timeout_s)
+        self.scheduler = Scheduler(ConcurrencyLimit(32, 32), timeout_s)
 
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None

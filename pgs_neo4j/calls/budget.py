@@ -1,4 +1,4 @@
-"""Bounds on what a run may spend, kept before each call and not after it.
+"""SpendingLimits on what a run may spend, kept before each call and not after it.
 
 A call is let through when everything it could cost still fits: its prompt at the most tokens it
 may turn out to have, and all the room of its reply. What is needed to end with an answer is held
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import BudgetError, ConfigError
 from pgs_neo4j.model import Usage
@@ -51,7 +52,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class SpendingLimits:
     """What a run may spend at most; None: as much as it takes."""
 
     calls: int | None = None
@@ -81,12 +82,12 @@ class Budget:
     ``closed`` says which bound ended the sweeping.
     """
 
-    bounds: Bounds
+    bounds: SpendingLimits
     models: Mapping[str, ModelEntry]
     spent: Amount = field(default_factory=Amount)
     reserved: Amount = field(default_factory=Amount)
     ending: Amount = field(default_factory=Amount)
-    closed: str = ""
+    closed: Stop | None = None
     _costliest: dict[str, float] = field(default_factory=dict)
     _unpriced: set[str] = field(default_factory=set)
 
@@ -126,7 +127,7 @@ class Budget:
         if crossed:
             raise BudgetError(f"the next call could cross the budget of {crossed}")
         if self.closed and purpose == "sweep":
-            raise BudgetError(self.closed)
+            raise self.closed.to_error()
         self.reserved += amount
         return amount
 

@@ -8,9 +8,10 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from pgs_neo4j.calls.budget import Amount, Bounds, Budget, Purpose
-from pgs_neo4j.calls.concurrency import Limit
+from pgs_neo4j.calls.budget import Amount, Budget, Purpose, SpendingLimits
+from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
+from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import (
@@ -22,7 +23,7 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.protocol import LLM, is_free, shared_pace
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
@@ -56,12 +57,14 @@ class Calls:
         kept_s = min(LONGEST_ENDING_S, ENDING_SHARE * time_s) if time_s else 0.0
         return cls(
             scheduler=Scheduler(
-                limit=Limit(config.max_concurrent_sweeps, config.max_concurrent_calls),
+                limit=ConcurrencyLimit(config.max_concurrent_sweeps, config.max_concurrent_calls),
                 timeout_s=config.model_timeout_s,
                 deadline=now + time_s if time_s else None,
                 hedge=config.hedge,
             ),
-            budget=Budget(Bounds(config.max_calls, config.max_tokens, config.max_cost), models),
+            budget=Budget(
+                SpendingLimits(config.max_calls, config.max_tokens, config.max_cost), models
+            ),
             tokens_per_minute=config.tokens_per_minute,
             ends_at=now + time_s - kept_s if time_s else None,
         )
@@ -145,7 +148,7 @@ class Calls:
         fits = max(entry.context - room, entry.context // 2)
         return fits if most is None else min(most, fits)
 
-    def cached(self, reply: Completion) -> None:
+    def count_cached(self, reply: Completion) -> None:
         """Count a reply that was there already."""
         self.usage += reply.usage
 
@@ -154,12 +157,12 @@ class Calls:
         """Whether the budget has bounds, so that what matters most has to come first."""
         return self.budget.bounds.any
 
-    def sweeping_ended(self) -> str:
-        """Why no further partition is swept; empty while none has to be held back."""
+    def sweeping_stop(self) -> Stop | None:
+        """Why no further partition is swept; None while sweeping may continue."""
         if self.budget.closed:
             return self.budget.closed
         late = self.ends_at is not None and asyncio.get_running_loop().time() >= self.ends_at
-        return str(deadline_passed()) if late else ""
+        return Stop.from_error(deadline_passed()) if late else None
 
     async def _heard(
         self,
@@ -193,7 +196,7 @@ class Calls:
                 except BudgetError as error:
                     if self.budget.idle or self.budget.closed:
                         if purpose == "sweep":
-                            self.budget.closed = self.budget.closed or str(error)
+                            self.budget.closed = self.budget.closed or Stop.from_error(error)
                         raise
             settled = asyncio.get_running_loop().create_future()
             self._settled.append(settled)
@@ -222,7 +225,7 @@ class Calls:
 
     def _count(self, llm: LLM, estimated: int, amount: Amount, usage: Usage | None) -> None:
         """What a call was charged for; where nobody knows, the budget expects the worst."""
-        free = getattr(llm, "free", False)
+        free = is_free(llm)
         if usage is None:
             self.usage += Usage(calls=1, input_tokens=estimated, estimated=True)
             self.budget.lose(llm.name, amount, free=free)
@@ -231,8 +234,8 @@ class Calls:
             self.budget.spend(llm.name, estimated, usage, free=free)
 
     def _pace(self, llm: LLM) -> Pace:
-        pace = getattr(llm, "pace", None)
-        if not isinstance(pace, Pace):
+        pace = shared_pace(llm)
+        if pace is None:
             try:
                 pace = _OWN.setdefault(llm, Pace())
             except TypeError:  # an object that cannot be referred to weakly: by this run alone

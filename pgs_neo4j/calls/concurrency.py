@@ -10,7 +10,7 @@ QUEUEING = 1.5
 OVERLOADED = 2.0
 
 
-class Limit:
+class ConcurrencyLimit:
     """Additive increase, multiplicative decrease (Chiu and Jain 1989), with a quick start.
 
     Begins at ``start`` and never exceeds ``ceiling``, not even in the beginning. Until the

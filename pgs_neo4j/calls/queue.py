@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeVar
 
-from pgs_neo4j.calls.concurrency import Limit
+from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 from pgs_neo4j.errors import DeadlineError, ModelRateLimitError, ModelTimeoutError
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.retry import with_retries
@@ -40,12 +40,11 @@ class Scheduler:
     time in a slot that would stay idle, and the first reply counts.
     """
 
-    limit: Limit
+    limit: ConcurrencyLimit
     timeout_s: float
     deadline: float | None = None
     hedge: bool = False
     in_flight: int = 0
-    hedged: int = 0
     _waiting: list[tuple[float, int, asyncio.Future[None]]] = field(default_factory=list)
     _order: itertools.count[int] = field(default_factory=itertools.count)
     _rates: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
@@ -100,7 +99,7 @@ class Scheduler:
         finally:
             turn.end()
 
-    async def hungry(self) -> None:
+    async def wait_until_hungry(self) -> None:
         """Return as soon as fewer calls wait for their turn than may be in flight."""
         while len(self._waiting) >= self.limit.calls:
             noticed = asyncio.get_running_loop().create_future()
@@ -161,7 +160,6 @@ class Scheduler:
                 elif not again and _now() >= self._due(began, length) and self._idle():
                     again = True
                     self.in_flight += 1
-                    self.hedged += 1
                     tasks.append(asyncio.ensure_future(once()))
                     tasks[-1].add_done_callback(lambda _: self._released())
         finally:
@@ -222,17 +220,6 @@ class _Turn:
         if self._held:
             self._held = False
             self._scheduler._released()
-
-
-async def together(works: list[Awaitable[T]]) -> list[T]:
-    """All results in order. The first exception cancels the others and is raised as it is."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def deadline_passed() -> DeadlineError:

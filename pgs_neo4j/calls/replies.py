@@ -13,7 +13,7 @@ from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
 FORM = "2"  # of what keys are made of; another one finds nothing of the former
@@ -39,9 +39,9 @@ class Replies:
 
     def key(self, llm: LLM, prompt: Prompt, room: int, effort: Effort | None) -> str | None:
         """The key of a reply; None when the model is free, so that nothing is gained."""
-        if getattr(llm, "free", False):
+        if is_free(llm):
             return None
-        said = (FORM, getattr(llm, "signature", llm.name), str(room), str(effort), prompt.system)
+        said = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
         digest = _digest(*said, prompt.content or prompt.user)
         # Outside the cache a reply belongs to its run, which may be resumed.
         return digest if self.shared else f"{self.run}:{digest}"

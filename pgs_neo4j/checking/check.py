@@ -1,16 +1,18 @@
-"""Looks and counts among all reports once they are there, and tells the synthesis of it."""
+"""Compares all reports and the graph, and words the result for the synthesis."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 
-from pgs_neo4j.checking.absences import chased, checked, grouped_absences
-from pgs_neo4j.checking.convergences import cited_places, convergences
-from pgs_neo4j.checking.links import linked
+from pgs_neo4j.checking.absences import check_absences, group_absences
+from pgs_neo4j.checking.convergences import cited_places, find_convergences
+from pgs_neo4j.checking.flags import chase_flags
+from pgs_neo4j.checking.links import read_links
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import (
     AbsenceStatus,
@@ -24,8 +26,8 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.retrieval.lookup import Ground, look_up
-from pgs_neo4j.sweeping.pack import clean
 from pgs_neo4j.text.citations import qualified
+from pgs_neo4j.text.clean import clean_text
 
 WAIT_S = 20.0  # for absences that are still looked for when all reports are there
 # Of each kind the synthesis is told so many, the most telling ones; the answer keeps all.
@@ -37,7 +39,25 @@ HEAD = (
 )
 
 
-def lookups_on(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOrder:
+    """The reports to compare. ``read`` are the ranks read of each partition, by its id."""
+
+    mapping: GraphMapping
+    generation: str
+    sweeps: tuple[Sweep, ...]
+    read: Mapping[int, frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTools:
+    """The connections that a check needs; ``lookups`` has searched while sweeps were running."""
+
+    db: Database
+    lookups: Lookups
+
+
+def open_lookups(
     db: Database,
     mapping: GraphMapping,
     partitioning: Partitioning,
@@ -45,7 +65,7 @@ def lookups_on(
     embedder: Embedder | None,
     warn: Callable[[str], None],
 ) -> Lookups:
-    """What looks up absences while sweeps go on, in the partitions ``first`` before the others."""
+    """Lookups of absences during sweeps; partitions with ids in ``first`` are searched first."""
     ground = Ground(
         db=db,
         mapping=mapping,
@@ -57,76 +77,77 @@ def lookups_on(
     return Lookups(partial(look_up, ground), warn)
 
 
-async def crosscheck(
-    db: Database,
-    mapping: GraphMapping,
-    generation: str,
-    sweeps: Sequence[Sweep],
-    read: Mapping[int, frozenset[int]],
-    lookups: Lookups,
-) -> Crosscheck:
-    """What is found among the reports; ``read`` are the ranks read of each partition.
-
-    Raises DatabaseError.
-    """
-    hits, links = await asyncio.gather(
-        lookups.finish(WAIT_S), linked(db, generation, mapping, cited_places(sweeps))
+async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:
+    """Check absences, chase flags, and find convergences. Raises DatabaseError."""
+    for sweep in order.sweeps:
+        if sweep.report is not None:
+            tools.lookups.begin(sweep.report)
+    cited = cited_places(order.sweeps)
+    hits, links = await together(
+        tools.lookups.finish(WAIT_S),
+        read_links(tools.db, order.generation, order.mapping, cited),
     )
     return Crosscheck(
-        absences=checked(grouped_absences(sweeps), hits, read),
-        flags=chased(sweeps),
-        convergences=convergences(sweeps, links),
+        absences=check_absences(group_absences(order.sweeps), hits, order.read),
+        flags=chase_flags(order.sweeps),
+        convergences=find_convergences(order.sweeps, links),
     )
 
 
-def told(found: Crosscheck) -> str:
-    """What the synthesis is told of it; empty when there is nothing to tell."""
-    flags = sorted(found.flags, key=lambda flag: (flag.absent is None, not flag.answers))
+def word_checks(crosscheck: Crosscheck) -> str:
+    """The checks as the synthesis is shown them; empty when there are none."""
+    flags = sorted(crosscheck.flags, key=lambda flag: (flag.absent is None, not flag.answers))
+    absences = crosscheck.absences[:TOLD_ABSENCES]
+    convergences = crosscheck.convergences[:TOLD_CONVERGENCES]
     parts = (
-        ("Absences", [_absence(each) for each in found.absences[:TOLD_ABSENCES]]),
-        ("Flags beside their targets", [_flag(each) for each in flags[:TOLD_FLAGS]]),
-        ("Convergences", [_convergence(each) for each in found.convergences[:TOLD_CONVERGENCES]]),
+        ("Absences", [_word_absence(absence) for absence in absences]),
+        ("Flags beside their targets", [_word_flag(flag) for flag in flags[:TOLD_FLAGS]]),
+        ("Convergences", [_word_convergence(convergence) for convergence in convergences]),
     )
     blocks = [f"## {title}\n" + "\n".join(lines) for title, lines in parts if lines]
     return "\n\n".join((HEAD, *blocks)) if blocks else ""
 
 
-def _absence(found: CheckedAbsence) -> str:
-    by = ", ".join(f"P{number}" for number in found.partitions)
-    return f"- {_status(found)}; missed by {by}: {_said(found.reported[0])}"
+def _word_absence(absence: CheckedAbsence) -> str:
+    by = ", ".join(f"P{number}" for number in absence.partitions)
+    return f"- {_word_status(absence)}; missed by {by}: {_word_bullet(absence.reported[0])}"
 
 
-def _status(found: CheckedAbsence) -> str:
-    seen = "; ".join(f"“{clean(each.title)}” in P{each.partition}" for each in found.sightings[:3])
-    match found.status:
+def _word_status(absence: CheckedAbsence) -> str:
+    first = absence.sightings[:3]
+    seen = "; ".join(f"“{clean_text(node.title)}” in P{node.partition}" for node in first)
+    match absence.status:
         case AbsenceStatus.CONFIRMED:
-            return f"confirmed, in none of {found.searched:,} nodes"
+            return f"confirmed, in none of {absence.searched:,} nodes"
         case AbsenceStatus.ELSEWHERE:
-            return f"elsewhere, its words are in {found.count:,} nodes that were not read ({seen})"
+            count = f"{absence.count:,}"
+            return f"elsewhere, its words are in {count} nodes that were not read ({seen})"
         case AbsenceStatus.CONTRADICTED:
             return f"contradicted, its words are in nodes that were read ({seen})"
     return "unchecked"
 
 
-def _flag(found: ChasedFlag) -> str:
-    target = f"P{found.target}" if found.target is not None else "no partition named"
-    lines = [f"- P{found.source} to {target}: {qualified(found.text, found.source)}"]
-    if found.absent is not None:
-        lines.append(f"  {target} reports this absent, an opportunity: {_said(found.absent)}")
-    lines += [f"  {target} reports: {_said(stated)}" for stated in found.answers]
-    if found.target is not None and not found.swept:
+def _word_flag(flag: ChasedFlag) -> str:
+    target = f"P{flag.target}" if flag.target is not None else "no partition named"
+    lines = [f"- P{flag.source} to {target}: {qualified(flag.text, flag.source)}"]
+    if flag.absent is not None:
+        lines.append(f"  {target} reports this absent, an opportunity: {_word_bullet(flag.absent)}")
+    lines += [f"  {target} reports: {_word_bullet(stated)}" for stated in flag.answers]
+    if flag.target is not None and not flag.swept:
         lines.append(f"  {target} was not read.")
-    elif len(lines) == 1 and found.target is not None:
+    elif len(lines) == 1 and flag.target is not None:
         lines.append(f"  {target} reports nothing in these words.")
     return "\n".join(lines)
 
 
-def _convergence(found: Convergence) -> str:
-    how = "say nearly the same" if found.kind == "words" else "cite neighbouring nodes"
-    shown = [f"  P{each.partition}: {_said(each)}" for each in found.findings[:TOLD_FINDINGS]]
-    names = ", ".join(f"P{number}" for number in found.partitions)
+def _word_convergence(convergence: Convergence) -> str:
+    # The spelling stays: cached replies are found by their prompts.
+    how = "say nearly the same" if convergence.kind == "words" else "cite neighbouring nodes"
+    findings = convergence.findings[:TOLD_FINDINGS]
+    shown = [f"  P{stated.partition}: {_word_bullet(stated)}" for stated in findings]
+    names = ", ".join(f"P{number}" for number in convergence.partitions)
     return "\n".join((f"- {names} {how}:", *shown))
 
 
-def _said(stated: Stated) -> str:
+def _word_bullet(stated: Stated) -> str:
     return qualified(stated.text, stated.partition)

@@ -30,7 +30,7 @@ def cited_places(sweeps: Sequence[Sweep]) -> tuple[Place, ...]:
     return tuple(sorted({place for claim in _claims(sweeps) for place in claim.cited}))
 
 
-def convergences(
+def find_convergences(
     sweeps: Sequence[Sweep], links: Iterable[tuple[Place, Place]]
 ) -> tuple[Convergence, ...]:
     """Findings that meet, those of most partitions first, at most ``MOST``.

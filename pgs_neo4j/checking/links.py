@@ -14,7 +14,7 @@ MOST_LINKS = 5_000  # more than any answer can tell
 MOST_DEGREE = 10_000  # relationships of a node up to which they are followed from it
 
 
-async def linked(
+async def read_links(
     db: Database, generation: str, mapping: GraphMapping, cited: Iterable[Place]
 ) -> list[tuple[Place, Place]]:
     """Pairs of ``cited`` nodes that are connected, each once, in order, at most ``MOST_LINKS``.

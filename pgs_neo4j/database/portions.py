@@ -14,7 +14,6 @@ IN_FLIGHT = 2  # the database works on one portion while this process works on a
 MOST_NODES = 20_000
 MOST_CHARACTERS = 4_000_000
 Result = TypeVar("Result")
-Other = TypeVar("Other")
 
 
 def portions(
@@ -58,17 +57,3 @@ async def in_order(
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-
-
-async def together(
-    first: Coroutine[Any, Any, Result], second: Coroutine[Any, Any, Other]
-) -> tuple[Result, Other]:
-    """Await both at once; a failure cancels the other and is raised."""
-    tasks = asyncio.create_task(first), asyncio.create_task(second)
-    try:
-        one, two = await asyncio.gather(*tasks)
-        return one, two
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

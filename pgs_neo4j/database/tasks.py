@@ -1,12 +1,13 @@
-"""Runs work to its end even if its caller is cancelled."""
+"""Runs work side by side, and cleanup to its end even if its caller is canceled."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Coroutine
+from typing import Any, TypeVar, overload
 
 Result = TypeVar("Result")
+Other = TypeVar("Other")
 
 
 async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
@@ -28,3 +29,27 @@ def retrieve_exception(done: asyncio.Future[Any]) -> None:
     """Retrieve an exception that has no other reader, or asyncio would warn."""
     if not done.cancelled():
         done.exception()
+
+
+@overload
+async def together(
+    first: Awaitable[Result], second: Awaitable[Other], /
+) -> tuple[Result, Other]: ...
+
+
+@overload
+async def together(*works: Awaitable[Result]) -> tuple[Result, ...]: ...
+
+
+async def together(*works: Awaitable[Any]) -> tuple[Any, ...]:
+    """All results in order, awaited side by side.
+
+    The first exception cancels the other works and is raised as it is.
+    """
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        return tuple(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

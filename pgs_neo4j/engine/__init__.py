@@ -20,7 +20,7 @@ from pgs_neo4j.ingest.graph_file import GraphFile
 from pgs_neo4j.ingest.load import LoadResult
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
-from pgs_neo4j.pgs.run import check_question
+from pgs_neo4j.pgs.order import check_question
 from pgs_neo4j.runs.jobs import Job
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.session import SessionInfo

@@ -19,7 +19,8 @@ from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import Partitioning, read_current
-from pgs_neo4j.pgs.run import Work
+from pgs_neo4j.pgs.log import RunLog
+from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.retrieval.space import Space, choose
 
 
@@ -57,17 +58,16 @@ class Core:
             )
         return current
 
-    def work(self, mapping: GraphMapping, on_event: OnEvent | None, knobs: PGSConfig) -> Work:
-        """What it takes to answer one question, with bounds that count from here."""
-        return Work(
+    def run_tools(self, order: RunOrder, on_event: OnEvent | None) -> RunTools:
+        """The connections that carry out one run, with limits that count from here."""
+        return RunTools(
             db=self.db,
             open_gds=self.open_gds,
-            space=self.space(mapping),
+            space=self.space(order.mapping),
             sweep_llm=self.sweep_llm,
             synthesis_llm=self.synthesis_llm,
-            config=knobs,
-            on_event=on_event or self.on_event,
-            calls=self.calls(knobs),
+            calls=self.calls(order.config),
+            log=RunLog(on_event or self.on_event),
         )
 
     def partition_order(

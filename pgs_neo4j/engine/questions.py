@@ -14,12 +14,15 @@ from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.model import Answer, Mode, Plan, Routing, Sweep, Synthesis
 from pgs_neo4j.pgs import idempotency, layered, pipeline, plan
 from pgs_neo4j.pgs.layered import LayeredAnswer
+from pgs_neo4j.pgs.order import RunOrder, check_order, check_question
 from pgs_neo4j.pgs.route import route_question
-from pgs_neo4j.pgs.run import Request, Work, check, check_question
+from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.runs import answers, runs, session
-from pgs_neo4j.sweeping.context import Reader, new_gate, unrecorded
-from pgs_neo4j.sweeping.sweep import sweep
-from pgs_neo4j.synthesis.write import Writer, synthesize
+from pgs_neo4j.runs.session import Read
+from pgs_neo4j.sweeping import sweep
+from pgs_neo4j.sweeping.order import SweepTools, new_gate, record_nothing, without_centroid
+from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.synthesis.write import write_synthesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +41,21 @@ async def execute(
     core: Core, asking: Asking, on_event: OnEvent | None, idempotency_key: str | None
 ) -> Answer:
     """Run the whole pipeline; see ``PGS.execute``."""
-    work, request = await _begin(core, asking, on_event)
-    request = replace(request, idempotency_key=idempotency_key)
-    check(request)
-    return await idempotency.answered(work, request)
+    order = replace(await _order(core, asking), idempotency_key=idempotency_key)
+    check_order(order)
+    return await idempotency.answer_request(order, core.run_tools(order, on_event))
 
 
 async def plan_question(core: Core, asking: Asking, on_event: OnEvent | None) -> Plan:
     """Predict the reading and its cost; see ``PGS.plan``."""
-    work, request = await _begin(core, asking, on_event)
-    return await plan.plan(work, request)
+    order = await _order(core, asking)
+    return await plan.plan_run(order, core.run_tools(order, on_event))
 
 
 async def search(core: Core, asking: Asking, on_event: OnEvent | None, top_k: int) -> LayeredAnswer:
     """Search the nearest nodes, then sweep; see ``PGS.layered_search``."""
-    work, request = await _begin(core, asking, on_event)
-    return await layered.layered_search(work, request, top_k)
+    order = await _order(core, asking)
+    return await layered.layered_search(order, core.run_tools(order, on_event), top_k)
 
 
 async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -> Answer:
@@ -62,19 +64,20 @@ async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -
     graph = await core.graph(stored.graph)
     if stored.status == "complete":
         return await answers.load(core.db, stored, graph.mapping)
-    request = idempotency.stored_request(stored, graph.mapping)
+    idempotency.check_resumable(stored)
     in_force = config.restored(stored.properties["config"], knobs)
-    work = core.work(graph.mapping, on_event, in_force)
-    return await pipeline.execute(work, request, stored)
+    order = idempotency.restore_order(stored, graph.mapping, in_force)
+    return await pipeline.execute(order, core.run_tools(order, on_event), stored)
 
 
 async def route(core: Core, asking: Asking) -> Routing:
     """Route a question; see ``PGS.route``."""
     check_question(asking.question)
     stored = await core.graph(asking.graph)
-    work = core.work(stored.mapping, None, core.knobs(asking.knobs))
+    order = _run_order(core, asking, stored)
+    tools = core.run_tools(order, None)
     current = await core.current(stored)
-    return await route_question(work, _request(asking, stored), current.partitions, current)
+    return await route_question(order, tools, current.partitions, current.generation.dimensions)
 
 
 async def sweep_partition(
@@ -90,22 +93,18 @@ async def sweep_partition(
             f"graph {stored.name} has no partition {partition_id}; "
             f"its partitions are 1 to {len(by_id)}"
         )
-    knobs = core.knobs(asking.knobs)
-    reader = Reader(
+    order = _run_order(core, asking, stored)
+    (sweep_order,) = order_sweeps(order, current, [by_id[partition_id]], Read({}))
+    tools = SweepTools(
         db=core.db,
         llm=core.sweep_llm,
-        mapping=stored.mapping,
-        generation=current.generation.id,
-        partitions=by_id,
-        question=asking.question,
-        config=knobs,
-        calls=core.calls(knobs),
+        calls=core.calls(order.config),
         replies=None,
         on_event=on_event or core.on_event,
-        record=unrecorded,
+        record=record_nothing,
         gate=new_gate(),
     )
-    return await sweep(reader, by_id[partition_id])
+    return (await sweep.sweep_partition(sweep_order, tools)).sweep
 
 
 async def synthesize_sweeps(
@@ -121,32 +120,37 @@ async def synthesize_sweeps(
         )
     tell = on_event or core.on_event
     knobs = core.knobs(asking.knobs)
-    writer = Writer(
-        llm=core.synthesis_llm,
+    order = SynthesisOrder(
+        question=asking.question,
+        sweeps=tuple(sweeps),
+        partitions=tuple(map(without_centroid, current.partitions)),
         config=knobs,
+    )
+    tools = SynthesisTools(
+        llm=core.synthesis_llm,
         calls=core.calls(knobs),
         replies=None,
         on_event=tell,
         warn=lambda message: tell(Warned(message)),
     )
-    return await synthesize(writer, asking.question, sweeps, current.partitions)
+    return await write_synthesis(order, tools)
 
 
-async def _begin(core: Core, asking: Asking, on_event: OnEvent | None) -> tuple[Work, Request]:
+async def _order(core: Core, asking: Asking) -> RunOrder:
+    """The checked order of a run, with what tells it from other requests."""
     check_question(asking.question)
-    stored = await core.graph(asking.graph)
-    request = _request(asking, stored)
-    check(request)
-    work = core.work(stored.mapping, on_event, core.knobs(asking.knobs))
+    order = _run_order(core, asking, await core.graph(asking.graph))
+    check_order(order)
     models = [core.sweep_llm.name, core.synthesis_llm.name]
-    return work, replace(request, asked=idempotency.asked(request, models, work.config))
+    return replace(order, request=idempotency.describe_request(order, models))
 
 
-def _request(asking: Asking, stored: StoredGraph) -> Request:
-    return Request(
+def _run_order(core: Core, asking: Asking, stored: StoredGraph) -> RunOrder:
+    return RunOrder(
         question=asking.question,
         graph=stored.name,
         mapping=stored.mapping,
+        config=core.knobs(asking.knobs),
         mode=asking.mode,
         session=asking.session,
         full_sweep=asking.full_sweep,

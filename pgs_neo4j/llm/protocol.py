@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Prompt
 
 if TYPE_CHECKING:
@@ -16,10 +17,8 @@ if TYPE_CHECKING:
 class LLM(Protocol):
     """A reader: one prompt in, one Markdown text out, in one try.
 
-    Every failure is a ModelError; one with ``retry`` is tried again by the engine. Optional
-    attributes: ``pace`` (a ``llm.pace.Pace`` that models of one endpoint share), ``signature``
-    (names what decides a reply beside the prompt; else the name does), and ``free`` (True: it
-    runs here and costs nothing, so its replies are neither counted in money nor kept).
+    Every failure is a ModelError; one with ``retry`` is tried again by the engine. A reader may
+    also be ``Paced``, ``Signed``, or ``Free``; the engine does without.
     """
 
     @property
@@ -42,6 +41,52 @@ class LLM(Protocol):
     async def close(self) -> None:
         """Release connections; closing twice is harmless."""
         ...
+
+
+@runtime_checkable
+class Paced(Protocol):
+    """Shares the pace of its endpoint; any other LLM has a pace of its own."""
+
+    @property
+    def pace(self) -> Pace:
+        """The pace that all models of one endpoint and key share."""
+        ...
+
+
+@runtime_checkable
+class Signed(Protocol):
+    """Has replies that depend on more than its name and the prompt."""
+
+    @property
+    def signature(self) -> str:
+        """Names everything beside the prompt that decides a reply."""
+        ...
+
+
+@runtime_checkable
+class Free(Protocol):
+    """Says whether it costs nothing; any other LLM costs money."""
+
+    @property
+    def free(self) -> bool:
+        """Whether it runs here for nothing: replies are neither priced nor cached."""
+        ...
+
+
+def shared_pace(llm: LLM) -> Pace | None:
+    """The pace of an LLM's endpoint; None for an LLM without one."""
+    pace = llm.pace if isinstance(llm, Paced) else None
+    return pace if isinstance(pace, Pace) else None
+
+
+def reply_signature(llm: LLM) -> str:
+    """What decides an LLM's replies beside the prompt: its signature, else its name."""
+    return llm.signature if isinstance(llm, Signed) else llm.name
+
+
+def is_free(llm: LLM) -> bool:
+    """Whether an LLM costs nothing; False for an LLM that does not say."""
+    return bool(llm.free) if isinstance(llm, Free) else False
 
 
 @runtime_checkable

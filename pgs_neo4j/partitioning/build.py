@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.database.portions import together
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.gds import Communities, detect_communities, project_view, refuse_if_too_large
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.csr import Edges, undirected

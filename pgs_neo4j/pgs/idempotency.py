@@ -1,4 +1,4 @@
-"""The same request again: by an idempotency key, or of a run that goes on."""
+"""Recognizes a request that was made before: by an idempotency key, or to resume its run."""
 
 from __future__ import annotations
 
@@ -8,59 +8,71 @@ from pgs_neo4j.config import SHAPING, PGSConfig
 from pgs_neo4j.errors import IdempotencyError, UsageError
 from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.pgs import pipeline
-from pgs_neo4j.pgs.run import Request, Work, idempotency
-from pgs_neo4j.runs import answers, runs
+from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.runs import answers, keys, runs
 from pgs_neo4j.runs.runs import StoredRun
 
 
-def asked(request: Request, models: list[str], config: PGSConfig) -> dict[str, Any]:
-    """What makes a request this one: what is asked, of whom, and the knobs that shape it."""
+def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
+    """What makes a request this one: the question, the models, and the knobs that shape it."""
     return {
-        "question": request.question,
-        "mode": request.mode,
-        "full_sweep": request.full_sweep,
+        "question": order.question,
+        "mode": order.mode,
+        "full_sweep": order.full_sweep,
         "models": models,
-        "knobs": config.model_dump(mode="json", include=set(SHAPING)),
+        "knobs": order.config.model_dump(mode="json", include=set(SHAPING)),
     }
 
 
-async def answered(work: Work, request: Request) -> Answer:
-    """The answer to a request; under an idempotency key the first one to it.
+async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
+    """Answer a request; under an idempotency key, give the first answer to it again.
 
-    A run under the key that has no answer yet goes on. Raises IdempotencyError when the key
-    belongs to another request, BusyError while that run is still going on, and what ``execute``
-    raises.
+    A run under the key without an answer yet is resumed. Raises IdempotencyError when the key
+    belongs to another request, BusyError while that run is still running, and the errors of
+    ``execute``.
     """
-    key = idempotency(request)
-    former = await runs.by_key(work.db, key) if key else None
+    key = order.idempotency_key
+    former = None
+    if key:
+        uid = keys.idempotency_uid(order.graph, order.session, key)
+        former = await runs.by_key(tools.db, uid)
     if former is None:
-        return await pipeline.execute(work, request)
-    stored = await runs.read(work.db, former)
-    if stored.request != request.asked:
+        return await pipeline.execute(order, tools)
+    stored = await runs.read(tools.db, former)
+    if stored.request != order.request:
         raise IdempotencyError(
             f"the idempotency key was given to run {former} with another request; choose another "
             "key, or ask as before"
         )
     if stored.properties.get("details"):
-        return await answers.load(work.db, stored, request.mapping)
-    return await pipeline.execute(work, request, stored)
+        return await answers.load(tools.db, stored, order.mapping)
+    return await pipeline.execute(order, tools, stored)
 
 
-def stored_request(stored: StoredRun, mapping: GraphMapping) -> Request:
-    """What a run was asked. Raises UsageError when it cannot go on."""
-    asked, kept = stored.request, stored.properties
-    if not asked or not kept.get("config"):
+def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -> RunOrder:
+    """The order of a stored run, with ``config`` in force.
+
+    Raises UsageError when an older release stored too little of it.
+    """
+    check_resumable(stored)
+    properties = stored.properties
+    return RunOrder(
+        question=properties["question"],
+        graph=stored.graph,
+        mapping=mapping,
+        config=config,
+        mode=properties["mode"],
+        session=stored.session,
+        full_sweep=bool(stored.request.get("full_sweep")),
+        known=properties.get("known"),
+        request=stored.request,
+    )
+
+
+def check_resumable(stored: StoredRun) -> None:
+    """Raise UsageError when an older release stored too little of a run to resume it."""
+    if not stored.request or not stored.properties.get("config"):
         raise UsageError(
             f"run {stored.id} was made by an older release and cannot go on; ask again in mode "
             "'continue'"
         )
-    return Request(
-        question=kept["question"],
-        graph=stored.graph,
-        mapping=mapping,
-        mode=kept["mode"],
-        session=stored.session,
-        full_sweep=bool(asked.get("full_sweep")),
-        known=kept.get("known"),
-        asked=asked,
-    )

@@ -1,4 +1,4 @@
-"""Layered search: what a standard retrieval finds first, then a sweep that knows it."""
+"""Layered search: answers from the nearest nodes, then sweeps beyond that answer."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import SearchAnswered
 from pgs_neo4j.model import Answer, Citation, Node, Prompt, PromptNode, Usage
+from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.pipeline import execute
-from pgs_neo4j.pgs.route import asked_vector
-from pgs_neo4j.pgs.run import Request, Work, check, prepare
+from pgs_neo4j.pgs.record import prepare
+from pgs_neo4j.pgs.route import embed_order
+from pgs_neo4j.retrieval.space import QuestionVector
 from pgs_neo4j.retrieval.topk import nearest
-from pgs_neo4j.sweeping.pack import clean, rendered
+from pgs_neo4j.sweeping.pack import render_node
 from pgs_neo4j.text.citations import resolve
+from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import spoken
 
 SYSTEM = """\
@@ -44,56 +47,64 @@ class LayeredAnswer:
     answer: Answer
 
 
-async def layered_search(work: Work, request: Request, top_k: int) -> LayeredAnswer:
-    """Search the ``top_k`` nearest nodes, answer from them, then run the pipeline knowing it.
+async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> LayeredAnswer:
+    """Search the ``top_k`` nearest nodes, answer from them, then run the pipeline beyond it.
 
     Nodes of the search do not count as read: they were not swept. Raises UsageError when
-    ``top_k`` is out of range, and what ``execute`` raises.
+    ``top_k`` is out of range, and the errors of ``execute``.
     """
-    check(request)
+    check_order(order)
     if not 1 <= top_k <= MAX_TOP_K:
         raise UsageError(f"top_k is {top_k}; choose a number from 1 to {MAX_TOP_K}")
-    partitioning = await prepare(work, request)
-    with work.phase("search"):
-        search = await _search(work, request, top_k, partitioning.generation.dimensions)
-    work.on_event(SearchAnswered(search.text))
-    return LayeredAnswer(search, await execute(work, replace(request, known=search.text)))
+    prepared = await prepare(order, tools)
+    with tools.log.phase("search"):
+        dimensions = prepared.partitioning.generation.dimensions
+        vector = await embed_order(order, tools, dimensions)
+        search = await _search(order, tools, top_k, vector)
+    tools.log.on_event(SearchAnswered(search.text))
+    answer = await execute(
+        replace(order, known=search.text), tools, prepared=replace(prepared, vector=vector)
+    )
+    return LayeredAnswer(search, answer)
 
 
-async def _search(work: Work, request: Request, top_k: int, dimensions: int | None) -> SearchAnswer:
-    asked = await asked_vector(work, request, dimensions)
-    found = await nearest(work.db, request.mapping, request.question, asked.vector, top_k)
-    if not found.nodes:
-        return SearchAnswer("No node is near to the question.", (), (), found.method, Usage())
-    prompt = _prompt(work, request.question, found.nodes)
-    reply = await work.calls.complete(
-        work.synthesis_llm,
-        prompt,
-        room=work.config.sweep_max_tokens,
-        effort=work.config.sweep_effort,
+async def _search(
+    order: RunOrder, tools: RunTools, top_k: int, vector: QuestionVector
+) -> SearchAnswer:
+    hits = await nearest(tools.db, order.mapping, order.question, vector.vector, top_k)
+    if not hits.nodes:
+        return SearchAnswer("No node is near to the question.", (), (), hits.method, Usage())
+    room = order.config.sweep_max_tokens
+    reply = await tools.calls.complete(
+        tools.synthesis_llm,
+        _prompt(order, tools, hits.nodes),
+        room=room,
+        effort=order.config.sweep_effort,
         last=True,
     )
     if reply.truncated:
-        work.warn(f"the search answer was cut off at {work.config.sweep_max_tokens} tokens")
-    shown = {node.alias: node for node in found.nodes}
+        tools.log.warn(f"the search answer was cut off at {room} tokens")
     text = spoken(reply.text)
-    citations = resolve(text, 0, shown)
-    return SearchAnswer(text, found.nodes, citations, found.method, reply.usage)
+    citations = resolve(text, 0, {node.alias: node for node in hits.nodes})
+    return SearchAnswer(text, hits.nodes, citations, hits.method, reply.usage)
 
 
-def _prompt(work: Work, question: str, nodes: tuple[Node, ...]) -> Prompt:
+def _prompt(order: RunOrder, tools: RunTools, nodes: tuple[Node, ...]) -> Prompt:
     """The nodes at equal shares of one prompt; a text longer than its share is shortened."""
-    room = work.config.max_pass_characters
-    if work.config.max_pass_tokens is not None:
-        room = min(room, work.config.max_pass_tokens * CHARACTERS_PER_TOKEN)
+    config, question = order.config, order.question
+    room = config.max_pass_characters
+    if config.max_pass_tokens is not None:
+        room = min(room, config.max_pass_tokens * CHARACTERS_PER_TOKEN)
     share = max((room - len(SYSTEM) - len(question) - 200) // len(nodes) - 300, 200)
     shown = tuple(
-        PromptNode(node.alias, clean(node.title), _within(clean(node.text), share), node.labels)
+        PromptNode(
+            node.alias, clean_text(node.title), _within(clean_text(node.text), share), node.labels
+        )
         for node in nodes
     )
     if any(len(node.text) > share for node in nodes):
-        work.warn(f"texts longer than {share:,} characters were shortened in the search")
-    listed = "\n".join(rendered(node) for node in shown)
+        tools.log.warn(f"texts longer than {share:,} characters were shortened in the search")
+    listed = "\n".join(render_node(node) for node in shown)
     return Prompt(
         task="search",
         system=SYSTEM,

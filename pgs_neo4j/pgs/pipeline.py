@@ -1,52 +1,56 @@
-"""The four phases of one question, in order."""
+"""The phases of one question: partition, select, route, sweep, check, synthesize, record."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
-from pydantic import TypeAdapter
-
-from pgs_neo4j.checking.check import crosscheck, lookups_on, told
+from pgs_neo4j.checking.check import (
+    CheckOrder,
+    CheckTools,
+    check_reports,
+    open_lookups,
+    word_checks,
+)
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError, StoppedError
-from pgs_neo4j.events import Routed
 from pgs_neo4j.model import (
     Answer,
     Crosscheck,
-    Partition,
     Routing,
     Sweep,
     SweepStatus,
     Synthesis,
 )
 from pgs_neo4j.partitioning import generation
-from pgs_neo4j.pgs.route import route_question, select
-from pgs_neo4j.pgs.run import Request, Run, Work, check, recorded, usage_properties
-from pgs_neo4j.pgs.waves import flagged, judge, reader_of, swept
-from pgs_neo4j.runs import answers, keys, runs, session
+from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.record import Prepared, RunRecord, record_run, usage_properties
+from pgs_neo4j.pgs.route import Selection, route_run, select_partitions
+from pgs_neo4j.pgs.waves import judge_sweeps, sweep_run
+from pgs_neo4j.runs import answers, keys, session
 from pgs_neo4j.runs.details import details_json
 from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.runs.session import Read
 from pgs_neo4j.runs.sweeps import Recovered, unsynthesized
-from pgs_neo4j.synthesis.reduce import Reducer
-from pgs_neo4j.synthesis.write import Writer, synthesize
-
-ROUTING = TypeAdapter(Routing)
+from pgs_neo4j.sweeping.order import without_centroid
+from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.synthesis.write import write_synthesis
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
-    """What a run answers from; ``read`` is what its session has read by now.
+class Evidence:
+    """The reports that a run answers from, and the checks on them.
 
-    ``earlier`` are reports of runs that ended without an answer.
+    ``earlier`` are reports of runs that ended without an answer. ``read`` is everything that the
+    session has read by now.
     """
 
     routing: Routing
     sweeps: tuple[Sweep, ...]
     earlier: tuple[Recovered, ...]
-    read: session.Read
+    read: Read
     crosscheck: Crosscheck
 
     @property
@@ -55,182 +59,191 @@ class Material:
         return (*self.sweeps, *(recovered.sweep for recovered in self.earlier))
 
 
-async def execute(work: Work, request: Request, stored: StoredRun | None = None) -> Answer:
-    """Partition, route, sweep, chase flags, synthesize, record; a ``stored`` run goes on.
+async def execute(
+    order: RunOrder,
+    tools: RunTools,
+    stored: StoredRun | None = None,
+    prepared: Prepared | None = None,
+) -> Answer:
+    """Carry out a run and return its answer; a ``stored`` run is resumed.
 
-    Raises UsageError, StoppedError, DatabaseError, and ModelError; whatever was read before the
-    failure stays recorded in the session.
+    ``prepared`` partitions are used instead of preparing them here. Raises UsageError,
+    StoppedError, DatabaseError, and ModelError; whatever was read before a failure stays recorded
+    in the session.
     """
     began = perf_counter()
-    check(request)
-    work.calls.budget.check(work.models)
-    async with recorded(work, request, stored) as run:
-        material = await _read(work, request, run)
-        synthesis, stopped = await _synthesize(work, request, run, material)
-        answer = await _answer(work, request, run, material, synthesis, stopped)
-        answer.seconds["total"] = perf_counter() - began
-        await _finish(work, run, answer, material)
-    await _tidy(work, answer)
+    check_order(order)
+    tools.calls.budget.check(tools.models)
+    async with record_run(order, tools, stored, prepared) as record:
+        earlier = await recover_reports(order, tools, record)
+        selection = await select_partitions(
+            order, tools, record.partitioning, before=record.id, answer_missing=bool(earlier)
+        )
+        with tools.log.phase("route"):
+            routing = await route_run(order, tools, record, selection.partitions)
+        evidence = await gather_evidence(order, tools, record, earlier, selection, routing)
+        synthesis, stopped = await synthesize(order, tools, record, evidence)
+        seconds = {**tools.log.seconds, "total": perf_counter() - began}
+        answer = compose_answer(order, tools, record, evidence, synthesis, stopped, seconds)
+        await record_answer(record, answer, evidence)
+    await tidy_replies(order, tools, record, answer)
     return answer
 
 
-async def _read(work: Work, request: Request, run: Run) -> Material:
-    """Phases 1 and 2: what is read, and the reports on it."""
-    earlier = await _earlier(work, request, run)
-    chosen, read = await select(
-        work, request, run.partitioning, before=run.id, answer_missing=bool(earlier)
-    )
-    with work.phase("route"):
-        routing = await _routed(work, request, run, chosen)
-    numbers = [route.partition for route in routing.routes]
-    first = {*numbers, *read.ranks}
-    async with _lookups(work, request, run, first) as lookups:
-        reader = reader_of(work, request, run, lookups, [each.sweep for each in earlier])
-        with work.phase("sweep"):
-            sweeps = await swept(reader, [reader.partitions[n] for n in numbers], read)
-            second = flagged(reader, sweeps, read, request)
-            sweeps += await swept(replace(reader, wave=2), second, read)
-        judge(work, sweeps)
-        reports = [*sweeps, *(each.sweep for each in earlier)]
-        for each in reports:
-            if each.report is not None:
-                lookups.begin(each.report)
-        now = await _read_now(work, request, run)
-        generation_id = run.partitioning.generation.id
-        found = await crosscheck(
-            work.db, request.mapping, generation_id, reports, now.ranks, lookups
-        )
-    return Material(routing, tuple(sweeps), tuple(earlier), now, found)
-
-
-async def _earlier(work: Work, request: Request, run: Run) -> list[Recovered]:
-    """Reports of runs without an answer: their nodes are not read again, so they come in now."""
-    if request.mode == "full":
-        return []
-    generation = run.partitioning.generation.id
+async def recover_reports(
+    order: RunOrder, tools: RunTools, record: RunRecord
+) -> tuple[Recovered, ...]:
+    """Reports of runs without an answer: their nodes are not read again, so they join here."""
+    if order.mode == "full":
+        return ()
     earlier = await unsynthesized(
-        work.db, request.graph, request.session, run.id, generation, request.mapping
+        tools.db,
+        order.graph,
+        order.session,
+        record.id,
+        record.partitioning.generation.id,
+        order.mapping,
     )
     if earlier:
-        work.warn(
+        tools.log.warn(
             f"{len(earlier)} reports of earlier runs that ended without an answer are part of "
             "this one"
         )
-    return earlier
+    return tuple(earlier)
 
 
-async def _routed(work: Work, request: Request, run: Run, chosen: Sequence[Partition]) -> Routing:
-    """The routing of a run that goes on is the one it had: its calls are found by that."""
-    if run.routing is not None:
-        routing = ROUTING.validate_json(run.routing)
-        work.on_event(Routed(routing))
-        return routing
-    routing = await route_question(work, request, chosen, run.partitioning)
-    await runs.remember_routing(work.db, run.handle, ROUTING.dump_json(routing).decode())
-    return routing
-
-
-def _lookups(work: Work, request: Request, run: Run, first: Collection[int]) -> Lookups:
-    embedder = work.space.embedder if work.space.kind == "stored" else None
-    return lookups_on(work.db, request.mapping, run.partitioning, first, embedder, work.warn)
-
-
-async def _read_now(work: Work, request: Request, run: Run) -> session.Read:
-    return await session.read_so_far(
-        work.db, request.graph, request.session, run.partitioning.generation.id
-    )
-
-
-async def _synthesize(
-    work: Work, request: Request, run: Run, material: Material
-) -> tuple[Synthesis, str]:
-    """The synthesis, and why the run stopped early; an empty one when a bound left no room."""
-    ended = work.calls.sweeping_ended()
-    stopped = ended if any(s.status is SweepStatus.UNREAD for s in material.sweeps) else ""
-    writer = Writer(
-        llm=work.synthesis_llm,
-        config=work.config,
-        calls=work.calls,
-        replies=work.replies,
-        on_event=work.on_event,
-        warn=work.warn,
-        known=request.known,
-        checks=told(material.crosscheck),
-        units=await generation.read_units(work.db, run.partitioning.generation.id),
-        reducer=Reducer(
-            llm=work.sweep_llm,
-            config=work.config,
-            calls=work.calls,
-            replies=work.replies,
-            warn=work.warn,
-        ),
-    )
-    with work.phase("synthesize"):
-        try:
-            made = await synthesize(
-                writer, request.question, material.reports, run.partitioning.partitions
+async def gather_evidence(
+    order: RunOrder,
+    tools: RunTools,
+    record: RunRecord,
+    earlier: tuple[Recovered, ...],
+    selection: Selection,
+    routing: Routing,
+) -> Evidence:
+    """Phase 2: sweep, chase flags, and check the reports."""
+    read = selection.read
+    with_reports = [recovered.sweep for recovered in earlier]
+    async with _lookups(order, tools, record, selection, routing) as lookups:
+        with tools.log.phase("sweep"):
+            results = await sweep_run(
+                order, tools, record, lookups, routing.routes, read, with_reports
             )
-        except StoppedError as stop:
-            work.warn(str(stop))
-            return Synthesis(text="", complete=False), str(stop)
-    return made, stopped
+        judge_sweeps(tools.log, results)
+        sweeps = tuple(result.sweep for result in results)
+        generation_id = record.partitioning.generation.id
+        now = await session.read_so_far(tools.db, order.graph, order.session, generation_id)
+        check = CheckOrder(
+            mapping=order.mapping,
+            generation=generation_id,
+            sweeps=(*sweeps, *with_reports),
+            read=now.ranks,
+        )
+        crosscheck = await check_reports(check, CheckTools(db=tools.db, lookups=lookups))
+    return Evidence(routing, sweeps, earlier, now, crosscheck)
 
 
-async def _answer(
-    work: Work,
-    request: Request,
-    run: Run,
-    material: Material,
+def _lookups(
+    order: RunOrder, tools: RunTools, record: RunRecord, selection: Selection, routing: Routing
+) -> Lookups:
+    """Searches for absences, first in the partitions that are swept or were read."""
+    first = {*(route.partition for route in routing.routes), *selection.read.ranks}
+    embedder = tools.space.embedder if tools.space.kind == "stored" else None
+    return open_lookups(
+        tools.db, order.mapping, record.partitioning, first, embedder, tools.log.warn
+    )
+
+
+async def synthesize(
+    order: RunOrder, tools: RunTools, record: RunRecord, evidence: Evidence
+) -> tuple[Synthesis, str]:
+    """Phase 3: the synthesis, and why the run stopped early.
+
+    The synthesis is empty when a limit left no room for it.
+    """
+    stop = tools.calls.sweeping_stop()
+    unread = any(sweep.status is SweepStatus.UNREAD for sweep in evidence.sweeps)
+    partitioning = record.partitioning
+    units = await generation.read_units(tools.db, partitioning.generation.id)
+    synthesis_order = SynthesisOrder(
+        question=order.question,
+        sweeps=evidence.reports,
+        partitions=tuple(map(without_centroid, partitioning.partitions)),
+        config=order.config,
+        units=tuple(map(without_centroid, units)),
+        known=order.known,
+        checks=word_checks(evidence.crosscheck),
+    )
+    synthesis_tools = SynthesisTools(
+        llm=tools.synthesis_llm,
+        calls=tools.calls,
+        replies=record.replies,
+        on_event=tools.log.on_event,
+        warn=tools.log.warn,
+        reducing_llm=tools.sweep_llm,
+    )
+    with tools.log.phase("synthesize"):
+        try:
+            synthesis = await write_synthesis(synthesis_order, synthesis_tools)
+        except StoppedError as error:
+            tools.log.warn(str(error))
+            return Synthesis(text="", complete=False), str(error)
+    return synthesis, stop.text if stop and unread else ""
+
+
+def compose_answer(
+    order: RunOrder,
+    tools: RunTools,
+    record: RunRecord,
+    evidence: Evidence,
     synthesis: Synthesis,
     stopped: str,
+    seconds: dict[str, float],
 ) -> Answer:
+    """The answer of a run; ``stopped`` says which limit ended it early."""
+    spent = record.before.plus(tools.calls)
     return Answer(
-        question=request.question,
-        graph=request.graph,
-        session=request.session,
-        run=run.id,
-        mode=request.mode,
-        model=" / ".join(work.models),
+        question=order.question,
+        graph=order.graph,
+        session=order.session,
+        run=record.id,
+        mode=order.mode,
+        model=tools.model_names,
         synthesis=synthesis,
-        routing=material.routing,
-        sweeps=material.sweeps,
-        coverage=material.read.coverage(run.partitioning.partitions),
-        usage=work.before + work.calls.usage,
-        seconds=work.seconds,
-        warnings=tuple(work.warnings),
-        crosscheck=material.crosscheck,
-        generation=run.partitioning.generation.id,
+        routing=evidence.routing,
+        sweeps=evidence.sweeps,
+        coverage=evidence.read.coverage(record.partitioning.partitions),
+        usage=spent.usage,
+        seconds=seconds,
+        warnings=tuple(tools.log.warnings),
+        crosscheck=evidence.crosscheck,
+        generation=record.partitioning.generation.id,
         stopped=stopped,
-        cost=work.cost,
+        cost=spent.cost,
     )
 
 
-async def _finish(work: Work, run: Run, answer: Answer, material: Material) -> None:
-    used = [keys.sweep_id(run.id, result.partition) for result in answer.sweeps]
-    used += [recovered.key for recovered in material.earlier]
-    answered = bool(answer.text)
-    if answered:
-        await answers.write(work.db, run.handle, answer)
-    properties = _properties(answer, material.read)
-    mine = await runs.finish(work.db, run.handle, properties, used if answered else ())
-    if not mine:
-        raise runs.taken_away()
-    work.finished = True
+async def record_answer(record: RunRecord, answer: Answer, evidence: Evidence) -> None:
+    """Store the answer and end the record. Raises DatabaseError."""
+    if answer.text:
+        await answers.write(record.db, record.handle, answer)
+    used: Sequence[str] = ()
+    if answer.text:
+        used = [keys.sweep_id(record.id, sweep.partition) for sweep in answer.sweeps]
+        used += [recovered.key for recovered in evidence.earlier]
+    await record.finish(_properties(answer, evidence.read), used)
 
 
-async def _tidy(work: Work, answer: Answer) -> None:
-    """Bring the kept replies in order; the answer is recorded, so a failure is only told."""
-    if work.replies is None:
-        return
+async def tidy_replies(order: RunOrder, tools: RunTools, record: RunRecord, answer: Answer) -> None:
+    """Tidy up the cached replies; a failure is only a warning, since the answer is stored."""
     try:
-        async with asyncio.timeout_at(work.end):
-            await work.replies.tidy(work.config.cache_mb, done=not answer.partial)
+        async with asyncio.timeout_at(tools.end):
+            await record.replies.tidy(order.config.cache_mb, done=not answer.partial)
     except (DatabaseError, TimeoutError) as error:
-        why = str(error) or "the time of the run is over"
-        work.warn(f"the kept replies could not be tidied up: {why}")
+        reason = str(error) or "the time of the run is over"
+        tools.log.warn(f"the cached replies could not be tidied up: {reason}")
 
 
-def _properties(answer: Answer, read: session.Read) -> dict[str, object]:
+def _properties(answer: Answer, read: Read) -> dict[str, object]:
     return {
         "status": "partial" if answer.partial else "complete",
         "answer": answer.text,
@@ -238,7 +251,7 @@ def _properties(answer: Answer, read: session.Read) -> dict[str, object]:
         "model": answer.model,
         **usage_properties(answer.usage),
         "seconds": round(answer.seconds["total"], 3),
-        "nodes_read": sum(result.nodes_read for result in answer.sweeps),
+        "nodes_read": sum(sweep.nodes_read for sweep in answer.sweeps),
         "warnings": list(answer.warnings),
         "stopped": answer.stopped,
         "cost": answer.cost,

@@ -1,4 +1,4 @@
-"""What a run would read and cost, told without asking a language model anything."""
+"""Estimates what a run would read and cost, without asking a language model."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.calls import estimated_tokens
-from pgs_neo4j.calls.queue import together
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
-from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.pgs.route import route_question, select
-from pgs_neo4j.pgs.run import Request, Work, check, prepare
-from pgs_neo4j.runs import session
-from pgs_neo4j.sweeping.context import Reader, neighbors, new_gate, read_material, unrecorded
+from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.record import prepare, shares_replies
+from pgs_neo4j.pgs.route import route_question, select_partitions
+from pgs_neo4j.pgs.waves import order_sweeps
+from pgs_neo4j.sweeping.material import read_packed
+from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.sweeping.report import sweep_prompt
 from pgs_neo4j.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import estimate
@@ -35,75 +37,79 @@ class _Usual:
     synthesis: int
 
 
-async def plan(work: Work, request: Request) -> Plan:
-    """Route the question and pack what it leads to, partitioning the graph when it changed.
+async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
+    """Route the question and pack its partitions; a graph that changed is partitioned first.
 
-    Only a question that has to be embedded by an endpoint costs that one embedding. Raises
-    UsageError and DatabaseError.
+    The only call that may cost anything embeds a question at an endpoint. Raises UsageError and
+    DatabaseError.
     """
-    check(request)
-    work.calls.budget.check(work.models)
-    partitioning = await prepare(work, request)
-    chosen, read = await select(work, request, partitioning)
-    routing = await route_question(work, request, chosen, partitioning)
-    usual = await _usual(work)
-    reader = _reader(work, request, partitioning)
-    sweeps = await together([_planned(reader, route, read, usual) for route in routing.routes])
-    synthesis = _synthesis(work, sweeps, usual)
-    low, high = _cost(work, sweeps, synthesis)
+    check_order(order)
+    tools.calls.budget.check(tools.models)
+    partitioning = (await prepare(order, tools)).partitioning
+    selection = await select_partitions(order, tools, partitioning)
+    routing = await route_question(
+        order, tools, selection.partitions, partitioning.generation.dimensions
+    )
+    usual = await _usual(order, tools)
+    by_id = {part.id: part for part in partitioning.partitions}
+    routed = [by_id[route.partition] for route in routing.routes]
+    orders = order_sweeps(order, partitioning, routed, selection.read)
+    sweep_tools = _sweep_tools(order, tools)
+    sweeps = await together(
+        *(
+            _plan_sweep(sweep, sweep_tools, route, usual)
+            for sweep, route in zip(orders, routing.routes, strict=True)
+        )
+    )
+    synthesis = _plan_synthesis(order, tools, sweeps, usual)
+    low, high = _cost(tools, sweeps, synthesis)
     return Plan(
-        graph=request.graph,
-        session=request.session,
-        mode=request.mode,
+        graph=order.graph,
+        session=order.session,
+        mode=order.mode,
         generation=partitioning.generation.id,
-        sweep_model=work.sweep_llm.name,
-        synthesis_model=work.synthesis_llm.name,
+        sweep_model=tools.sweep_llm.name,
+        synthesis_model=tools.synthesis_llm.name,
         routing=routing,
-        sweeps=tuple(sweeps),
+        sweeps=sweeps,
         synthesis=synthesis,
-        flagged=_flagged(work, partitioning.partitions, sweeps, usual),
+        flagged=_plan_flagged(order, tools, partitioning.partitions, sweeps, usual),
         low=low,
         high=high,
-        budget=_bounded(work, sweeps, synthesis),
+        budget=_crossed_limit(tools, sweeps, synthesis),
     )
 
 
-def _reader(work: Work, request: Request, partitioning: Partitioning) -> Reader:
-    shared = work.config.cache and work.config.cache_mb > 0
-    return Reader(
-        db=work.db,
-        llm=work.sweep_llm,
-        mapping=request.mapping,
-        generation=partitioning.generation.id,
-        partitions={part.id: part for part in partitioning.partitions},
-        question=request.question,
-        config=work.config,
-        calls=work.calls,
-        replies=Replies(work.db, "") if shared else None,
-        on_event=work.on_event,
-        record=unrecorded,
+def _sweep_tools(order: RunOrder, tools: RunTools) -> SweepTools:
+    return SweepTools(
+        db=tools.db,
+        llm=tools.sweep_llm,
+        calls=tools.calls,
+        replies=Replies(tools.db, "") if shares_replies(order.config) else None,
+        on_event=tools.log.on_event,
+        record=record_nothing,
         gate=new_gate(),
     )
 
 
-async def _planned(reader: Reader, route: Route, read: session.Read, usual: _Usual) -> PlannedSweep:
-    part = reader.partitions[route.partition]
-    async with reader.gate:
-        material = await read_material(reader, part, read.ranks.get(part.id, frozenset()))
-    near, count = neighbors(reader, part), len(material.passes)
-    room, effort = reader.config.sweep_max_tokens, reader.config.sweep_effort
-    replies = reader.replies
+async def _plan_sweep(
+    order: SweepOrder, tools: SweepTools, route: Route, usual: _Usual
+) -> PlannedSweep:
+    async with tools.gate:
+        packed = await read_packed(order, tools)
+    count, replies = len(packed.passes), tools.replies
+    room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
     tokens: list[int] = []
-    keys: list[str | None] = []
-    for item in material.passes:
-        prompt = sweep_prompt(reader.question, part, item, near, count)
+    reply_keys: list[str | None] = []
+    for item in packed.passes:
+        prompt = sweep_prompt(order, item, count)
         tokens.append(estimated_tokens(prompt))
-        keys.append(replies.key(reader.llm, prompt, room, effort) if replies else None)
-    found = await replies.find(keys) if replies else {}
-    paid = [size for size, key in zip(tokens, keys, strict=True) if key not in found]
+        reply_keys.append(replies.key(tools.llm, prompt, room, effort) if replies else None)
+    cached = await replies.find(reply_keys) if replies else {}
+    paid = [size for size, key in zip(tokens, reply_keys, strict=True) if key not in cached]
     return PlannedSweep(
-        partition=part.id,
-        nodes=len(material.nodes),
+        partition=order.partition.id,
+        nodes=len(packed.nodes),
         passes=count,
         cached=count - len(paid),
         input_tokens=sum(paid),
@@ -111,27 +117,29 @@ async def _planned(reader: Reader, route: Route, read: session.Read, usual: _Usu
         output_most=len(paid) * room,
         reason=route.reason,
         similarity=route.similarity,
-        keywords=part.keywords,
+        keywords=order.partition.keywords,
     )
 
 
-async def _usual(work: Work) -> _Usual:
-    names = [work.sweep_llm.name, work.synthesis_llm.name]
-    rows = await work.db.read(queries.get("calls/read_usual_replies"), models=names)
-    known = {row["model"]: int(row["output_tokens"]) for row in rows}
-    sweep, synthesis = work.config.sweep_max_tokens, work.config.synthesis_max_tokens
+async def _usual(order: RunOrder, tools: RunTools) -> _Usual:
+    names = [tools.sweep_llm.name, tools.synthesis_llm.name]
+    rows = await tools.db.read(queries.get("calls/read_usual_replies"), models=names)
+    usual = {row["model"]: int(row["output_tokens"]) for row in rows}
+    sweep, synthesis = order.config.sweep_max_tokens, order.config.synthesis_max_tokens
     return _Usual(
-        sweep=min(sweep, known.get(names[0], int(USUAL_SHARE * sweep))),
-        synthesis=min(synthesis, known.get(names[1], int(USUAL_SHARE * synthesis))),
+        sweep=min(sweep, usual.get(names[0], int(USUAL_SHARE * sweep))),
+        synthesis=min(synthesis, usual.get(names[1], int(USUAL_SHARE * synthesis))),
     )
 
 
-def _synthesis(work: Work, sweeps: Sequence[PlannedSweep], usual: _Usual) -> PlannedCalls:
+def _plan_synthesis(
+    order: RunOrder, tools: RunTools, sweeps: Sequence[PlannedSweep], usual: _Usual
+) -> PlannedCalls:
     """The synthesis, and the reductions before it when the reports exceed one prompt."""
-    config, passes = work.config, sum(each.passes for each in sweeps)
+    config, passes = order.config, sum(sweep.passes for sweep in sweeps)
     reports, frame = passes * usual.sweep, estimate(SYSTEM)
-    most = work.calls.pass_tokens(
-        work.synthesis_llm, config.max_pass_tokens, config.synthesis_max_tokens
+    most = tools.calls.pass_tokens(
+        tools.synthesis_llm, config.max_pass_tokens, config.synthesis_max_tokens
     )
     room = min(most or math.inf, config.max_pass_characters / 4) - frame
     reductions = math.ceil(reports / max(room, 1)) if reports > room else 0
@@ -144,59 +152,66 @@ def _synthesis(work: Work, sweeps: Sequence[PlannedSweep], usual: _Usual) -> Pla
     )
 
 
-def _flagged(
-    work: Work, partitions: Sequence[Partition], sweeps: Sequence[PlannedSweep], usual: _Usual
+def _plan_flagged(
+    order: RunOrder,
+    tools: RunTools,
+    partitions: Sequence[Partition],
+    sweeps: Sequence[PlannedSweep],
+    usual: _Usual,
 ) -> PlannedCalls:
-    """What flags may add at most, by the size of the partitions that are not routed."""
-    routed = {each.partition for each in sweeps}
+    """The most that flags may add: the largest of the partitions that are not routed."""
+    config = order.config
+    routed = {sweep.partition for sweep in sweeps}
     others = sorted((p.tokens for p in partitions if p.id not in routed), reverse=True)
-    kept = others[: work.config.max_flag_sweeps]
-    most = work.calls.pass_tokens(
-        work.sweep_llm, work.config.max_pass_tokens, work.config.sweep_max_tokens
-    )
-    room = min(most or math.inf, work.config.max_pass_characters / 4)
-    passes = sum(math.ceil(tokens / room) for tokens in kept)
+    largest = others[: config.max_flag_sweeps]
+    most = tools.calls.pass_tokens(tools.sweep_llm, config.max_pass_tokens, config.sweep_max_tokens)
+    room = min(most or math.inf, config.max_pass_characters / 4)
+    passes = sum(math.ceil(tokens / room) for tokens in largest)
     return PlannedCalls(
         calls=passes,
-        input_tokens=sum(kept),
+        input_tokens=sum(largest),
         output_tokens=passes * usual.sweep,
-        output_most=passes * work.config.sweep_max_tokens,
+        output_most=passes * config.sweep_max_tokens,
     )
 
 
 def _cost(
-    work: Work, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
+    tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
 ) -> tuple[float | None, float | None]:
-    read = sum(each.input_tokens for each in sweeps)
-    most = sum(each.output_most for each in sweeps)
+    """The lowest and highest cost that are likely; None when a model has no price."""
+    read = sum(sweep.input_tokens for sweep in sweeps)
+    most = sum(sweep.output_most for sweep in sweeps)
     parts = [
-        (work.sweep_llm, read, most),
-        (work.synthesis_llm, synthesis.input_tokens, synthesis.output_most),
+        (tools.sweep_llm, read, most),
+        (tools.synthesis_llm, synthesis.input_tokens, synthesis.output_most),
     ]
     low = high = 0.0
     for llm, tokens, longest in parts:
-        if getattr(llm, "free", False):
+        if is_free(llm):
             continue
-        cheap = work.calls.budget.price(llm.name, CHEAP * tokens, 0)
-        dear = work.calls.budget.price(llm.name, DEAR * tokens, longest)
+        cheap = tools.calls.budget.price(llm.name, CHEAP * tokens, 0)
+        dear = tools.calls.budget.price(llm.name, DEAR * tokens, longest)
         if cheap is None or dear is None:
             return None, None
         low, high = low + cheap, high + dear
     return low, high
 
 
-def _bounded(work: Work, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:
-    """How far the bounds reach, in the order in which partitions come first within a budget."""
-    budget = work.calls.budget
+def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:
+    """The spending limit that the run would cross, and how much it would leave unread.
+
+    Sweeps count in the order in which they go first within a budget. Empty when none is crossed.
+    """
+    budget = tools.calls.budget
     if not budget.bounds.any:
         return ""
     price = budget.price
     tokens, likely = synthesis.input_tokens, synthesis.output_tokens
-    total = Amount(1, tokens + likely, price(work.synthesis_llm.name, tokens, likely) or 0.0)
-    for place, each in enumerate(sweeps):
-        used = each.input_tokens + each.output_tokens
-        cost = price(work.sweep_llm.name, each.input_tokens, each.output_tokens) or 0.0
-        total += Amount(each.passes - each.cached, used, cost)
+    total = Amount(1, tokens + likely, price(tools.synthesis_llm.name, tokens, likely) or 0.0)
+    for place, sweep in enumerate(sweeps):
+        used = sweep.input_tokens + sweep.output_tokens
+        cost = price(tools.sweep_llm.name, sweep.input_tokens, sweep.output_tokens) or 0.0
+        total += Amount(sweep.passes - sweep.cached, used, cost)
         if crossed := budget.bounds.crossed(total):
             return f"{crossed} would leave about {len(sweeps) - place} of {len(sweeps)} unread"
     return ""

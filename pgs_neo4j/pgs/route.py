@@ -1,83 +1,117 @@
-"""Phase 1: which partitions may be read, the question as a vector, and the routes."""
+"""Phase 1: selects the partitions that may be read, embeds the question, and routes it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
 
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import Partition, Routing
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.pgs.relevance import route
-from pgs_neo4j.pgs.run import Request, Work
 from pgs_neo4j.retrieval.space import QuestionVector, embed_question
-from pgs_neo4j.runs import session
+from pgs_neo4j.runs import runs, session
+from pgs_neo4j.runs.session import Read
+
+ROUTING = TypeAdapter(Routing)
 
 
-async def select(
-    work: Work,
-    request: Request,
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The partitions that a run may sweep, and what of them was read before it."""
+
+    partitions: tuple[Partition, ...]
+    read: Read
+
+
+async def select_partitions(
+    order: RunOrder,
+    tools: RunTools,
     partitioning: Partitioning,
     *,
     before: str = "",
     answer_missing: bool = False,
-) -> tuple[list[Partition], session.Read]:
-    """The partitions that a run may sweep, and what of them was read before it.
+) -> Selection:
+    """Select the partitions that the mode of a run lets it sweep.
 
-    ``before`` is its id when it has begun. ``answer_missing``: reports wait for a synthesis, so
-    that there is something to do when all is read.
+    ``before`` is the id of the run once it has begun. ``answer_missing``: reports wait for a
+    synthesis, so there is work even when everything has been read.
     """
-    everything = list(partitioning.partitions)
-    if request.mode == "full":
-        return everything, session.Read({})
+    everything = partitioning.partitions
+    if order.mode == "full":
+        return Selection(everything, Read({}))
     read = await session.read_so_far(
-        work.db, request.graph, request.session, partitioning.generation.id, before=before
+        tools.db, order.graph, order.session, partitioning.generation.id, before=before
     )
-    chosen, skipping = session.candidates(request.mode, everything, read)
+    candidates, skipping = session.find_candidates(order.mode, everything, read)
     if skipping:
-        return chosen, read
+        return Selection(candidates, read)
     if answer_missing:
-        return [], read
-    work.warn(f"session {request.session} has read the whole graph, so everything is read again")
-    return chosen, session.Read({})
+        return Selection((), read)
+    tools.log.warn(f"session {order.session} has read the whole graph, so everything is read again")
+    return Selection(candidates, Read({}))
 
 
-async def asked_vector(work: Work, request: Request, dimensions: int | None) -> QuestionVector:
-    """The question in the graph's space, once per run; a failing embedder is only a note."""
-    if work.asked is None:
-        try:
-            work.asked = await embed_question(
-                work.db, work.space, request.mapping, request.question, dimensions
-            )
-        except ModelError as error:
-            work.asked = QuestionVector(None, f"the question could not be embedded ({error})")
-    return work.asked
+async def embed_order(order: RunOrder, tools: RunTools, dimensions: int | None) -> QuestionVector:
+    """The question in the graph's space; a failing embedder is only a note."""
+    try:
+        return await embed_question(
+            tools.db, tools.space, order.mapping, order.question, dimensions
+        )
+    except ModelError as error:
+        return QuestionVector(None, f"the question could not be embedded ({error})")
 
 
-async def route_question(
-    work: Work, request: Request, chosen: Sequence[Partition], partitioning: Partitioning
+async def route_run(
+    order: RunOrder, tools: RunTools, record: RunRecord, partitions: Sequence[Partition]
 ) -> Routing:
-    """Phase 1 alone: embed the question and route it among ``chosen``."""
-    asked = await asked_vector(work, request, partitioning.generation.dimensions)
-    routing = route(
-        request.question,
-        asked.vector,
-        chosen,
-        work.config,
-        threshold=_threshold(work),
-        centered=asked.borrowed or work.space.lexical,
-        full_sweep=request.full_sweep,
-        everything_unread=request.mode == "continue",
-        note=asked.note,
-    )
-    if routing.fallback or asked.vector is None:
-        work.warn(routing.note)
-    work.on_event(Routed(routing))
+    """Route a run and record its routing; a resumed run keeps the one it had.
+
+    Its cached replies are found by that.
+    """
+    if record.routing is not None:
+        routing = ROUTING.validate_json(record.routing)
+        tools.log.on_event(Routed(routing))
+        return routing
+    dimensions, vector = record.partitioning.generation.dimensions, record.prepared.vector
+    routing = await route_question(order, tools, partitions, dimensions, vector)
+    await runs.remember_routing(tools.db, record.handle, ROUTING.dump_json(routing).decode())
     return routing
 
 
-def _threshold(work: Work) -> float | None:
+async def route_question(
+    order: RunOrder,
+    tools: RunTools,
+    partitions: Sequence[Partition],
+    dimensions: int | None,
+    vector: QuestionVector | None = None,
+) -> Routing:
+    """Route a question among ``partitions``; it is embedded unless ``vector`` is given."""
+    asked = vector or await embed_order(order, tools, dimensions)
+    routing = route(
+        order.question,
+        asked.vector,
+        partitions,
+        order.config,
+        threshold=_threshold(order, tools),
+        centered=asked.borrowed or tools.space.lexical,
+        full_sweep=order.full_sweep,
+        everything_unread=order.mode == "continue",
+        note=asked.note,
+    )
+    if routing.fallback or asked.vector is None:
+        tools.log.warn(routing.note)
+    tools.log.on_event(Routed(routing))
+    return routing
+
+
+def _threshold(order: RunOrder, tools: RunTools) -> float | None:
     """The space's own threshold, unless the user set one."""
-    if "partition_relevance_threshold" in work.config.model_fields_set:
+    if "partition_relevance_threshold" in order.config.model_fields_set:
         return None
-    return work.space.threshold
+    return tools.space.threshold

@@ -1,126 +1,188 @@
-"""Phase 2 for a whole run: what is swept in which order, what flags add, and how it went."""
+"""Phase 2 for a whole run: sweeps the routes, then the flags, and judges how it went."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from pgs_neo4j.calls.queue import together
 from pgs_neo4j.checking.lookups import Lookups
-from pgs_neo4j.errors import AllSweepsFailedError, BudgetError, DeadlineError, StoppedError
-from pgs_neo4j.model import Partition, Sweep, SweepStatus
-from pgs_neo4j.pgs.run import Request, Run, Work
+from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import AllSweepsFailedError
+from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus
+from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.log import RunLog
+from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.runs import session
-from pgs_neo4j.sweeping.context import Reader, new_gate
+from pgs_neo4j.runs.runs import Handle
+from pgs_neo4j.runs.session import Read
+from pgs_neo4j.sweeping.order import (
+    SweepOrder,
+    SweepResult,
+    SweepTools,
+    digest_neighbors,
+    new_gate,
+    without_centroid,
+)
 from pgs_neo4j.sweeping.report import render_report
-from pgs_neo4j.sweeping.sweep import sweep
+from pgs_neo4j.sweeping.sweep import sweep_partition
 from pgs_neo4j.synthesis import reserve
 from pgs_neo4j.text.tokens import estimate
 
 
-def reader_of(
-    work: Work, request: Request, run: Run, lookups: Lookups, earlier: Sequence[Sweep] = ()
-) -> Reader:
-    """What a run reads with. The synthesis will be shown reports of ``earlier`` runs as well."""
+@dataclass(slots=True)
+class SweepRecorder:
+    """Records the sweeps of a run, and holds back what a synthesis of them will cost.
 
-    async def record(result: Sweep, replies: Sequence[dict[str, object]]) -> None:
-        await session.record_sweep(work.db, run.handle, result, replies)
-        if result.report is not None:
-            lookups.begin(result.report)
-            read[result.partition] = _size(result)
-            _hold_back(work, shown + sum(read.values()))
-
-    read: dict[int, int] = {}
-    shown = estimate(request.question) + estimate(request.known or "") + sum(map(_size, earlier))
-    _hold_back(work, shown)
-    return Reader(
-        db=work.db,
-        llm=work.sweep_llm,
-        mapping=request.mapping,
-        generation=run.partitioning.generation.id,
-        partitions={part.id: part for part in run.partitioning.partitions},
-        question=request.question,
-        config=work.config,
-        calls=work.calls,
-        replies=work.replies,
-        on_event=work.on_event,
-        record=record,
-        gate=new_gate(in_order=work.calls.bounded),
-        known=request.known,
-    )
-
-
-def _size(result: Sweep) -> int:
-    return estimate(render_report(result.report)) if result.report is not None else 0
-
-
-def _hold_back(work: Work, shown: int) -> None:
-    """Keep what a synthesis that is shown so many tokens will take."""
-    if work.calls.bounded:
-        work.calls.budget.ending = reserve.held(work.calls, work.synthesis_llm, work.config, shown)
-
-
-async def swept(reader: Reader, partitions: Sequence[Partition], read: session.Read) -> list[Sweep]:
-    """Sweeps in the order of ``partitions``.
-
-    Within a budget that order decides who comes first, else the longest do.
+    ``shown`` is how many tokens the synthesis sees beside the reports of this run. Only ``record``
+    writes ``report_tokens``, by partition id.
     """
-    bounded = reader.calls.bounded
-    begun = partitions if bounded else sorted(partitions, key=lambda part: -part.tokens)
-    made = await together(
-        [
-            sweep(
-                reader,
-                part,
-                read.ranks.get(part.id, frozenset()),
-                priority=float(-place) if bounded else None,
+
+    order: RunOrder
+    tools: RunTools
+    lookups: Lookups
+    shown: int
+    report_tokens: dict[int, int] = field(default_factory=dict)
+
+    async def record(self, order: SweepOrder, sweep: Sweep, replies: Sequence[Row]) -> None:
+        """Store a sweep, look its absences up in the background, and update the reserve."""
+        handle = Handle(order.run, order.holder)
+        await session.record_sweep(self.tools.db, handle, sweep, replies)
+        if sweep.report is not None:
+            self.lookups.begin(sweep.report)
+            self.report_tokens[sweep.partition] = _report_tokens(sweep)
+            self.hold_back()
+
+    def hold_back(self) -> None:
+        """Reserve, within a budget, what a synthesis of the reports so far will cost."""
+        calls = self.tools.calls
+        if calls.bounded:
+            shown = self.shown + sum(self.report_tokens.values())
+            calls.budget.ending = reserve.synthesis_cost(
+                calls, self.tools.synthesis_llm, self.order.config, shown
             )
-            for place, part in enumerate(begun)
-        ]
+
+
+async def sweep_run(
+    order: RunOrder,
+    tools: RunTools,
+    record: RunRecord,
+    lookups: Lookups,
+    routes: Sequence[Route],
+    read: Read,
+    earlier: Sequence[Sweep],
+) -> list[SweepResult]:
+    """Sweep the routed partitions, then those that their flags point to.
+
+    ``earlier`` are sweeps of earlier runs that the synthesis will be shown as well.
+    """
+    known = estimate(order.question) + estimate(order.known or "")
+    recorder = SweepRecorder(order, tools, lookups, known + sum(map(_report_tokens, earlier)))
+    recorder.hold_back()
+    sweep_tools = SweepTools(
+        db=tools.db,
+        llm=tools.sweep_llm,
+        calls=tools.calls,
+        replies=record.replies,
+        on_event=tools.log.on_event,
+        record=recorder.record,
+        gate=new_gate(in_order=tools.calls.bounded),
     )
-    by_id = {result.partition: result for result in made}
-    return [by_id[part.id] for part in partitions]
+    by_id = {part.id: part for part in record.partitioning.partitions}
+    routed = [by_id[route.partition] for route in routes]
+    first = order_sweeps(order, record.partitioning, routed, read, record.handle)
+    results = await sweep_partitions(first, sweep_tools)
+    flagged = find_flagged(order, by_id, [result.sweep for result in results], read)
+    second = order_sweeps(order, record.partitioning, flagged, read, record.handle, wave=2)
+    return [*results, *await sweep_partitions(second, sweep_tools)]
 
 
-def flagged(
-    reader: Reader, sweeps: Sequence[Sweep], read: session.Read, request: Request
+def order_sweeps(
+    order: RunOrder,
+    partitioning: Partitioning,
+    partitions: Iterable[Partition],
+    read: Read,
+    handle: Handle | None = None,
+    wave: int = 1,
+) -> list[SweepOrder]:
+    """One order for each of ``partitions``; ``handle`` says who records the sweeps."""
+    by_id = {part.id: part for part in partitioning.partitions}
+    ids = frozenset(by_id)
+    return [
+        SweepOrder(
+            question=order.question,
+            partition=without_centroid(part),
+            neighbors=digest_neighbors(part, by_id),
+            partition_ids=ids,
+            mapping=order.mapping,
+            generation=partitioning.generation.id,
+            config=order.config,
+            known=order.known,
+            skip=read.ranks.get(part.id, frozenset()),
+            wave=wave,
+            run=handle.id if handle else "",
+            holder=handle.holder if handle else "",
+        )
+        for part in partitions
+    ]
+
+
+async def sweep_partitions(orders: Sequence[SweepOrder], tools: SweepTools) -> list[SweepResult]:
+    """Carry out sweeps, and return their results in the order of ``orders``.
+
+    Within a budget that order decides which sweep goes first, else the longest do.
+    """
+    if tools.calls.bounded:
+        begun = [replace(order, priority=float(-place)) for place, order in enumerate(orders)]
+    else:
+        begun = sorted(orders, key=lambda order: -order.partition.tokens)
+    results = await together(*(sweep_partition(order, tools) for order in begun))
+    by_id = {result.sweep.partition: result for result in results}
+    return [by_id[order.partition.id] for order in orders]
+
+
+def find_flagged(
+    order: RunOrder, by_id: Mapping[int, Partition], sweeps: Sequence[Sweep], read: Read
 ) -> list[Partition]:
-    """Partitions that flags point to and nobody has swept, the most flagged first."""
-    swept = {result.partition for result in sweeps}
+    """Partitions that flags point to and no sweep has read, the most flagged first."""
+    swept = {sweep.partition for sweep in sweeps}
     pointed = Counter(
         flag.target
-        for result in sweeps
-        if result.report is not None
-        for flag in result.report.flags
+        for sweep in sweeps
+        if sweep.report is not None
+        for flag in sweep.report.flags
         if flag.target is not None and flag.target not in swept
     )
     ranked = sorted(pointed, key=lambda target: (-pointed[target], target))
-    candidates = [reader.partitions[target] for target in ranked if target in reader.partitions]
-    if request.mode != "full":
+    candidates = [by_id[target] for target in ranked if target in by_id]
+    if order.mode != "full":
         candidates = [part for part in candidates if read.unread(part)]
-    return candidates[: reader.config.max_flag_sweeps]
+    return candidates[: order.config.max_flag_sweeps]
 
 
-def judge(work: Work, sweeps: Sequence[Sweep]) -> None:
-    """Tell which partitions were not read whole; raise when none was."""
-    why = {result.partition: "; ".join(dict.fromkeys(result.errors)) for result in sweeps}
-    unread = [result for result in sweeps if result.status is SweepStatus.UNREAD]
-    if sweeps and all(result.report is None for result in sweeps):
-        if unread:
-            raise _stopped(unread[0].errors[0])
-        raise AllSweepsFailedError(why)
-    for result in sweeps:
-        if result.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
-            work.warn(
-                f"P{result.partition}: {result.nodes_read} of {result.nodes} nodes were read "
-                f"({why[result.partition]}); 'continue' reads the rest"
+def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
+    """Warn of partitions that were not read whole.
+
+    Raises StoppedError or AllSweepsFailedError when no partition has a report.
+    """
+    sweeps = [result.sweep for result in results]
+    reasons = {sweep.partition: "; ".join(dict.fromkeys(sweep.errors)) for sweep in sweeps}
+    stops = [result.stop for result in results if result.stop is not None]
+    if sweeps and all(sweep.report is None for sweep in sweeps):
+        if stops:
+            raise stops[0].to_error("nothing was read: ")
+        raise AllSweepsFailedError(reasons)
+    for sweep in sweeps:
+        if sweep.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
+            log.warn(
+                f"P{sweep.partition}: {sweep.nodes_read} of {sweep.nodes} nodes were read "
+                f"({reasons[sweep.partition]}); 'continue' reads the rest"
             )
-    if unread:
-        work.warn(
-            f"{len(unread)} of {len(sweeps)} partitions were left unread: {unread[0].errors[0]}"
-        )
+    if stops:
+        log.warn(f"{len(stops)} of {len(sweeps)} partitions were left unread: {stops[0].text}")
 
 
-def _stopped(why: str) -> StoppedError:
-    kind = BudgetError if "budget" in why else DeadlineError
-    return kind(f"nothing was read: {why}")
+def _report_tokens(sweep: Sweep) -> int:
+    return estimate(render_report(sweep.report)) if sweep.report is not None else 0

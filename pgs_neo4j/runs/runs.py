@@ -171,7 +171,7 @@ async def finish(
 
 
 @asynccontextmanager
-async def alive(db: Database, handle: Handle) -> AsyncIterator[None]:
+async def stay_alive(db: Database, handle: Handle) -> AsyncIterator[None]:
     """Give signs of life all the while; the body is cancelled when the run is ours no more.
 
     Raises RunLostError then; the body's own errors come out as they are.

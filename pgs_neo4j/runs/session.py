@@ -107,18 +107,19 @@ async def read_so_far(
     return Read({row["partition"]: frozenset(row["ranks"]) for row in rows})
 
 
-def candidates(
+def find_candidates(
     mode: Mode, partitions: Sequence[Partition], read: Read
-) -> tuple[list[Partition], bool]:
-    """Partitions a run may sweep, and whether it skips what was read.
+) -> tuple[tuple[Partition, ...], bool]:
+    """Partitions a run may sweep, and whether it skips the nodes that were read.
 
-    ``full`` takes all. ``continue`` and ``targeted`` take those with unread nodes, and fall
-    back to all when the graph is exhausted.
+    ``full`` takes all. ``continue`` and ``targeted`` take those with unread nodes, or all once
+    every node was read.
     """
+    everything = tuple(partitions)
     if mode == "full":
-        return list(partitions), False
-    unread = [partition for partition in partitions if read.unread(partition)]
-    return (unread, True) if unread else (list(partitions), False)
+        return everything, False
+    unread = tuple(partition for partition in partitions if read.unread(partition))
+    return (unread, True) if unread else (everything, False)
 
 
 async def record_sweep(

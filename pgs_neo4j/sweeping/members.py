@@ -12,14 +12,14 @@ from pgs_neo4j.text import node_text
 CHUNK = 2000
 
 
-async def members(
+async def read_members(
     db: Database,
     partition: Partition,
     mapping: GraphMapping,
     skip: frozenset[int] = frozenset(),
 ) -> list[Node]:
     """Nodes of a partition by rank, without the ranks in ``skip``, at full text."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     for first in range(0, partition.size, CHUNK):
         last = min(first + CHUNK, partition.size)
         if skip.issuperset(range(first, last)):
@@ -33,17 +33,17 @@ async def members(
             title=mapping.title or "",
             key=mapping.key or "",
         )
-        found += [
+        nodes += [
             node_text.node(
                 rank=rank, element_id=element_id, labels=labels, text=text, title=title, key=key
             )
             for rank, element_id, labels, text, title, key in rows[0]["members"]
             if rank not in skip
         ]
-    return found
+    return nodes
 
 
-async def relationships(
+async def read_relationships(
     db: Database, partition: Partition, mapping: GraphMapping
 ) -> list[Relationship]:
     """Relationships among a partition's members, by rank; parallel ones of a type are one."""

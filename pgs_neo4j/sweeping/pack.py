@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,8 +13,8 @@ from functools import lru_cache
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.text.citations import defused
+from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.cut import chunks, cut
-from pgs_neo4j.text.markdown import THINKING
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 RELATIONSHIP_SHARE = 0.2  # of a pass, at most
@@ -29,19 +28,9 @@ TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
 # Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
 DEFUSING = 16
 
-# What cannot be seen: controls, directional marks, zero-width characters, the tag block.
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-    r"\ud800-\udfff\U000e0000-\U000e007f]"
-    # Joiners have a meaning between the letters of some scripts, and in emoji.
-    r"|(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
-)
-# <|im_start|> and its like, which some servers obey even inside a message.
-_TEMPLATE = re.compile(r"<([|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c])>")
-
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class NodePiece:
     """A node, or one of the ``parts`` that a very long one is cut into; ``text`` as it is shown."""
 
     rank: int
@@ -61,7 +50,7 @@ class Pass:
     """
 
     number: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[NodePiece, ...]
     relationships: tuple[Relationship, ...] = ()
     relationship_lines: tuple[str, ...] = ()
     omitted: int = 0
@@ -148,31 +137,13 @@ def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def rendered(node: PromptNode) -> str:
+def render_node(node: PromptNode) -> str:
     """A node as it stands in a prompt: a line with its alias, its text behind a margin.
 
     The margin keeps text from posing as a heading, an alias, or the end of the data.
     """
     title = _one_line(node.title + _listed(node.labels))
-    return _behind_margin(node.alias, title, clean(node.text))
-
-
-def clean(text: str) -> str:
-    """Node text as data: nothing that cannot be seen, line ends as one kind, nothing that a
-
-    reply could repeat as a citation or as the model's thinking, no chat template's tokens.
-    """
-    plain = text
-    if "\r" in plain:
-        plain = plain.replace("\r\n", "\n").replace("\r", "\n")
-    # What can be printed is seen; to ask that first is ten times as fast for most texts.
-    if not plain.replace("\n", "").replace("\t", "").isprintable():
-        plain = _CONTROL.sub(" ", plain)
-    if "<" in plain:
-        for tag in THINKING:
-            plain = plain.replace(tag, f"⟨{tag[1:-1]}⟩")
-        plain = _TEMPLATE.sub(r"⟨\1⟩", plain)
-    return defused(plain)
+    return _behind_margin(node.alias, title, clean_text(node.text))
 
 
 def _listed(labels: Sequence[str]) -> str:
@@ -218,7 +189,7 @@ def _one_line(text: str) -> str:
     # Most titles are what they become; to see that takes a third of the time.
     if text.isprintable() and "  " not in text and text == text.strip() and "<" not in text:
         return defused(text)
-    return " ".join(clean(text).split())
+    return " ".join(clean_text(text).split())
 
 
 @lru_cache(4096)
@@ -227,8 +198,8 @@ def _name(name: str) -> str:
     return _one_line(name)
 
 
-def _pieces(node: Node, limits: tuple[float, float]) -> Iterator[Piece]:
-    title, text = _one_line(node.title), clean(node.text)
+def _pieces(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
+    title, text = _one_line(node.title), clean_text(node.text)
     names = tuple(map(_name, node.labels))
     whole = _piece(node.rank, 1, PromptNode(node.alias, title, text, names))
     if whole.characters <= limits[0] and whole.tokens <= limits[1]:
@@ -246,9 +217,9 @@ def _pieces(node: Node, limits: tuple[float, float]) -> Iterator[Piece]:
         yield _piece(node.rank, len(parts), PromptNode(node.alias, numbered, part, labels))
 
 
-def _piece(rank: int, parts: int, shown: PromptNode) -> Piece:
+def _piece(rank: int, parts: int, shown: PromptNode) -> NodePiece:
     text = _behind_margin(shown.alias, shown.title + _listed(shown.labels), shown.text)
-    return Piece(rank, parts, shown, text, len(text) + 1, estimate(text) + 1)
+    return NodePiece(rank, parts, shown, text, len(text) + 1, estimate(text) + 1)
 
 
 def _bytes(limits: tuple[float, float]) -> int:
@@ -256,7 +227,7 @@ def _bytes(limits: tuple[float, float]) -> int:
     return int(min((limits[1] - 1) * BYTES_PER_TOKEN, 4 * limits[0] + DEFUSING))
 
 
-def _balanced(pieces: Sequence[Piece], limits: tuple[float, float]) -> list[list[Piece]]:
+def _balanced(pieces: Sequence[NodePiece], limits: tuple[float, float]) -> list[list[NodePiece]]:
     """As few groups as fit, and about equally long ones."""
     fewest = len(_filled(pieces, limits))
     if fewest <= 1:
@@ -273,8 +244,8 @@ def _balanced(pieces: Sequence[Piece], limits: tuple[float, float]) -> list[list
     return _filled(pieces, limits)
 
 
-def _filled(pieces: Sequence[Piece], limits: tuple[float, float]) -> list[list[Piece]]:
-    groups: list[list[Piece]] = []
+def _filled(pieces: Sequence[NodePiece], limits: tuple[float, float]) -> list[list[NodePiece]]:
+    groups: list[list[NodePiece]] = []
     characters = tokens = 0
     for piece in pieces:
         full = characters + piece.characters > limits[0] or tokens + piece.tokens > limits[1]
@@ -306,7 +277,7 @@ class _Links:
 
 
 def _with_relationships(
-    number: int, pieces: Sequence[Piece], links: _Links, room: tuple[float, float]
+    number: int, pieces: Sequence[NodePiece], links: _Links, room: tuple[float, float]
 ) -> Pass:
     shown = {piece.rank for piece in pieces}
     left = room[0] - sum(piece.characters for piece in pieces)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 
 from pgs_neo4j.model import Citation, Node, Quote
-from pgs_neo4j.sweeping.pack import clean
+from pgs_neo4j.text.clean import clean_text
 
 # Shorter ones are names and words used with a distance, and no quotations.
 LEAST_CHARACTERS = 12
@@ -40,7 +40,7 @@ def checked(
         return ()
     cited = dict.fromkeys(citation.alias for citation in citations if citation.valid)
     nodes = [shown[alias] for alias in cited if alias in shown]
-    said = [_words(f"{node.title}\n{clean(node.text)}") for node in nodes]
+    said = [_words(f"{node.title}\n{clean_text(node.text)}") for node in nodes]
     return tuple(Quote(quote, any(_says(words, quote) for words in said)) for quote in quotes)
 
 

@@ -6,10 +6,12 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from pgs_neo4j.errors import ModelOutputError
-from pgs_neo4j.model import Absence, Finding, Flag, Node, Partition, Prompt, PromptNeighbor, Report
-from pgs_neo4j.sweeping.pack import Pass, clean
+from pgs_neo4j.model import Absence, Finding, Flag, Node, Prompt, PromptNeighbor, Report
+from pgs_neo4j.sweeping.order import SweepOrder
+from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import checked
 from pgs_neo4j.text.citations import qualified, resolve
+from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, paragraph, sections, spoken
 
 SYSTEM = """\
@@ -60,49 +62,47 @@ _TARGETS = re.compile(
 )
 
 
-def sweep_prompt(
-    question: str,
-    partition: Partition,
-    item: Pass,
-    neighbors: Sequence[PromptNeighbor],
-    passes: int,
-    known: str | None = None,
-) -> Prompt:
-    """The prompt of one pass.
+def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
+    """The prompt of one pass out of ``passes``.
 
-    All but the question at its end stays the same between runs, so that providers' prompt
+    Everything but the question at its end stays the same between runs, so that providers' prompt
     caches hit.
     """
+    partition = order.partition
     part = f", part {item.label} of {passes}" if passes > 1 else ""
     head = (
         f"Partition {partition.name}: {partition.size} nodes{part}. "
-        f"Keywords: {clean(', '.join(partition.keywords)) or 'none'}."
+        f"Keywords: {clean_text(', '.join(partition.keywords)) or 'none'}."
     )
-    data = [
-        "<nodes>\n" + "\n".join(piece.text for piece in item.pieces) + "\n</nodes>",
-        _relationships(item),
-    ]
-    asked = [f"Question: {question}"]
-    if known:
-        asked.insert(
-            0,
-            "A search over the nearest nodes already answered as below. Look for what it misses, "
-            f"contradicts, or leaves open.\n<known>\n{_margin(known)}\n</known>",
-        )
-    # The digests of others change with their texts, a report on this partition does not: only
-    # which partition a number in it means.
-    named = ", ".join(sorted(f"{n.name}={n.lineage}" for n in neighbors))
+    nodes = "<nodes>\n" + "\n".join(piece.text for piece in item.pieces) + "\n</nodes>"
+    data = [nodes, _relationships(item)]
+    asked = _asked(order)
+    # The digests of neighbors change with their texts. A report on this partition depends only
+    # on which partition a number in it means.
+    named = ", ".join(sorted(f"{other.name}={other.lineage}" for other in order.neighbors))
     return Prompt(
         task="sweep",
         system=SYSTEM,
-        user=_joined([head, *data, _neighbors(neighbors), *asked]),
+        user=_joined([head, *data, _neighbors(order.neighbors), *asked]),
         content=_joined([f"{partition.name}{part}", *data, named, *asked]),
-        question=question,
+        question=order.question,
         nodes=item.nodes,
         relationships=item.relationships,
-        neighbors=tuple(neighbors),
+        neighbors=order.neighbors,
         partition=partition.id,
     )
+
+
+def _asked(order: SweepOrder) -> list[str]:
+    """The question, behind the answer that is known already."""
+    question = f"Question: {order.question}"
+    if not order.known:
+        return [question]
+    return [
+        "A search over the nearest nodes already answered as below. Look for what it misses, "
+        f"contradicts, or leaves open.\n<known>\n{_margin(order.known)}\n</known>",
+        question,
+    ]
 
 
 def parse_report(
@@ -230,7 +230,7 @@ def _neighbors(neighbors: Sequence[PromptNeighbor]) -> str:
     if not neighbors:
         return ""
     lines = "\n".join(
-        f"{n.name}: {n.edges} shared relationships; {clean(', '.join(n.keywords))}\n"
+        f"{n.name}: {n.edges} shared relationships; {clean_text(', '.join(n.keywords))}\n"
         f"{_margin(n.summary)}"
         for n in neighbors
     )
@@ -238,7 +238,7 @@ def _neighbors(neighbors: Sequence[PromptNeighbor]) -> str:
 
 
 def _margin(text: str) -> str:
-    return "\n".join(f"| {line}" for line in clean(text).splitlines())
+    return "\n".join(f"| {line}" for line in clean_text(text).splitlines())
 
 
 def _joined(blocks: Sequence[str]) -> str:

@@ -1,80 +1,77 @@
-"""Phase 2: read one partition at full text, in as many passes as it takes."""
+"""Phase 2: reads one partition at full text, in as many passes as it takes."""
 
 from __future__ import annotations
 
 from time import perf_counter
 
-from pgs_neo4j.calls.queue import together
+from pgs_neo4j.calls.stop import Stop
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, QueryError
 from pgs_neo4j.events import SweepFinished, SweepStarted
-from pgs_neo4j.model import Partition, Sweep, SweepStatus
-from pgs_neo4j.sweeping.context import Reader, read_material
-from pgs_neo4j.sweeping.passes import Reading
+from pgs_neo4j.model import Sweep, SweepStatus
+from pgs_neo4j.sweeping.material import read_packed
+from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
+from pgs_neo4j.sweeping.passes import PassReader
 
 
-async def sweep(
-    reader: Reader,
-    partition: Partition,
-    skip: frozenset[int] = frozenset(),
-    priority: float | None = None,
-) -> Sweep:
-    """Read a partition but for the ranks in ``skip``, and record what was accepted.
+async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
+    """Read a partition, and record every report that is accepted.
 
-    A model's failure is part of the result and never raised: what no accepted report stands
-    for is not read. Raises DatabaseError.
+    A model's failure is part of the result and never raised. Only nodes that an accepted report
+    stands for count as read. Raises DatabaseError.
     """
     try:
-        async with reader.gate:
-            await reader.calls.scheduler.hungry()
-            stopped = reader.calls.sweeping_ended()
-            # What was paid for before is read even when nothing more may be bought.
-            if stopped and (reader.replies is None or not reader.calls.budget.closed):
-                return _unread(reader, partition, skip, stopped)
+        async with tools.gate:
+            await tools.calls.scheduler.wait_until_hungry()
+            stop = tools.calls.sweeping_stop()
+            # Replies that were paid for before are read even when nothing more may be bought.
+            if stop and (tools.replies is None or not tools.calls.budget.closed):
+                return _leave_unread(order, tools, stop)
             began = perf_counter()
-            material = await read_material(reader, partition, skip)
-            reading = Reading(reader, partition, material, began, priority)
-            known = await reading.look_up()
-            if stopped and not known:
-                return _unread(reader, partition, skip, stopped)
+            packed = await read_packed(order, tools)
+            reader = PassReader(order, tools, packed, began)
+            paid = await reader.look_up()
+            if stop and not paid:
+                return _leave_unread(order, tools, stop)
     except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
-        return await _unreadable(reader, partition, skip, str(error), perf_counter() - began)
-    if not material.nodes:
+        return await _record_failure(order, tools, str(error), perf_counter() - began)
+    if not packed.nodes:
         gone = "its nodes are gone: they were deleted after it was made"
-        return await _unreadable(reader, partition, skip, gone, perf_counter() - began)
-    count = len(material.passes)
-    reader.on_event(SweepStarted(partition.id, len(material.nodes), count, partition.keywords))
-    await together([reading.read(item) for item in material.passes])
-    result = await reading.finish()
-    reader.on_event(SweepFinished(result))
+        return await _record_failure(order, tools, gone, perf_counter() - began)
+    partition, count = order.partition, len(packed.passes)
+    tools.on_event(SweepStarted(partition.id, len(packed.nodes), count, partition.keywords))
+    await together(*(reader.read(item) for item in packed.passes))
+    result = await reader.finish()
+    tools.on_event(SweepFinished(result.sweep))
     return result
 
 
-def _unread(reader: Reader, partition: Partition, skip: frozenset[int], why: str) -> Sweep:
-    """A partition that was left out; nothing is recorded of it."""
+def _leave_unread(order: SweepOrder, tools: SweepTools, stop: Stop) -> SweepResult:
+    """Leave a partition out; nothing is recorded of it."""
     result = Sweep(
-        partition=partition.id,
+        partition=order.partition.id,
         status=SweepStatus.UNREAD,
-        nodes=partition.size - len(skip),
-        errors=(why,),
-        generation=reader.generation,
-        wave=reader.wave,
+        nodes=order.nodes_wanted,
+        errors=(stop.text,),
+        generation=order.generation,
+        wave=order.wave,
     )
-    reader.on_event(SweepFinished(result))
-    return result
+    tools.on_event(SweepFinished(result))
+    return SweepResult(result, stop)
 
 
-async def _unreadable(
-    reader: Reader, partition: Partition, skip: frozenset[int], why: str, seconds: float
-) -> Sweep:
+async def _record_failure(
+    order: SweepOrder, tools: SweepTools, reason: str, seconds: float
+) -> SweepResult:
     result = Sweep(
-        partition=partition.id,
+        partition=order.partition.id,
         status=SweepStatus.FAILED,
-        nodes=partition.size - len(skip),
-        errors=(why,),
+        nodes=order.nodes_wanted,
+        errors=(reason,),
         seconds=seconds,
-        generation=reader.generation,
-        wave=reader.wave,
+        generation=order.generation,
+        wave=order.wave,
     )
-    await reader.record(result, ())
-    reader.on_event(SweepFinished(result))
-    return result
+    await tools.record(order, result, ())
+    tools.on_event(SweepFinished(result))
+    return SweepResult(result)

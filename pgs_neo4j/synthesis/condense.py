@@ -60,7 +60,7 @@ def reduction_prompt(question: str, shown: Sequence[Section]) -> Prompt:
     )
 
 
-def condensed(text: str, shown: Sequence[Section]) -> Section:
+def parse_condensed(text: str, shown: Sequence[Section]) -> Section:
     """The sections as one, by a model's reply. Raises ModelOutputError when it has no findings."""
     found = sections(spoken(text), SECTIONS)
     if "findings" not in found:
@@ -70,10 +70,10 @@ def condensed(text: str, shown: Sequence[Section]) -> Section:
         Finding(text=item, citations=resolve_qualified(item, known))
         for item in bullets(found["findings"])
     )
-    return joined(paragraph(found.get("domain state", "")), findings, shown)
+    return join_sections(paragraph(found.get("domain state", "")), findings, shown)
 
 
-def joined(state: str, findings: tuple[Finding, ...], shown: Sequence[Section]) -> Section:
+def join_sections(state: str, findings: tuple[Finding, ...], shown: Sequence[Section]) -> Section:
     """The sections as one with these findings; their flags, absences, and citations stay."""
     partitions = tuple(number for section in shown for number in section.partitions)
     report = Report(

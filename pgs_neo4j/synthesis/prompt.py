@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.model import Citation, Partition, Prompt, PromptReport, Sweep, Synthesis
-from pgs_neo4j.sweeping.pack import clean
+from pgs_neo4j.model import Citation, Prompt, PromptReport, Report, Synthesis
 from pgs_neo4j.sweeping.report import render_report
+from pgs_neo4j.synthesis.order import SynthesisOrder
 from pgs_neo4j.synthesis.sections import Section, citable_of, listed_keywords, sections_of
-from pgs_neo4j.synthesis.shorten import Plan, bullet_count, largest_plan, shortened
+from pgs_neo4j.synthesis.shorten import Shortening, bullet_count, find_shortening, shorten_report
 from pgs_neo4j.text.citations import resolve_qualified
+from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.cut import cut
 from pgs_neo4j.text.markdown import bullets, passage, sections, spoken
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
@@ -70,7 +71,7 @@ SECTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FittedPrompt:
     """A synthesis prompt, what may be cited in it, and what found no room.
 
     ``dropped_bullets`` counts those of reports that are shown, ``dropped_reports`` whole
@@ -91,44 +92,39 @@ class Shown:
 
 
 def synthesis_prompt(
-    question: str,
-    sweeps: Sequence[Sweep],
-    partitions: Sequence[Partition],
-    *,
-    max_characters: int,
+    order: SynthesisOrder,
     max_tokens: int | None = None,
-    known: str | None = None,
     sections: Sequence[Section] | None = None,
-    checks: str = "",
-) -> Shown:
-    """The prompt over all reports, within both bounds, instructions included.
+) -> FittedPrompt:
+    """The prompt over all reports, within both limits, instructions included.
 
-    ``sections`` are what to show of the reports when that is not each of them as it is, and
-    ``checks`` what was found among them by looking and counting. When they exceed the bounds,
-    the last bullets of the longest lists are dropped first, then the ends of the Domain States,
-    then the last reports, and all of it is counted. No citation is cut out of a bullet. Raises
-    ConfigError when not even a part of one report fits.
+    ``sections`` stand in for the reports when given. Above the limits, the last bullets of the
+    longest lists are dropped first, then the ends of the Domain States, then the last reports;
+    all of it is counted. No citation is cut out of a bullet. Raises ConfigError when not even a
+    part of one report fits.
     """
-    shown = list(sections_of(sweeps, partitions) if sections is None else sections)
-    room = _room(question, max_characters, max_tokens)
-    before = cut(clean(known or ""), int(room[0] * KNOWN_SHARE), int(room[1] * KNOWN_SHARE))
-    found = cut(checks, int(room[0] * CHECKS_SHARE), int(room[1] * CHECKS_SHARE))
-    frame = (found, before, _unread(sweeps, partitions, room), f"Question: {question}")
+    max_characters = order.config.max_pass_characters
+    shown = sections_of(order.sweeps, order.partitions) if sections is None else sections
+    room = _room(order.question, max_characters, max_tokens)
+    whole = clean_text(order.known or "")
+    known = cut(whole, int(room[0] * KNOWN_SHARE), int(room[1] * KNOWN_SHARE))
+    checks = cut(order.checks, int(room[0] * CHECKS_SHARE), int(room[1] * CHECKS_SHARE))
+    frame = _Frame(checks, known, _unread(order, room), f"Question: {order.question}")
 
-    def fits(plan: Plan) -> bool:
-        user = _user(shown, plan, frame)
+    def fits(shortening: Shortening) -> bool:
+        user = _user(shown, shortening, frame)
         if len(SYSTEM) + len(user) > max_characters:
             return False
         return max_tokens is None or estimate(SYSTEM) + estimate(user) <= max_tokens
 
-    plan = largest_plan([section.qualified for section in shown], fits)
-    if plan is None:
+    shortening = find_shortening([section.qualified for section in shown], fits)
+    if shortening is None:
         raise ConfigError(
             "the instructions and the question leave no room for reports in the synthesis prompt; "
             "raise max_pass_characters (PGS_MAX_PASS_CHARACTERS) or max_pass_tokens "
             "(PGS_MAX_PASS_TOKENS), or ask in fewer words"
         )
-    return _shown(question, shown, plan, frame, cut_known=before != clean(known or ""))
+    return _fitted(order.question, shown, shortening, frame, cut_known=known != whole)
 
 
 def parse_synthesis(text: str, citable: Mapping[tuple[int, str], Citation]) -> Synthesis:
@@ -158,10 +154,20 @@ def _room(question: str, max_characters: int, max_tokens: int | None) -> tuple[i
     return characters, max(0, min(size_bytes, 4 * characters))
 
 
-def _unread(sweeps: Sequence[Sweep], partitions: Sequence[Partition], room: tuple[int, int]) -> str:
-    """What the reports do not stand for, so that nobody takes silence for absence."""
-    read = {sweep.partition for sweep in sweeps if sweep.report is not None}
-    others = [partition for partition in partitions if partition.id not in read]
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The text around the reports: checks, a known answer, unread partitions, the question."""
+
+    checks: str
+    known: str
+    unread: str
+    question: str
+
+
+def _unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
+    """Lists what the reports do not stand for, so that silence is not taken for absence."""
+    read = {sweep.partition for sweep in order.sweeps if sweep.report is not None}
+    others = [partition for partition in order.partitions if partition.id not in read]
     if not others:
         return "All partitions of the graph were swept."
     lines: list[str] = []
@@ -177,59 +183,64 @@ def _unread(sweeps: Sequence[Sweep], partitions: Sequence[Partition], room: tupl
     return f"Not read in this run, {len(others)} partitions:{''.join(lines)}{more}"
 
 
-def _user(sections: Sequence[Section], plan: Plan, frame: tuple[str, str, str, str]) -> str:
-    checks, known, unread, question = frame
-    blocks = [f"{each.header}\n{_text(each, plan)}" for each in sections[: plan.reports]]
-    if checks:
-        blocks.append(checks)
-    if known:
+def _user(sections: Sequence[Section], shortening: Shortening, frame: _Frame) -> str:
+    shown = sections[: shortening.reports]
+    blocks = [f"{section.header}\n{_text(section, shortening)}" for section in shown]
+    if frame.checks:
+        blocks.append(frame.checks)
+    if frame.known:
         blocks.append(
             "A search over the nearest nodes had answered as follows. It is not part of the "
-            f"reports and cannot be cited; go beyond it.\n<known>\n{known}\n</known>"
+            f"reports and cannot be cited; go beyond it.\n<known>\n{frame.known}\n</known>"
         )
-    left_out = [section.name for section in sections[plan.reports :]]
+    left_out = [section.name for section in sections[shortening.reports :]]
     if left_out:
         more = f", and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
         blocks.append(
             "Read in this run, but their reports found no room here: "
             f"{', '.join(left_out[:NAMED])}{more}. Claim nothing about them."
         )
-    if any(bullet_count(e.report) > bullet_count(shortened(e.report, plan)) for e in sections):
+    if any(_loses_bullets(section.report, shortening) for section in sections):
         blocks.append("Of long reports only the first bullets of each list are shown.")
-    return "\n\n".join((*blocks, unread, question))
+    return "\n\n".join((*blocks, frame.unread, frame.question))
 
 
-def _text(section: Section, plan: Plan) -> str:
-    return render_report(shortened(section.qualified, plan))
+def _loses_bullets(report: Report, shortening: Shortening) -> bool:
+    return bullet_count(report) > bullet_count(shorten_report(report, shortening))
 
 
-def _shown(
+def _text(section: Section, shortening: Shortening) -> str:
+    return render_report(shorten_report(section.qualified, shortening))
+
+
+def _fitted(
     question: str,
     sections: Sequence[Section],
-    plan: Plan,
-    frame: tuple[str, str, str, str],
+    shortening: Shortening,
+    frame: _Frame,
     *,
     cut_known: bool,
-) -> Shown:
-    kept = [
-        replace(section, report=shortened(section.report, plan))
-        for section in sections[: plan.reports]
+) -> FittedPrompt:
+    shown = [
+        replace(section, report=shorten_report(section.report, shortening))
+        for section in sections[: shortening.reports]
     ]
     prompt = Prompt(
         task="synthesis",
         system=SYSTEM,
-        user=_user(sections, plan, frame),
+        user=_user(sections, shortening, frame),
         question=question,
         reports=tuple(
-            PromptReport(each.name, each.keywords, each.report, _text(each, plan)) for each in kept
+            PromptReport(section.name, section.keywords, section.report, _text(section, shortening))
+            for section in shown
         ),
     )
-    whole = [bullet_count(section.report) for section in sections[: plan.reports]]
-    return Shown(
+    whole = [bullet_count(section.report) for section in sections[: shortening.reports]]
+    return FittedPrompt(
         prompt,
-        citable_of(kept),
-        dropped_bullets=sum(whole) - sum(bullet_count(each.report) for each in kept),
-        dropped_reports=len(sections) - len(kept),
-        cut_states=sum(len(each.qualified.domain_state) > plan.state for each in kept),
+        citable_of(shown),
+        dropped_bullets=sum(whole) - sum(bullet_count(section.report) for section in shown),
+        dropped_reports=len(sections) - len(shown),
+        cut_states=sum(len(s.qualified.domain_state) > shortening.state for s in shown),
         cut_known=cut_known,
     )

@@ -18,7 +18,7 @@ FRAME_TOKENS = 300  # of the prompt beside the instructions, the question, and w
 REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # of the prompt, at least
 
 
-def held(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
+def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
     """What a synthesis may cost that is shown ``shown`` tokens: reports, question, and the like."""
     prompt = int((estimate(SYSTEM) + FRAME_TOKENS + shown) / REPORTS_SHARE)
     most = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import Citation, Finding, Partition, Report, Sweep
-from pgs_neo4j.sweeping.pack import clean
 from pgs_neo4j.text.citations import qualified
+from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.cut import cut
 
 KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords
@@ -42,7 +42,7 @@ def sections_of(sweeps: Sequence[Sweep], partitions: Sequence[Partition]) -> lis
 
 def listed_keywords(keywords: Sequence[str]) -> str:
     """Keywords as they stand in a prompt, shortened."""
-    return cut(clean(", ".join(keywords)), *KEYWORDS)
+    return cut(clean_text(", ".join(keywords)), *KEYWORDS)
 
 
 def citable_of(sections: Sequence[Section]) -> Mapping[tuple[int, str], Citation]:

@@ -10,7 +10,7 @@ from pgs_neo4j.text.cut import cut
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Shortening:
     """How much is shown: reports, bullets of each list, characters of each Domain State."""
 
     reports: int
@@ -18,31 +18,38 @@ class Plan:
     state: int
 
 
-def largest_plan(reports: Sequence[Report], fits: Callable[[Plan], bool]) -> Plan | None:
-    """The plan that shows most: bullets are given up first, then states, then reports."""
+def find_shortening(
+    reports: Sequence[Report], fits: Callable[[Shortening], bool]
+) -> Shortening | None:
+    """The shortening that shows most: it drops bullets first, then states, then reports.
+
+    None when not even a part of one report fits.
+    """
     count = len(reports)
-    most = max((len(_longest(report)) for report in reports), default=0)
+    most = max((len(_longest_list(report)) for report in reports), default=0)
     longest = max((len(report.domain_state) for report in reports), default=0)
-    if fits(whole := Plan(count, most, longest)):
+    if fits(whole := Shortening(count, most, longest)):
         return whole
-    bullets = _most(1, most, lambda n: fits(Plan(count, n, longest)))
+    bullets = _largest(1, most, lambda n: fits(Shortening(count, n, longest)))
     if bullets is not None:
-        return Plan(count, bullets, longest)
+        return Shortening(count, bullets, longest)
     least = min(most, 1)
-    return _leanest(count, least, longest, fits) or _leanest(count, 0, longest, fits)
+    return _drop_more(count, least, longest, fits) or _drop_more(count, 0, longest, fits)
 
 
-def _leanest(count: int, bullets: int, longest: int, fits: Callable[[Plan], bool]) -> Plan | None:
-    """The plan for this many bullets: all reports and short states, else fewer reports."""
-    state = _most(0, longest, lambda n: fits(Plan(count, bullets, n)))
+def _drop_more(
+    count: int, bullets: int, longest: int, fits: Callable[[Shortening], bool]
+) -> Shortening | None:
+    """The shortening for so many bullets: all reports and short states, else fewer reports."""
+    state = _largest(0, longest, lambda n: fits(Shortening(count, bullets, n)))
     if state is not None:
-        return Plan(count, bullets, state)
-    shown = _most(1, count, lambda n: fits(Plan(n, bullets, 0)))
-    return None if shown is None else Plan(shown, bullets, 0)
+        return Shortening(count, bullets, state)
+    reports = _largest(1, count, lambda n: fits(Shortening(n, bullets, 0)))
+    return None if reports is None else Shortening(reports, bullets, 0)
 
 
-def _most(low: int, high: int, fits: Callable[[int], bool]) -> int | None:
-    """The largest number that fits, None when ``low`` does not, by bisection."""
+def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int | None:
+    """The largest number that fits, by bisection; None when ``low`` does not."""
     if low > high or not fits(low):
         return None
     while low < high:
@@ -51,19 +58,19 @@ def _most(low: int, high: int, fits: Callable[[int], bool]) -> int | None:
     return low
 
 
-def _longest(report: Report) -> Sequence[object]:
+def _longest_list(report: Report) -> Sequence[object]:
     lists: tuple[Sequence[object], ...] = (report.findings, report.flags, report.absences)
     return max(lists, key=len)
 
 
-def shortened(report: Report, plan: Plan) -> Report:
-    """What a plan leaves of a report; a Domain State is cut at a word."""
+def shorten_report(report: Report, shortening: Shortening) -> Report:
+    """The part of a report that is shown; its Domain State is cut at a word."""
     return replace(
         report,
-        domain_state=cut(report.domain_state, plan.state, 4 * plan.state),
-        findings=report.findings[: plan.bullets],
-        flags=report.flags[: plan.bullets],
-        absences=report.absences[: plan.bullets],
+        domain_state=cut(report.domain_state, shortening.state, 4 * shortening.state),
+        findings=report.findings[: shortening.bullets],
+        flags=report.flags[: shortening.bullets],
+        absences=report.absences[: shortening.bullets],
     )
 
 

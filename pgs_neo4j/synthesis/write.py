@@ -2,149 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, UsageError
-from pgs_neo4j.events import OnEvent, TextStreamed
+from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Completion, Partition, Prompt, Sweep, Synthesis, Unit
+from pgs_neo4j.model import Completion, Prompt, Synthesis
 from pgs_neo4j.synthesis import reserve
-from pgs_neo4j.synthesis.prompt import Shown, parse_synthesis, synthesis_prompt
-from pgs_neo4j.synthesis.reduce import Reducer, paths_of
+from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.synthesis.prompt import FittedPrompt, parse_synthesis, synthesis_prompt
+from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
 from pgs_neo4j.synthesis.sections import Section, sections_of
 from pgs_neo4j.text.markdown import THINKING, spoken
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """What a synthesis is made with. ``checks`` is what was found among the reports by looking;
-
-    ``reducer`` condenses them along ``units`` when they exceed one prompt.
-    """
-
-    llm: LLM
-    config: PGSConfig
-    calls: Calls
-    replies: Replies | None
-    on_event: OnEvent
-    warn: Callable[[str], None]
-    known: str | None = None
-    checks: str = ""
-    units: Sequence[Unit] = ()
-    reducer: Reducer | None = None
-
-
-async def synthesize(
-    writer: Writer, question: str, sweeps: Sequence[Sweep], partitions: Sequence[Partition]
-) -> Synthesis:
+async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
     """The synthesis of all reports, streamed as TextStreamed events.
 
     A reply that was cut off is marked incomplete. Raises UsageError when no sweep has a report
-    or the prompt has no room for one, StoppedError when a bound leaves no room for a synthesis,
+    or the prompt has no room for one, StoppedError when a limit leaves no room for a synthesis,
     ModelError when the model fails or says nothing.
     """
-    if all(sweep.report is None for sweep in sweeps):
+    if all(sweep.report is None for sweep in order.sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
-    llm, config, calls = writer.llm, writer.config, writer.calls
-    made = sections_of(sweeps, partitions)
-
-    def prompt_of(sections: Sequence[Section]) -> Shown:
-        return synthesis_prompt(
-            question,
-            sweeps,
-            partitions,
-            max_characters=config.max_pass_characters,
-            max_tokens=reserve.prompt_tokens(calls, llm, config),  # reductions have taken some
-            known=writer.known,
-            sections=sections,
-            checks=writer.checks,
-        )
-
-    shown, reductions = prompt_of(made), 0
-    if not shown.whole and writer.reducer is not None:
-        reducer, paths = writer.reducer, paths_of(partitions, writer.units)
-        fewer = await reducer.reduced(question, made, paths, lambda s: prompt_of(s).whole)
-        shown, reductions = prompt_of(fewer), reducer.calls_made
-        writer.warn(_condensed(len(made), len(fewer), reducer))
-    if left_out := _left_out(shown):
-        writer.warn(left_out)
-    room = reserve.reply_tokens(calls, llm, config, shown.prompt)
-    reply = await _written(writer, shown.prompt, room)
-    parsed = parse_synthesis(reply.text, shown.citable)
+    config = order.config
+    fitted, reductions = await _fit_prompt(order, tools)
+    if left_out := _left_out(fitted):
+        tools.warn(left_out)
+    room = reserve.reply_tokens(tools.calls, tools.llm, config, fitted.prompt)
+    reply = await _read_reply(order, tools, fitted.prompt, room)
+    synthesis = parse_synthesis(reply.text, fitted.citable)
     if reply.truncated:
-        bound = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
-        which = bound if room == config.synthesis_max_tokens else "the budget"
-        writer.warn(f"the synthesis was cut off at {room} tokens; raise {which} for all of it")
-    return replace(parsed, usage=reply.usage, complete=not reply.truncated, reductions=reductions)
+        limit = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
+        which = limit if room == config.synthesis_max_tokens else "the budget"
+        tools.warn(f"the synthesis was cut off at {room} tokens; raise {which} for all of it")
+    whole = not reply.truncated
+    return replace(synthesis, usage=reply.usage, complete=whole, reductions=reductions)
 
 
-def _condensed(reports: int, sections: int, reducer: Reducer) -> str:
+async def _fit_prompt(order: SynthesisOrder, tools: SynthesisTools) -> tuple[FittedPrompt, int]:
+    """The prompt, and the model calls that condensed reports for it."""
+
+    def fit(sections: Sequence[Section]) -> FittedPrompt:
+        # Measured each time: reductions take tokens from the budget.
+        max_tokens = reserve.prompt_tokens(tools.calls, tools.llm, order.config)
+        return synthesis_prompt(order, max_tokens, sections)
+
+    sections = sections_of(order.sweeps, order.partitions)
+    fitted = fit(sections)
+    if fitted.whole or tools.reducing_llm is None:
+        return fitted, 0
+    reduction = await reduce_sections(
+        order, tools, tools.reducing_llm, sections, lambda some: fit(some).whole
+    )
+    fitted = fit(reduction.sections)
+    tools.warn(_condensed(len(sections), reduction))
+    return fitted, reduction.calls
+
+
+def _condensed(reports: int, reduction: Reduction) -> str:
     """One sentence on what became of reports that exceed one prompt."""
-    failed = f"; {reducer.failed} of them without a model, which failed" if reducer.failed else ""
+    failed = reduction.failed
+    note = f"; {failed} of them without a model, which failed" if failed else ""
     return (
-        f"{reports:,} reports exceed one prompt, so those on neighbouring partitions were "
-        f"condensed into {sections:,}{failed}; their citations, flags, and absences were carried "
-        "through"
+        f"{reports:,} reports exceed one prompt, so those on neighboring partitions were "
+        f"condensed into {len(reduction.sections):,}{note}; their citations, flags, and absences "
+        "were carried through"
     )
 
 
-async def _written(writer: Writer, prompt: Prompt, room: int) -> Completion:
-    """The reply, from what is kept or from the model, told as it comes."""
-    aloud = Aloud()
+async def _read_reply(
+    order: SynthesisOrder, tools: SynthesisTools, prompt: Prompt, room: int
+) -> Completion:
+    """The reply, from the cache or from the model, told piece by piece."""
+    filtering = ThinkingFilter()
 
     def hear(piece: str) -> None:
-        if said := aloud.said(piece):
-            writer.on_event(TextStreamed(said))
+        if text := filtering.pass_on(piece):
+            tools.on_event(TextStreamed(text))
 
-    config, replies = writer.config, writer.replies
-    effort = config.synthesis_effort
-    key = replies.key(writer.llm, prompt, room, effort) if replies else None
-    found = (await replies.find([key])).get(key or "") if replies else None
-    if found is not None:
-        writer.calls.cached(found)
-        hear(found.text)
-        reply = found
+    llm, replies, effort = tools.llm, tools.replies, order.config.synthesis_effort
+    key = replies.key(llm, prompt, room, effort) if replies else None
+    cached = (await replies.find([key])).get(key or "") if replies else None
+    if cached is not None:
+        tools.calls.count_cached(cached)
+        hear(cached.text)
+        reply = cached
     else:
-        reply = await writer.calls.stream(writer.llm, prompt, hear, room=room, effort=effort)
-    if rest := aloud.rest():
-        writer.on_event(TextStreamed(rest))
+        reply = await tools.calls.stream(llm, prompt, hear, room=room, effort=effort)
+    if rest := filtering.end():
+        tools.on_event(TextStreamed(rest))
     if not spoken(reply.text).strip():
-        raise ModelOutputError(_empty(writer.llm, reply, config))
-    if replies and key and found is None and not reply.truncated:
+        raise ModelOutputError(_empty(llm, reply, order.config))
+    if replies and key and cached is None and not reply.truncated:
         await replies.keep([replies.row(key, reply)])
     return reply
 
 
-class Aloud:
-    """Lets a streamed reply pass, but for a block of thinking at its beginning."""
+class ThinkingFilter:
+    """Passes a streamed reply on, without a block of thinking at its beginning."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
         self._speaking = False
 
-    def said(self, piece: str) -> str:
-        """What may be shown now that ``piece`` has come."""
+    def pass_on(self, piece: str) -> str:
+        """The text that may be shown now that ``piece`` has come."""
         if self._speaking:
             return piece
-        self._held += piece
+        self._pending += piece
         begin, end = THINKING
-        start = self._held.lstrip()
+        start = self._pending.lstrip()
         if start.startswith(begin):
             start = start.partition(end)[2].lstrip()
-            return self._spoken(start) if start else ""
-        return "" if begin.startswith(start) else self._spoken(self._held)
+            return self._speak(start) if start else ""
+        return "" if begin.startswith(start) else self._speak(self._pending)
 
-    def rest(self) -> str:
-        """What was held back and is no thinking, at the end of the reply."""
-        thought = self._held.lstrip().startswith(THINKING[0])
-        return self._spoken("" if thought else self._held)
+    def end(self) -> str:
+        """The text that was held back and is no thinking, at the end of the reply."""
+        thought = self._pending.lstrip().startswith(THINKING[0])
+        return self._speak("" if thought else self._pending)
 
-    def _spoken(self, text: str) -> str:
-        self._held, self._speaking = "", True
+    def _speak(self, text: str) -> str:
+        self._pending, self._speaking = "", True
         return text
 
 
@@ -156,7 +138,7 @@ def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
     )
 
 
-def _left_out(shown: Shown) -> str:
+def _left_out(shown: FittedPrompt) -> str:
     """One sentence on what found no room in the prompt; empty when all did."""
     parts = [
         _counted(shown.dropped_reports, "whole report"),

@@ -19,7 +19,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Answer, Completion, GraphMapping, Mode, Node, Prompt, PromptNode
 from pgs_neo4j.retrieval.space import Space, embed_question
 from pgs_neo4j.retrieval.topk import nearest
-from pgs_neo4j.sweeping.pack import rendered
+from pgs_neo4j.sweeping.pack import render_node
 from pgs_neo4j.sweeping.report import SYSTEM
 from pgs_neo4j.text.node_text import joined_text
 from tests.bench import place
@@ -250,7 +250,7 @@ def _prompt(task: Any, partition: int | None, question: str, lines: Iterable[str
 
 
 def _listed(node: Node) -> str:
-    return rendered(PromptNode(node.alias, node.title, node.text, node.labels))
+    return render_node(PromptNode(node.alias, node.title, node.text, node.labels))
 
 
 def _text(reply: Completion | Exception) -> str:

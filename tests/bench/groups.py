@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import PromptNode
-from pgs_neo4j.sweeping.pack import clean, rendered
+from pgs_neo4j.sweeping.pack import render_node
+from pgs_neo4j.text.clean import clean_text
 
 MAX_CHARACTERS = 500_000
 CAP = int(PGSConfig.model_fields["max_sweep_partitions"].default)
@@ -49,9 +50,9 @@ class Group:
         lines: list[str] = []
         size = 0
         for at, node in enumerate(self.by_weight(), start=1):
-            text = clean(node.text)
+            text = clean_text(node.text)
             title = text.partition("\n")[0][:100]
-            line = rendered(PromptNode(f"n{at}", title, text, node.labels))
+            line = render_node(PromptNode(f"n{at}", title, text, node.labels))
             size += len(line) + 1
             if size > MAX_CHARACTERS:
                 break

@@ -32,8 +32,8 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import Event, Routed, TextStreamed
 from pgs_neo4j.ingest.load import load
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.sweeping.context import READ_AHEAD
 from pgs_neo4j.sweeping.members import CHUNK
+from pgs_neo4j.sweeping.order import READ_AHEAD
 from tests.bench import place, program
 from tests.bench.instant import InstantEmbedder, InstantLLM
 from tests.bench.loaded import brain, copied

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
-from pgs_neo4j.calls.concurrency import Limit
-from pgs_neo4j.calls.queue import HOLD_S, Scheduler, together
+from pgs_neo4j.calls.concurrency import ConcurrencyLimit
+from pgs_neo4j.calls.queue import HOLD_S, Scheduler
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelRateLimitError
 from pgs_neo4j.llm.pace import Pace
 
@@ -52,27 +55,42 @@ async def done(policy: Policy, ask: Ask, tokens: list[int], pace: Pace) -> Done:
     loop = asyncio.get_running_loop()
     began = loop.time()
     if policy.ours:
-        scheduler = Scheduler(Limit(SLOTS, policy.ceiling), TIMEOUT_S, hedge=policy.hedge)
-        await _scheduled(scheduler, ask, tokens, pace)
-        return Done(loop.time() - began, scheduler.hedged, scheduler.limit.calls)
+        scheduler = Scheduler(
+            ConcurrencyLimit(SLOTS, policy.ceiling), TIMEOUT_S, hedge=policy.hedge
+        )
+        hedged = await _scheduled(scheduler, ask, tokens, pace)
+        return Done(loop.time() - began, hedged, scheduler.limit.calls)
     await (_in_batches if policy.batches else _within_semaphore)(ask, len(tokens))
     return Done(loop.time() - began)
 
 
-async def _scheduled(scheduler: Scheduler, ask: Ask, tokens: list[int], pace: Pace) -> None:
-    """As ``pgs.sweeping.swept`` does: those predicted to be longest are offered first."""
+async def _scheduled(scheduler: Scheduler, ask: Ask, tokens: list[int], pace: Pace) -> int:
+    """Offer the longest calls first, as the engine does; how many of them were hedged."""
     order = sorted(range(len(tokens)), key=lambda number: -tokens[number])
+    in_flight: Counter[int] = Counter()
+    hedged: set[int] = set()
+
+    async def counted(number: int) -> object:
+        if in_flight[number]:
+            hedged.add(number)
+        in_flight[number] += 1
+        try:
+            return await ask(number)
+        finally:
+            in_flight[number] -= 1
+
     await together(
-        [
+        *(
             scheduler.call(
-                lambda number=number: ask(number),  # type: ignore[misc]
+                partial(counted, number),
                 pace,
                 length=float(tokens[number]),
                 tokens=tokens[number],
             )
             for number in order
-        ]
+        )
     )
+    return len(hedged)
 
 
 async def _in_batches(ask: Ask, count: int) -> None:

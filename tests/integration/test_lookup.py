@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from pgs_neo4j.checking.absences import checked, grouped_absences
-from pgs_neo4j.checking.links import linked
+from pgs_neo4j.checking.absences import check_absences, group_absences
+from pgs_neo4j.checking.links import read_links
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError, ModelUnavailableError
 from pgs_neo4j.model import (
@@ -267,8 +267,8 @@ async def test_what_an_index_does_not_find_in_a_graph_too_large_is_not_known_to_
     assert found.method == "full-text index mine"
     seen = await one(place, "ammonia")
     assert (titles(seen), seen.complete) == (["dreams"], True)
-    (group,) = grouped_absences([reported(1, ["Nothing on the API."], 1)])
-    (judged,) = checked([group], {wanted(group.text): found}, {})
+    (group,) = group_absences([reported(1, ["Nothing on the API."], 1)])
+    (judged,) = check_absences([group], {wanted(group.text): found}, {})
     assert judged.status is AbsenceStatus.UNCHECKED
 
 
@@ -480,7 +480,7 @@ async def test_absences_of_reports_are_contradicted_elsewhere_or_confirmed(db, e
             lookups.begin(each.report)
         hits = await lookups.finish(30)
     read = {part: frozenset(range(parts[part].size)) for part in (sleep, ammonia)}
-    judged = {each.text: each for each in checked(grouped_absences(sweeps), hits, read)}
+    judged = {each.text: each for each in check_absences(group_absences(sweeps), hits, read)}
     catalysis = judged["No discussion of the catalysis of ammonia."]
     assert catalysis.status is AbsenceStatus.CONTRADICTED
     assert catalysis.count == 40
@@ -505,7 +505,7 @@ async def test_cited_nodes_that_a_relationship_connects_are_linked(db, engine):
     at = {row["doi"]: (row["partition"], row["rank"]) for row in rows}
     pairs = [(at["doi/0"], at["doi/40"]), (at["doi/40"], at["doi/80"])]
     expected = sorted((min(pair), max(pair)) for pair in pairs)
-    link = partial(linked, db, made.generation.id)
+    link = partial(read_links, db, made.generation.id)
     assert await link(MAPPING, at.values()) == expected
     assert await link(GraphMapping(), at.values()) == expected
     assert await link(GraphMapping(relationship_types=("OTHER",)), at.values()) == []

@@ -26,7 +26,7 @@ from pgs_neo4j.model import (
     PromptReport,
     Report,
 )
-from pgs_neo4j.text.tokens import Calibration, estimate
+from pgs_neo4j.text.tokens import estimate
 
 # Text made of what reports, Markdown and attacks are made of, as well as any text at all.
 SPICE = st.sampled_from(
@@ -50,14 +50,6 @@ def aliases(text: str) -> set[str]:
 @given(st.text(), st.text())
 def test_estimates_grow_with_the_text(one: str, other: str) -> None:
     assert estimate(one) <= estimate(one + other) <= estimate(one) + estimate(other)
-
-
-@given(st.lists(st.tuples(st.integers(-5, 10**6), st.integers(-5, 10**6))))
-def test_calibration_stays_within_its_limits(reports: list[tuple[int, int]]) -> None:
-    calibration = Calibration()
-    for estimated, reported in reports:
-        calibration = calibration.observe(estimated=estimated, reported=reported)
-    assert 0.5 <= calibration.ratio <= 2.0
 
 
 @given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms"]), st.text(max_size=30)))

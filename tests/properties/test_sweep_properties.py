@@ -5,6 +5,7 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError, ModelOutputError
 from pgs_neo4j.model import (
     Absence,
@@ -19,13 +20,15 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.sweeping.pack import Pass, clean, pack, read_ranges, rendered
+from pgs_neo4j.sweeping.pack import Pass, pack, read_ranges, render_node
 from pgs_neo4j.sweeping.report import frame_size, parse_report, render_report, sweep_prompt
 from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.shorten import bullet_count
 from pgs_neo4j.text.citations import defused, found, qualified, resolve
+from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import spoken
 from pgs_neo4j.text.tokens import estimate
+from tests.orders import sweep_order, synthesis_order
 
 SHOWN = {
     f"n{i + 1}": Node(rank=i, element_id="e", key=f"k{i}", title="T", text="t") for i in range(5)
@@ -108,20 +111,20 @@ def test_packing_loses_nothing_and_stays_within_the_bound(texts, characters, tok
     for item in passes:
         for piece in item.pieces:
             shown.setdefault(piece.rank, []).append(piece)
-        assert sum(len(rendered(node)) + 1 for node in item.nodes) <= characters - 300
+        assert sum(len(render_node(node)) + 1 for node in item.nodes) <= characters - 300
         if tokens is not None:
             assert sum(piece.tokens for piece in item.pieces) <= tokens - estimate("x" * 300)
     assert sorted(shown) == list(range(len(texts)))
     for rank, pieces in shown.items():
         assert len(pieces) == pieces[0].parts
-        assert "".join(piece.node.text for piece in pieces) == clean(texts[rank])
+        assert "".join(piece.node.text for piece in pieces) == clean_text(texts[rank])
     expected = ((0, len(texts)),) if texts else ()
     assert read_ranges(passes) == expected
 
 
 @given(st.text(max_size=500), st.text(max_size=80), st.lists(st.text(max_size=20), max_size=2))
 def test_no_text_can_stand_in_a_line_of_its_own(text, title, labels):
-    lines = rendered(PromptNode("n1", title, text, tuple(labels))).splitlines()
+    lines = render_node(PromptNode("n1", title, text, tuple(labels))).splitlines()
     assert lines[0].startswith("[n1]")
     assert all(line.startswith("| ") for line in lines[1:])
     assert all(not resolve(line, 3, SHOWN) for line in lines[1:])
@@ -148,13 +151,13 @@ def test_what_is_defused_cites_nothing(text):
     assert list(found(harmless, None)) == []
     assert len(harmless) == len(text)
     assert (harmless == text) == (not list(found(text, None)))
-    assert list(found(" ".join(clean(text).split()), None)) == []
+    assert list(found(" ".join(clean_text(text).split()), None)) == []
 
 
 @settings(max_examples=500)
 @given(almost_cited, almost_cited, st.lists(almost_cited, max_size=2))
 def test_a_rendered_node_cites_nothing_but_itself(text, title, labels):
-    shown = rendered(PromptNode("n77", title, text, tuple(labels)))
+    shown = render_node(PromptNode("n77", title, text, tuple(labels)))
     assert [(mention.first, mention.last) for mention in found(shown, None)] == [(77, 77)]
 
 
@@ -191,7 +194,8 @@ def test_a_whole_sweep_prompt_stays_within_its_bounds(texts, ends, question, bou
     links = [Relationship(*link) for link in dict.fromkeys(ends)]
     part = Partition(id=2, size=99, tokens=9, keywords=("iron",))
     near = (PromptNeighbor("P4", ("gold",), "gold is said to shine", 3),)
-    frame = sweep_prompt(question, part, Pass(1, ()), near, 99)
+    order = sweep_order(question, part, near)
+    frame = sweep_prompt(order, Pass(1, ()), 99)
     try:
         passes = pack(
             nodes,
@@ -205,7 +209,7 @@ def test_a_whole_sweep_prompt_stays_within_its_bounds(texts, ends, question, bou
         assert not is_within(frame, characters - 700, tokens and tokens - 350)
         return
     for item in passes:
-        assert is_within(sweep_prompt(question, part, item, near, len(passes)), characters, tokens)
+        assert is_within(sweep_prompt(order, item, len(passes)), characters, tokens)
         shown = {piece.rank for piece in item.pieces}
         touching = sum(link.source in shown or link.target in shown for link in links)
         assert len(item.relationships) + item.omitted == touching
@@ -243,9 +247,8 @@ def test_a_synthesis_prompt_stays_within_its_bounds_and_counts_what_it_leaves_ou
         Sweep(partition=part.id, status=SweepStatus.ACCEPTED, nodes=9, report=report)
         for part, report in zip(parts, reports, strict=False)
     ]
-    made = synthesis_prompt(
-        question, sweeps, parts, max_characters=characters, max_tokens=tokens, known=known
-    )
+    config = PGSConfig(max_pass_characters=characters)
+    made = synthesis_prompt(synthesis_order(question, sweeps, parts, config, known), tokens)
     assert is_within(made.prompt, characters, tokens)
     assert made.prompt.user.endswith(f"Question: {question}")
     shown = [item.report for item in made.prompt.reports]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.portions import together
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import EmptyGraphError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.graph.hashes import digest, total

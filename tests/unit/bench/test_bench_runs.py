@@ -14,7 +14,7 @@ from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.model import GraphMapping, Prompt, PromptNode
-from pgs_neo4j.sweeping.pack import rendered
+from pgs_neo4j.sweeping.pack import render_node
 from tests.bench import overhead, program, recall, schedule, soak, trial
 from tests.bench.clock import HurriedLoop, JumpingLoop
 from tests.bench.contenders import Found
@@ -33,7 +33,7 @@ EVERY = (BATCHES, SEMAPHORE, OURS, HEDGED)
 
 
 def prompt_of(*nodes, task="sweep", partition=1):
-    listed = "\n".join(rendered(node) for node in nodes)
+    listed = "\n".join(render_node(node) for node in nodes)
     return Prompt(
         task=task, system="", user=f"{BEGIN}\n{listed}\n{END}\nQ", question="Q", partition=partition
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgs_neo4j.calls.budget import Amount, Bounds, Budget
+from pgs_neo4j.calls.budget import Amount, Budget, SpendingLimits
 from pgs_neo4j.config.models_table import ModelEntry, entries
 from pgs_neo4j.errors import BudgetError, ConfigError
 from pgs_neo4j.model import Usage
@@ -11,14 +11,14 @@ PRICES = {"m": ModelEntry(input_price=1.0, output_price=10.0)}
 
 
 def test_without_bounds_everything_goes_through():
-    budget = Budget(Bounds(), {})
+    budget = Budget(SpendingLimits(), {})
     budget.reserve(budget.most("m", 10**9, 10**6))
     assert budget.left("m") is None
     assert not budget.bounds.any
 
 
 def test_a_call_that_could_cross_the_bound_is_not_begun():
-    budget = Budget(Bounds(tokens=30_000), {})
+    budget = Budget(SpendingLimits(tokens=30_000), {})
     amount = budget.most("m", 1000, 500)
     assert amount.tokens >= 3500 + 500  # a token for each byte, while nothing is known
     for _ in range(7):
@@ -32,7 +32,7 @@ def test_a_call_that_could_cross_the_bound_is_not_begun():
 
 
 def test_the_costliest_prompt_so_far_decides_what_is_set_aside():
-    budget = Budget(Bounds(tokens=10**6), {})
+    budget = Budget(SpendingLimits(tokens=10**6), {})
     for used in (1000, 2500, 900):
         budget.spend("m", 1000, Usage(calls=1, input_tokens=used))
     assert budget.most("m", 1000, 0).tokens >= 3250
@@ -40,27 +40,27 @@ def test_the_costliest_prompt_so_far_decides_what_is_set_aside():
 
 
 def test_what_a_prompt_has_is_known_from_the_first_reply():
-    budget = Budget(Bounds(tokens=1000), {})
+    budget = Budget(SpendingLimits(tokens=1000), {})
     assert not budget.knows("m")
     budget.spend("m", 100, Usage(calls=1, input_tokens=90))
     assert budget.knows("m")
     assert not budget.knows("other")
-    assert Budget(Bounds(calls=5), {}).knows("m")
+    assert Budget(SpendingLimits(calls=5), {}).knows("m")
 
 
 def test_a_small_budget_does_not_take_every_byte_for_a_token():
-    budget = Budget(Bounds(tokens=3100), {})
+    budget = Budget(SpendingLimits(tokens=3100), {})
     amount = budget.reserve(budget.most("m", 1000, 500))
     assert budget.reserved == amount
     assert amount.tokens < 3500 + 500
 
 
 def test_calls_and_cost_are_bounds_as_well():
-    budget = Budget(Bounds(calls=1), {})
+    budget = Budget(SpendingLimits(calls=1), {})
     budget.reserve(Amount(1, 10))
     with pytest.raises(BudgetError, match=r"1 call \(max_calls\)"):
         budget.reserve(Amount(1, 10))
-    budget = Budget(Bounds(cost=0.01), PRICES)
+    budget = Budget(SpendingLimits(cost=0.01), PRICES)
     dear = budget.most("m", 100, 1000)
     assert dear.cost > 0.01
     with pytest.raises(BudgetError, match=r"a cost of 0.01 \(max_cost\)"):
@@ -68,7 +68,7 @@ def test_calls_and_cost_are_bounds_as_well():
 
 
 def test_what_the_end_takes_is_held_back_from_all_but_the_end():
-    budget = Budget(Bounds(calls=2), {}, ending=Amount(1, 0))
+    budget = Budget(SpendingLimits(calls=2), {}, ending=Amount(1, 0))
     budget.reserve(Amount(1, 0))
     with pytest.raises(BudgetError):
         budget.reserve(Amount(1, 0))
@@ -76,7 +76,7 @@ def test_what_the_end_takes_is_held_back_from_all_but_the_end():
 
 
 def test_the_cost_is_known_only_when_every_model_has_a_price():
-    budget = Budget(Bounds(), PRICES)
+    budget = Budget(SpendingLimits(), PRICES)
     budget.spend("m", 10, Usage(calls=1, input_tokens=1_000_000, output_tokens=100_000))
     assert budget.cost == pytest.approx(2.0)
     budget.spend("free", 10, Usage(calls=1, input_tokens=5), free=True)
@@ -86,20 +86,20 @@ def test_the_cost_is_known_only_when_every_model_has_a_price():
 
 
 def test_a_bound_on_cost_needs_prices():
-    Budget(Bounds(cost=1.0), PRICES).check({"m": False, "extractive": True})
+    Budget(SpendingLimits(cost=1.0), PRICES).check({"m": False, "extractive": True})
     with pytest.raises(ConfigError, match=r"needs the price of other; .*\[models\.'other'\]"):
-        Budget(Bounds(cost=1.0), PRICES).check({"m": False, "other": False})
+        Budget(SpendingLimits(cost=1.0), PRICES).check({"m": False, "other": False})
 
 
 def test_what_is_left_bounds_the_last_call():
-    budget = Budget(Bounds(tokens=10_000), PRICES)
+    budget = Budget(SpendingLimits(tokens=10_000), PRICES)
     budget.spend("m", 1000, Usage(calls=1, input_tokens=1000, output_tokens=1000))
     assert budget.left("m") == 8000
     assert budget.estimate_within("m", 3000) < 3000
     fits = budget.estimate_within("m", 3000)
     assert budget.most("m", fits, 500).tokens <= 3500
-    assert Budget(Bounds(cost=0.001), PRICES).left("m") == 100
-    assert Budget(Bounds(calls=1), {}, spent=Amount(1, 5)).left("m") == 0
+    assert Budget(SpendingLimits(cost=0.001), PRICES).left("m") == 100
+    assert Budget(SpendingLimits(calls=1), {}, spent=Amount(1, 5)).left("m") == 0
 
 
 def test_entries_of_models_are_read_and_refused_by_name():

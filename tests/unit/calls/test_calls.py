@@ -8,6 +8,7 @@ import stamina
 
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import (
     BudgetError,
@@ -217,7 +218,9 @@ async def test_what_is_held_back_is_for_the_synthesis_and_nothing_else():
     await ask(calls, model)
     with pytest.raises(BudgetError):
         await ask(calls, model)
-    assert calls.sweeping_ended()
+    stop = calls.sweeping_stop()
+    assert stop is not None
+    assert stop.kind is StopKind.BUDGET
     with pytest.raises(BudgetError):
         await ask(calls, model, last=True)
     await stream(calls, model)
@@ -229,7 +232,7 @@ async def test_what_comes_last_may_be_bought_when_sweeping_has_ended():
         return None
 
     calls = of(max_tokens=1_000_000)
-    calls.budget.closed = "the next partition was too large"
+    calls.budget.closed = Stop(StopKind.BUDGET, "the next partition was too large")
     with pytest.raises(BudgetError):
         await ask(calls, Model(well))
     assert (await ask(calls, Model(well), last=True)).text == "one two"

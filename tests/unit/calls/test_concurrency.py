@@ -1,6 +1,6 @@
 """The concurrency limit: grows quickly at first, halves when refused, then grows slowly."""
 
-from pgs_neo4j.calls.concurrency import Limit
+from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 
 
 def well(limit, times=1, seconds=1.0, full=True):
@@ -9,7 +9,7 @@ def well(limit, times=1, seconds=1.0, full=True):
 
 
 def test_it_grows_by_one_for_each_call_that_ends_well_up_to_the_ceiling():
-    limit = Limit(5, 12)
+    limit = ConcurrencyLimit(5, 12)
     well(limit, 4)
     assert limit.calls == 9
     well(limit, 40)
@@ -17,20 +17,20 @@ def test_it_grows_by_one_for_each_call_that_ends_well_up_to_the_ceiling():
 
 
 def test_a_ceiling_below_the_start_holds_from_the_beginning():
-    limit = Limit(5, 2)
+    limit = ConcurrencyLimit(5, 2)
     assert limit.calls == 2
     well(limit, 10)
     assert limit.calls == 2
 
 
 def test_it_does_not_grow_while_nobody_waits():
-    limit = Limit(2, 12)
+    limit = ConcurrencyLimit(2, 12)
     well(limit, 10, full=False)
     assert limit.calls == 2
 
 
 def test_a_refusal_halves_and_then_it_grows_by_one_a_round():
-    limit = Limit(8, 100)
+    limit = ConcurrencyLimit(8, 100)
     limit.refused(began=0.0, now=1.0)
     assert limit.calls == 4
     well(limit, 4)
@@ -40,7 +40,7 @@ def test_a_refusal_halves_and_then_it_grows_by_one_a_round():
 
 
 def test_refusals_of_what_was_sent_before_count_once():
-    limit = Limit(16, 100)
+    limit = ConcurrencyLimit(16, 100)
     for _ in range(16):
         limit.refused(began=0.0, now=1.0)
     assert limit.calls == 8
@@ -52,7 +52,7 @@ def test_refusals_of_what_was_sent_before_count_once():
 
 
 def test_an_endpoint_that_only_queues_is_not_given_more():
-    limit = Limit(4, 100)
+    limit = ConcurrencyLimit(4, 100)
     well(limit, 8)
     reached = limit.calls
     well(limit, 30, seconds=1.8)  # slower, though not twice
@@ -62,7 +62,7 @@ def test_an_endpoint_that_only_queues_is_not_given_more():
 
 
 def test_slowness_never_raises_what_refusals_have_brought_down():
-    limit = Limit(5, 16)
+    limit = ConcurrencyLimit(5, 16)
     well(limit, 5)
     for began in (10.0, 20.0, 30.0):
         limit.refused(began, began + 1)

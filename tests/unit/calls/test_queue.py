@@ -6,8 +6,9 @@ import itertools
 import pytest
 import stamina
 
-from pgs_neo4j.calls.concurrency import Limit
-from pgs_neo4j.calls.queue import Scheduler, together
+from pgs_neo4j.calls.concurrency import ConcurrencyLimit
+from pgs_neo4j.calls.queue import Scheduler
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import (
     DeadlineError,
     ModelRateLimitError,
@@ -27,7 +28,7 @@ def no_waits():
 
 
 def scheduler(slots=2, ceiling=None, **given):
-    return Scheduler(Limit(slots, ceiling or slots), **{"timeout_s": 10.0, **given})
+    return Scheduler(ConcurrencyLimit(slots, ceiling or slots), **{"timeout_s": 10.0, **given})
 
 
 def calls(found, works, lengths, pace=None):
@@ -51,8 +52,8 @@ async def test_the_longest_begin_first_and_results_keep_their_order():
 
     items = [1, 5, 3, 4]
     found = scheduler(1)
-    results = await together(calls(found, map(work, items), items))
-    assert results == [2, 10, 6, 8]
+    results = await together(*calls(found, map(work, items), items))
+    assert results == (2, 10, 6, 8)
     # The first one takes the free slot before it is known that longer ones will come.
     assert begun == [1, 5, 4, 3]
 
@@ -69,7 +70,7 @@ async def test_a_priority_decides_instead_of_the_length():
 
     found, pace = scheduler(1), Pace()
     await together(
-        [
+        *[
             found.call(work(i), pace, length=float(i), priority=float(-i), tokens=1)
             for i in (3, 2, 1)
         ]
@@ -93,7 +94,7 @@ async def test_never_more_than_the_limit_and_a_free_slot_is_refilled_at_once():
         return hold
 
     found = scheduler(2)
-    task = asyncio.create_task(together(calls(found, map(work, range(4)), [1, 1, 1, 1])))
+    task = asyncio.create_task(together(*calls(found, map(work, range(4)), [1, 1, 1, 1])))
     await asyncio.sleep(0.01)
     assert begun == [0, 1]
     release[1].set()
@@ -116,7 +117,7 @@ async def test_the_limit_grows_while_calls_wait_and_all_is_well():
         await asyncio.sleep(0.01)
         running -= 1
 
-    await together(calls(scheduler(2, 8), [work] * 40, [1] * 40))
+    await together(*calls(scheduler(2, 8), [work] * 40, [1] * 40))
     assert most == 8
 
 
@@ -135,7 +136,7 @@ async def test_the_first_failure_ends_the_others_and_frees_their_slots():
 
     found = scheduler(3)
     with pytest.raises(ZeroDivisionError):
-        await together(calls(found, [hang, hang, fail], [1, 1, 1]))
+        await together(*calls(found, [hang, hang, fail], [1, 1, 1]))
     assert cancelled == [True, True]
     assert found.in_flight == 0
 
@@ -152,7 +153,7 @@ async def test_a_slot_is_free_for_others_while_one_waits_to_try_again():
     async def quick():
         order.append("quick")
 
-    await together(calls(scheduler(1), [flaky, quick], [2, 1]))
+    await together(*calls(scheduler(1), [flaky, quick], [2, 1]))
     assert order == ["quick", "flaky"]
 
 
@@ -169,7 +170,7 @@ async def test_a_refusal_halves_the_limit_holds_the_endpoint_and_is_tried_again(
 
     stamina.set_testing(False)
     found = scheduler(4)
-    await together(calls(found, [work] * 4, [1] * 4, pace))
+    await together(*calls(found, [work] * 4, [1] * 4, pace))
     assert found.limit.calls == 2  # halved once: all four had been sent together
     assert len(sent) == 8
     assert min(sent[4:]) - max(sent[:4]) >= 0.3
@@ -184,7 +185,7 @@ async def test_what_the_endpoint_says_is_left_is_heeded():
         left = Left(requests=0, requests_reset_s=0.2)
         return Completion(text="", usage=Usage(), model="m", left=left)
 
-    await together(calls(scheduler(1), [work] * 2, [1, 1], pace))
+    await together(*calls(scheduler(1), [work] * 2, [1, 1], pace))
     assert sent[1] - sent[0] >= 0.2
 
 
@@ -193,7 +194,7 @@ async def test_the_time_of_a_call_begins_with_its_turn_and_bounds_all_its_tries(
         await asyncio.sleep(0.15)
 
     found = scheduler(1, timeout_s=0.25)
-    await together(calls(found, [slow] * 4, [1] * 4))  # 0.6 s in all, each in time
+    await together(*calls(found, [slow] * 4, [1] * 4))  # 0.6 s in all, each in time
 
     async def never():
         raise ModelUnavailableError("down", retry=Retry(wait_s=0.1))
@@ -249,20 +250,23 @@ async def test_a_straggler_is_asked_again_in_an_idle_slot_and_the_first_reply_co
 
     found = scheduler(2, hedge=True)
     works = [straggler, quick, quick, quick]
-    results = await asyncio.wait_for(together(calls(found, works, [1] * 4)), 5)
-    assert results == ["second", "quick", "quick", "quick"]
+    results = await asyncio.wait_for(together(*calls(found, works, [1] * 4)), 5)
+    assert results == ("second", "quick", "quick", "quick")
     assert cancelled == [True]
-    assert found.hedged == 1
+    assert next(tries) == 2
     assert found.in_flight == 0
 
 
 async def test_without_an_idle_slot_nothing_is_asked_twice():
+    tries = itertools.count()
+
     async def work():
+        next(tries)
         await asyncio.sleep(0.05)
 
     found = scheduler(1, hedge=True)
-    await together(calls(found, [work] * 5, [1] * 5))
-    assert found.hedged == 0
+    await together(*calls(found, [work] * 5, [1] * 5))
+    assert next(tries) == 5
 
 
 async def test_a_second_try_that_fails_does_not_end_the_first():
@@ -278,7 +282,7 @@ async def test_a_second_try_that_fails_does_not_end_the_first():
         return "first"
 
     found = scheduler(2, hedge=True)
-    results = await together(calls(found, [straggler, quick, quick, quick], [1] * 4))
+    results = await together(*calls(found, [straggler, quick, quick, quick], [1] * 4))
     assert results[0] == "first"
 
 
@@ -295,20 +299,22 @@ async def test_a_straggler_is_asked_a_second_time_once_whatever_comes_of_it():
         return "first"
 
     found = scheduler(2, hedge=True)
-    results = await together(calls(found, [straggler, quick, quick, quick], [1] * 4))
+    results = await together(*calls(found, [straggler, quick, quick, quick], [1] * 4))
     assert results[0] == "first"
     assert next(tries) == 2
-    assert found.hedged == 1
 
 
 async def test_what_has_to_be_alone_is_never_asked_twice():
+    tries = itertools.count()
+
     async def slow():
+        next(tries)
         await asyncio.sleep(0.8)
 
     found = scheduler(2, hedge=True)
-    await together(calls(found, [_nothing] * 4, [1] * 4))
+    await together(*calls(found, [_nothing] * 4, [1] * 4))
     await found.call(slow, Pace(), length=1.0, tokens=1, alone=True)
-    assert found.hedged == 0
+    assert next(tries) == 1
 
 
 async def test_waiting_for_the_bucket_is_not_the_time_of_the_model():
@@ -320,7 +326,7 @@ async def test_waiting_for_the_bucket_is_not_the_time_of_the_model():
     pace.bucket.take(6000, asyncio.get_running_loop().time())
     found = scheduler(5, timeout_s=0.7)
     made = await together(
-        [found.call(work, pace, length=60.0, tokens=60) for _ in range(4)]
+        *[found.call(work, pace, length=60.0, tokens=60) for _ in range(4)]
     )  # the last one is let through after 2.4 s
     assert len(made) == 4
 
@@ -345,13 +351,13 @@ async def test_the_deadline_of_the_run_ends_a_wait_for_the_bucket():
 
 async def test_hungry_returns_when_fewer_wait_than_may_run():
     found, pace = scheduler(1), Pace()
-    await asyncio.wait_for(found.hungry(), 1)
+    await asyncio.wait_for(found.wait_until_hungry(), 1)
     gates = [asyncio.Event() for _ in range(3)]
     tasks = [
         asyncio.create_task(found.call(gate.wait, pace, length=1.0, tokens=1)) for gate in gates
     ]
     await asyncio.sleep(0)
-    hungry = asyncio.create_task(found.hungry())
+    hungry = asyncio.create_task(found.wait_until_hungry())
     await asyncio.sleep(0.01)
     assert not hungry.done()
     gates[0].set()

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.checking import convergences as convergences_module
-from pgs_neo4j.checking.absences import chased, checked, grouped_absences
-from pgs_neo4j.checking.convergences import cited_places, convergences
+from pgs_neo4j.checking.absences import check_absences, group_absences
+from pgs_neo4j.checking.convergences import cited_places, find_convergences
+from pgs_neo4j.checking.flags import chase_flags
 from pgs_neo4j.model import (
     Absence,
     AbsenceStatus,
@@ -64,7 +65,7 @@ def found(*hits, searched=100, complete=True):
 
 
 def test_absences_that_say_the_same_are_one_with_all_that_report_it():
-    groups = grouped_absences(
+    groups = group_absences(
         [
             sweep(
                 3, absences=["Ammonia toxicity is not addressed [n4].", "Nothing on gold prices"]
@@ -84,19 +85,19 @@ def test_absences_that_say_the_same_are_one_with_all_that_report_it():
 
 def test_absences_that_differ_in_a_telling_word_stay_apart():
     metals = ("iron", "gold", "zinc", "copper")
-    groups = grouped_absences(
+    groups = group_absences(
         [sweep(i, absences=[f"No data on the cost of {m} catalysts"]) for i, m in enumerate(metals)]
     )
     assert len(groups) == len(metals)
 
 
 def test_a_partition_that_says_it_twice_is_counted_once():
-    (group,) = grouped_absences([sweep(1, absences=["no costs given", "nothing on costs given"])])
+    (group,) = group_absences([sweep(1, absences=["no costs given", "nothing on costs given"])])
     assert (group.partitions, len(group.reported)) == (1, 2)
 
 
 def test_absences_without_words_are_one_only_to_the_letter():
-    groups = grouped_absences(
+    groups = group_absences(
         [sweep(1, absences=["Nothing.", "No data."]), sweep(2, absences=["nothing."])]
     )
     assert [group.partitions for group in groups] == [2, 1]
@@ -107,25 +108,25 @@ def test_bullets_of_reports_on_one_partition_are_told_apart_by_their_runs():
     own = sweep(1, [("Tea is traded", [0])], [("tea and promoters", 2)], ["no zebras"])
     earlier = replace(sweep(1, [(same, [1])], absences=["no unicorns"]), run="r0")
     sweeps = [own, earlier, sweep(2, [(same, [2])], absences=["no tea"])]
-    groups = grouped_absences(sweeps)
+    groups = group_absences(sweeps)
     runs = {g.text: [(s.run, s.partition, s.place) for s in g.reported] for g in groups}
     assert runs == {
         "no zebras": [("", 1, 0)],
         "no unicorns": [("r0", 1, 0)],
         "no tea": [("", 2, 0)],
     }
-    (met,) = convergences(sweeps, [])
+    (met,) = find_convergences(sweeps, [])
     assert [(s.run, s.partition, s.place) for s in met.findings] == [("r0", 1, 0), ("", 2, 0)]
-    (flag,) = chased([own, replace(sweeps[2], run="r1")])
+    (flag,) = chase_flags([own, replace(sweeps[2], run="r1")])
     assert {stated.run for stated in (*flag.answers, flag.absent) if stated} == {"r1"}
 
 
 def test_failed_sweeps_and_no_sweeps_have_no_absences():
-    assert grouped_absences([]) == ()
+    assert group_absences([]) == ()
     failed = sweep(1, absences=["no costs"], status=SweepStatus.FAILED)
-    assert grouped_absences([failed]) == ()
-    assert chased([failed]) == ()
-    assert convergences([failed], []) == ()
+    assert group_absences([failed]) == ()
+    assert chase_flags([failed]) == ()
+    assert find_convergences([failed], []) == ()
 
 
 said = st.lists(
@@ -139,7 +140,7 @@ said = st.lists(
 @given(st.lists(said, max_size=6), st.randoms())
 def test_every_absence_is_in_one_group_whatever_the_order_of_sweeps(reports, random):
     sweeps = [sweep(i, absences=absences) for i, absences in enumerate(reports)]
-    groups = grouped_absences(sweeps)
+    groups = group_absences(sweeps)
     stated = [
         Stated(i, place, text)
         for i, absences in enumerate(reports)
@@ -150,7 +151,7 @@ def test_every_absence_is_in_one_group_whatever_the_order_of_sweeps(reports, ran
     )
     assert all(one.partitions >= other.partitions for one, other in pairwise(groups))
     random.shuffle(sweeps)
-    assert grouped_absences(sweeps) == groups
+    assert group_absences(sweeps) == groups
 
 
 def test_thousands_of_absences_take_no_time():
@@ -159,7 +160,7 @@ def test_thousands_of_absences_take_no_time():
     ]
     sweeps = [sweep(p, absences=texts[5 * p : 5 * p + 5]) for p in range(600)]
     began = process_time()
-    groups = grouped_absences(sweeps)
+    groups = group_absences(sweeps)
     assert process_time() - began < 1.0
     assert sum(len(group.reported) for group in groups) == 3000
 
@@ -168,8 +169,8 @@ def test_thousands_of_absences_take_no_time():
 
 
 def judge(text, hits, read):
-    groups = grouped_absences([sweep(1, absences=[text])])
-    return checked(groups, hits, read)[0]
+    groups = group_absences([sweep(1, absences=[text])])
+    return check_absences(groups, hits, read)[0]
 
 
 def test_what_is_nowhere_is_confirmed():
@@ -226,8 +227,8 @@ def test_a_sighting_counts_even_if_not_all_candidates_were_looked_into():
 
 def test_a_group_is_judged_by_another_of_its_texts_when_the_first_was_not_looked_up():
     first, other = "No toxicity of ammonia", "No ammonia toxicity in people"
-    groups = grouped_absences([sweep(1, absences=[first]), sweep(2, absences=[other])])
-    (judged,) = checked(groups, {wanted(other): found(hit(1, 0))}, {})
+    groups = group_absences([sweep(1, absences=[first]), sweep(2, absences=[other])])
+    (judged,) = check_absences(groups, {wanted(other): found(hit(1, 0))}, {})
     assert judged.text == first
     assert judged.terms == wanted(other).terms
     assert judged.status is AbsenceStatus.ELSEWHERE
@@ -237,7 +238,7 @@ def test_a_group_is_judged_by_another_of_its_texts_when_the_first_was_not_looked
 
 
 def test_a_flag_is_answered_by_what_its_target_found_of_the_same():
-    (flag,) = chased(
+    (flag,) = chase_flags(
         [
             sweep(1, flags=[("check whether iron catalysts lose activity by sulfur poisoning", 2)]),
             sweep(
@@ -257,7 +258,7 @@ def test_a_flag_is_answered_by_what_its_target_found_of_the_same():
 
 
 def test_a_flag_whose_target_misses_the_same_is_an_opportunity():
-    (flag,) = chased(
+    (flag,) = chase_flags(
         [
             sweep(1, flags=[("look for the kinetics of sulfur poisoning", 2)]),
             sweep(2, absences=["No prices.", "No data on sulfur poisoning"]),
@@ -268,7 +269,7 @@ def test_a_flag_whose_target_misses_the_same_is_an_opportunity():
 
 
 def test_a_flag_to_nobody_or_to_what_was_not_swept_stays_open():
-    one, other = chased([sweep(1, flags=[("somewhere iron", None), ("iron there", 7)])])
+    one, other = chase_flags([sweep(1, flags=[("somewhere iron", None), ("iron there", 7)])])
     assert (one.target, one.swept, one.answers, one.absent) == (None, False, (), None)
     assert (other.target, other.swept, other.answers, other.absent) == (7, False, (), None)
 
@@ -278,7 +279,7 @@ def test_at_most_three_answers_the_closest_first():
     findings = [
         (f"sulfur poisoning of iron {'extra words about heat' * (i % 2)}", []) for i in range(6)
     ]
-    (flag,) = chased([sweep(1, flags=[(text, 2)]), sweep(2, findings=findings)])
+    (flag,) = chase_flags([sweep(1, flags=[(text, 2)]), sweep(2, findings=findings)])
     assert len(flag.answers) == 3
 
 
@@ -286,7 +287,7 @@ def test_at_most_three_answers_the_closest_first():
 
 
 def test_findings_that_say_the_same_converge():
-    (met,) = convergences(
+    (met,) = find_convergences(
         [
             sweep(2, findings=[("Sleep consolidates procedural memory in adults [n1]", [0])]),
             sweep(1, findings=[("Sleep consolidates procedural memory in adults too [n2]", [1])]),
@@ -299,7 +300,7 @@ def test_findings_that_say_the_same_converge():
 
 def test_one_partition_alone_does_not_converge():
     same = ("Sleep consolidates memory in adults", [])
-    assert convergences([sweep(1, findings=[same, same])], []) == ()
+    assert find_convergences([sweep(1, findings=[same, same])], []) == ()
 
 
 def test_findings_that_cite_connected_nodes_converge():
@@ -308,7 +309,7 @@ def test_findings_that_cite_connected_nodes_converge():
         sweep(2, findings=[("Prices doubled [n3]", [2]), ("Gold fell [n9]", [8])]),
     ]
     assert cited_places(sweeps) == ((1, 0), (1, 4), (2, 2), (2, 8))
-    (met,) = convergences(sweeps, [((1, 0), (2, 2))])
+    (met,) = find_convergences(sweeps, [((1, 0), (2, 2))])
     assert met.kind == "neighbors"
     assert [(f.partition, f.place) for f in met.findings] == [(1, 0), (2, 0)]
     assert met.citations == (cited(1, 0), cited(2, 2))
@@ -318,14 +319,14 @@ def test_the_broadest_come_first_and_every_pair_once():
     texts = ["iron binds", "gold shines", "zinc melts", "lead bends", "coal burns"]
     sweeps = [sweep(i, findings=[(text, [0])]) for i, text in enumerate(texts)]
     links = [((0, 0), (i, 0)) for i in range(1, 5)] + [((1, 0), (2, 0)), ((3, 0), (4, 0))]
-    met = convergences(sweeps, links)
+    met = find_convergences(sweeps, links)
     assert [each.partitions for each in met] == [(0, 1, 2, 3, 4), (1, 2), (3, 4)]
 
 
 def test_what_says_the_same_is_not_told_again_for_its_links():
     text = "Sleep consolidates procedural memory in adults"
     sweeps = [sweep(i, findings=[(text, [0])]) for i in (1, 2)]
-    (met,) = convergences(sweeps, [((1, 0), (2, 0))])
+    (met,) = find_convergences(sweeps, [((1, 0), (2, 0))])
     assert met.kind == "words"
 
 
@@ -335,7 +336,7 @@ def test_invalid_citations_and_strange_links_connect_nothing():
     other = Sweep(partition=2, status=SweepStatus.ACCEPTED, nodes=9, report=report)
     sweeps = [sweep(1, findings=[("iron", [0])]), other]
     links = [((1, 0), (2, 0)), ((1, 0), (1, 0)), ((8, 0), (9, 0))]
-    assert convergences(sweeps, links) == ()
+    assert find_convergences(sweeps, links) == ()
 
 
 places = st.tuples(st.integers(0, 5), st.integers(0, 3))
@@ -351,7 +352,7 @@ def test_convergences_are_of_several_partitions_whatever_the_order(said, links, 
         sweep(i, findings=[(f"{text} {i}x{n}y", ranks) for n, (text, ranks) in enumerate(each)])
         for i, each in enumerate(said)
     ]
-    met = convergences(sweeps, links)
+    met = find_convergences(sweeps, links)
     assert all(len(each.partitions) > 1 for each in met)
     assert all(bool(each.citations) == (each.kind == "neighbors") for each in met)
     breadths = [len(each.partitions) for each in met]
@@ -365,13 +366,13 @@ def test_convergences_are_of_several_partitions_whatever_the_order(said, links, 
     assert len({frozenset(pair) for pair in told}) == len(told)
     random.shuffle(sweeps)
     random.shuffle(links)
-    assert convergences(sweeps, links) == met
+    assert find_convergences(sweeps, links) == met
 
 
 def test_what_is_told_is_bounded():
     sweeps = [sweep(i, findings=[(f"metal{i} shines{i}", [0])]) for i in range(200)]
     hub = [((0, 0), (i, 0)) for i in range(1, 200)]
-    (met,) = convergences(sweeps, hub)
+    (met,) = find_convergences(sweeps, hub)
     assert len(met.findings) == convergences_module.MOST_FINDINGS
     every = [((i, 0), (j, 0)) for i, j in combinations(range(200), 2)]
-    assert len(convergences(sweeps, every)) == convergences_module.MOST
+    assert len(find_convergences(sweeps, every)) == convergences_module.MOST

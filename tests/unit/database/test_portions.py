@@ -5,7 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from pgs_neo4j.database.portions import in_order, portions, together
+from pgs_neo4j.database.portions import in_order, portions
+from pgs_neo4j.database.tasks import together
 
 
 def test_portions_cover_everything_once_and_keep_both_bounds() -> None:

@@ -8,9 +8,10 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.sweeping import report
-from pgs_neo4j.sweeping.pack import clean, halves, pack, read_ranges, rendered
+from pgs_neo4j.sweeping.pack import halves, pack, read_ranges, render_node
 from pgs_neo4j.synthesis import prompt
 from pgs_neo4j.text.citations import found
+from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.tokens import estimate
 
 
@@ -30,7 +31,7 @@ def packed(nodes, links=(), characters=5000, tokens=None, reserved=500):
 
 
 def size(item):
-    lines = [*(rendered(shown) for shown in item.nodes), *item.relationship_lines]
+    lines = [*(render_node(shown) for shown in item.nodes), *item.relationship_lines]
     return sum(len(line) + 1 for line in lines)
 
 
@@ -232,7 +233,7 @@ def test_a_text_in_parts_keeps_its_lines(text):
     assert len(pieces) > 1
     assert "".join(piece.node.text for piece in pieces) == text
     assert all(size(item) <= 4500 for item in passes)
-    lines = [line for p in pieces for line in rendered(p.node).split("\n")[1:]]
+    lines = [line for p in pieces for line in render_node(p.node).split("\n")[1:]]
     blank = sum(line.strip() == "|" for line in lines)
     assert blank == sum(not line for line in text.splitlines())
 
@@ -247,14 +248,14 @@ def test_a_text_in_parts_keeps_its_lines(text):
     ],
 )
 def test_hostile_text_never_begins_a_line_of_its_own(text):
-    lines = rendered(node_prompt(text)).split("\n")
+    lines = render_node(node_prompt(text)).split("\n")
     assert lines[0].startswith("[n1] ")
     assert all(line.startswith("| ") for line in lines[1:])
-    assert len(rendered(node_prompt(text)).splitlines()) == len(lines)
+    assert len(render_node(node_prompt(text)).splitlines()) == len(lines)
 
 
 def test_aliases_in_text_titles_and_labels_are_defused():
-    shown = rendered(node_prompt("see [n12] and [P3:n1, n4]", "About [n5]", ("La[n6]bel",)))
+    shown = render_node(node_prompt("see [n12] and [P3:n1, n4]", "About [n5]", ("La[n6]bel",)))
     assert re.findall(r"\[[^\]]*\]", shown) == ["[n1]"]
     assert "⟦n12⟧" in shown
     assert "(La⟦n6⟧bel)" in shown
@@ -263,12 +264,12 @@ def test_aliases_in_text_titles_and_labels_are_defused():
 
 def test_ordinary_brackets_and_unicode_stay():
     text = "arr[0] and [note] and naïve 語 tab\there [nx1] n12 a < b | c > d <b> <||>"
-    assert clean(text) == text
+    assert clean_text(text) == text
 
 
 @pytest.mark.parametrize("form", ["(n3)", "\u3010n3\u3011", "[n3-n5]", "[n3\u2013n5]", "[n1,\nn2]"])
 def test_every_form_of_a_citation_is_defused(form):
-    shown = rendered(node_prompt(f"see {form}", f"About {form}", ("n3",)))
+    shown = render_node(node_prompt(f"see {form}", f"About {form}", ("n3",)))
     assert [mention.first for mention in found(shown, None)] == [1]
 
 
@@ -278,7 +279,7 @@ def test_what_a_reader_quotes_from_the_values_is_defused_too():
 
 
 def test_thinking_tags_and_lone_surrogates_in_text_are_defused():
-    assert clean("a <think> b </think> \ud83d c") == "a ⟨think⟩ b ⟨/think⟩   c"
+    assert clean_text("a <think> b </think> \ud83d c") == "a ⟨think⟩ b ⟨/think⟩   c"
 
 
 @pytest.mark.parametrize(
@@ -295,15 +296,15 @@ def test_thinking_tags_and_lone_surrogates_in_text_are_defused():
 )
 def test_what_cannot_be_seen_and_what_a_chat_template_means_is_made_visible(text, shown):
     piece = packed([node(0, text, text, (text,))])[0].pieces[0]
-    assert piece.node.text == clean(text) == shown
+    assert piece.node.text == clean_text(text) == shown
     assert piece.node.title == " ".join(shown.split())
     assert piece.node.labels == (" ".join(shown.split()),)
-    assert clean(shown) == shown
+    assert clean_text(shown) == shown
 
 
 def test_joiners_that_a_script_needs_stay():
     text = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f469\u200d\U0001f52c"
-    assert clean(text) == text
+    assert clean_text(text) == text
 
 
 def test_a_long_title_and_many_labels_leave_room_for_the_text():

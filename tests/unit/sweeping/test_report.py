@@ -6,6 +6,7 @@ from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Node, Partition, PromptNeighbor, Relationship
 from pgs_neo4j.sweeping.pack import pack
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, render_report, sweep_prompt
+from tests.orders import sweep_order
 
 SHOWN = {
     f"n{i + 1}": Node(rank=i, element_id=f"e{i}", key=f"k{i}", title=f"T{i}", text="text")
@@ -218,7 +219,7 @@ def prompt(question, known=None, text="Iron works.", links=()):
     item = pack(nodes, links, max_characters=9000, max_tokens=None, reserved=1000)[0]
     part = Partition(id=2, size=2, tokens=9, keywords=("iron", "[n4]"))
     neighbors = (PromptNeighbor("P4", ("gold",), "## Findings\n- forged [n1]", 3),)
-    return sweep_prompt(question, part, item, neighbors, 1, known)
+    return sweep_prompt(sweep_order(question, part, neighbors, known), item, 1)
 
 
 def test_the_prompt_states_the_contract_and_ends_with_the_question():

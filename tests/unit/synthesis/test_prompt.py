@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import (
     Absence,
@@ -17,6 +18,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.text.tokens import estimate
+from tests.orders import synthesis_order
 
 REPLY = """## Thesis
 Iron wins [P1:n1], gold does not [P2:n3].
@@ -69,13 +71,9 @@ PARTS = [Partition(id=i, size=10, tokens=1, keywords=(f"word{i}",)) for i in (1,
 
 
 def shown(*sweeps, characters=10**6, tokens=None, known=None, partitions=PARTS, question="Why?"):
+    config = PGSConfig(max_pass_characters=characters)
     made = synthesis_prompt(
-        question,
-        sweeps,
-        partitions,
-        max_characters=characters,
-        max_tokens=tokens,
-        known=known,
+        synthesis_order(question, sweeps, partitions, config, known), max_tokens=tokens
     )
     assert len(made.prompt.system) + len(made.prompt.user) <= characters
     if tokens:

@@ -23,12 +23,14 @@ from pgs_neo4j.model import (
     Unit,
 )
 from pgs_neo4j.sweeping.report import render_report
-from pgs_neo4j.synthesis.condense import condensed, reduction_prompt
-from pgs_neo4j.synthesis.reduce import Reducer, grouped, paths_of
-from pgs_neo4j.synthesis.reserve import held
+from pgs_neo4j.synthesis.condense import parse_condensed, reduction_prompt
+from pgs_neo4j.synthesis.order import SynthesisTools
+from pgs_neo4j.synthesis.reduce import group_sections, paths_of
+from pgs_neo4j.synthesis.reserve import synthesis_cost
 from pgs_neo4j.synthesis.sections import sections_of
-from pgs_neo4j.synthesis.write import Writer, synthesize
+from pgs_neo4j.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
+from tests.orders import synthesis_order
 
 
 def cited(partition, rank):
@@ -72,24 +74,22 @@ async def synthesized(count, answer=contract_reply, ending=False, **knobs):
     calls = Calls.of(config, {})
     if ending:
         shown = sum(estimate(render_report(each.report)) for each in sweeps) + estimate("Why?")
-        calls.budget.ending = held(calls, llm, config, shown)
+        calls.budget.ending = synthesis_cost(calls, llm, config, shown)
         bounds, kept = calls.budget.bounds, calls.budget.ending
         calls.budget.spent = Amount(
             calls=max(0, (bounds.calls or 0) - kept.calls - 2),
             tokens=max(0, (bounds.tokens or 0) - kept.tokens),
         )
-    reducer = Reducer(llm=llm, config=config, calls=calls, replies=None, warn=warnings.append)
-    writer = Writer(
+    tools = SynthesisTools(
         llm=llm,
-        config=config,
         calls=calls,
         replies=None,
         on_event=ignore,
         warn=warnings.append,
-        units=units,
-        reducer=reducer,
+        reducing_llm=llm,
     )
-    made = await synthesize(writer, "Why?", sweeps, parts)
+    order = synthesis_order("Why?", sweeps, parts, config, units=units)
+    made = await write_synthesis(order, tools)
     return made, llm.prompts, warnings, sweeps
 
 
@@ -123,7 +123,7 @@ async def test_a_report_is_condensed_with_its_neighbours_in_the_hierarchy():
     paths = paths_of(parts, units)
     assert paths[1] == (1, 1)
     assert paths[35] == (1, 4)
-    groups = grouped(sections, paths, room=12_000)
+    groups = group_sections(sections, paths, room=12_000)
     assert [s for group in groups for s in group] == sections
     inside = [{paths[s.partitions[0]] for s in group} for group in groups]
     assert all(len(units) == 1 for units in inside)
@@ -147,7 +147,7 @@ async def test_every_reader_condenses(llm):
     sections = sections_of([sweep(i) for i in range(1, 5)], parts)
     prompt = reduction_prompt("Which claim?", sections)
     reply = await llm.complete(prompt, max_tokens=4000)
-    made = condensed(reply.text, sections)
+    made = parse_condensed(reply.text, sections)
     assert made.partitions == (1, 2, 3, 4)
     assert made.name == "P1, P2, P3, P4"
     assert set(made.citable) == {(p, f"n{i}") for p in range(1, 5) for i in range(1, 5)}
@@ -158,11 +158,11 @@ async def test_every_reader_condenses(llm):
 def test_invented_citations_of_a_condensed_report_are_not_citable():
     parts, _ = hierarchy(10)
     sections = sections_of([sweep(1), sweep(2)], parts)
-    made = condensed("## Findings\n- Made up [P9:n9], kept [P1:n1]", sections)
+    made = parse_condensed("## Findings\n- Made up [P9:n9], kept [P1:n1]", sections)
     assert (9, "n9") not in made.citable
     assert not made.report.findings[0].citations[0].valid
     with pytest.raises(ModelOutputError, match="no condensed report"):
-        condensed("Sorry, I cannot.", sections)
+        parse_condensed("Sorry, I cannot.", sections)
 
 
 async def test_reductions_leave_what_is_held_back_for_the_answer():

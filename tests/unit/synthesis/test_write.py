@@ -17,8 +17,10 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.synthesis.write import Aloud, Writer, synthesize
+from pgs_neo4j.synthesis.order import SynthesisTools
+from pgs_neo4j.synthesis.write import ThinkingFilter, write_synthesis
 from pgs_neo4j.text.tokens import estimate
+from tests.orders import synthesis_order
 
 PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]
 
@@ -37,16 +39,15 @@ async def synthesized(reply, *sweeps, known=None, **knobs):
     warnings = []
     llm = ScriptedLLM(lambda prompt: reply)
     config = PGSConfig(**knobs)
-    writer = Writer(
+    tools = SynthesisTools(
         llm=llm,
-        config=config,
         calls=Calls.of(config, {}),
         replies=None,
         on_event=ignore,
         warn=warnings.append,
-        known=known,
     )
-    result = await synthesize(writer, "Why?", sweeps, PARTS)
+    order = synthesis_order("Why?", sweeps, PARTS, config, known)
+    result = await write_synthesis(order, tools)
     return result, warnings, llm.prompts[0]
 
 
@@ -105,10 +106,10 @@ async def test_without_a_report_there_is_nothing_to_synthesize():
 )
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_thinking_at_the_beginning_is_not_streamed(reply, shown, size):
-    aloud = Aloud()
-    pieces = [aloud.said(reply[i : i + size]) for i in range(0, len(reply), size)]
-    assert "".join([*pieces, aloud.rest()]) == shown
+    filtering = ThinkingFilter()
+    pieces = [filtering.pass_on(reply[i : i + size]) for i in range(0, len(reply), size)]
+    assert "".join([*pieces, filtering.end()]) == shown
 
 
 def test_what_is_said_is_streamed_at_once():
-    assert Aloud().said("#") == "#"
+    assert ThinkingFilter().pass_on("#") == "#"

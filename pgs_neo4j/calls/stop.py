@@ -1,0 +1,34 @@
+"""Why a run buys no more model calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pgs_neo4j.errors import BudgetError, DeadlineError, StoppedError
+
+
+class StopKind(StrEnum):
+    """Which limit of a run was reached."""
+
+    BUDGET = "budget"
+    DEADLINE = "deadline"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The limit that a run reached, and one sentence about it."""
+
+    kind: StopKind
+    text: str
+
+    @classmethod
+    def from_error(cls, error: StoppedError) -> Stop:
+        """The stop that an error reports."""
+        late = isinstance(error, DeadlineError)
+        return cls(StopKind.DEADLINE if late else StopKind.BUDGET, str(error))
+
+    def to_error(self, prefix: str = "") -> StoppedError:
+        """The error of this kind, its text behind ``prefix``."""
+        kind = DeadlineError if self.kind is StopKind.DEADLINE else BudgetError
+        return kind(f"{prefix}{self.text}")

@@ -1,0 +1,38 @@
+"""Notes what happens during a run, and tells each event to its listener."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
+
+
+@dataclass(slots=True)
+class RunLog:
+    """The warnings of a run, and the seconds of each phase; only its methods write to it."""
+
+    on_event: OnEvent
+    seconds: dict[str, float] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def phase(self, phase: Phase) -> Iterator[None]:
+        """Time a phase, and report its beginning and end."""
+        self.on_event(PhaseStarted(phase))
+        began = perf_counter()
+        yield
+        self.note_seconds(phase, perf_counter() - began)
+        self.on_event(PhaseFinished(phase, self.seconds[phase]))
+
+    def note_seconds(self, phase: Phase, seconds: float) -> None:
+        """Note how long a phase took that reports its own events."""
+        self.seconds[phase] = seconds
+
+    def warn(self, message: str) -> None:
+        """Note and report that something is not as expected; ignore an empty message."""
+        if message:
+            self.warnings.append(message)
+            self.on_event(Warned(message))

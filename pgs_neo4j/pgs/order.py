@@ -1,0 +1,99 @@
+"""Says what a run is asked, and refuses what cannot be carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import QuestionError, UsageError
+from pgs_neo4j.llm.protocol import LLM, is_free
+from pgs_neo4j.model import GraphMapping, Mode
+from pgs_neo4j.partitioning.order import OpenGDS
+from pgs_neo4j.pgs.log import RunLog
+from pgs_neo4j.retrieval.space import Space
+from pgs_neo4j.runs import session
+
+MAX_QUESTION = 20_000
+MAX_KEY = 200
+GRACE_S = 0.5  # after the deadline of a run, to record what came last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOrder:
+    """One question and how to treat it.
+
+    ``known`` is an answer that the run should go beyond. ``request`` is the JSON data that tells
+    this request from every other one.
+    """
+
+    question: str
+    graph: str
+    mapping: GraphMapping
+    config: PGSConfig
+    mode: Mode = "full"
+    session: str = session.DEFAULT
+    full_sweep: bool = False
+    known: str | None = None
+    idempotency_key: str | None = None
+    request: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTools:
+    """The connections that carry out a run, and the log that it writes."""
+
+    db: Database
+    open_gds: OpenGDS
+    space: Space
+    sweep_llm: LLM
+    synthesis_llm: LLM
+    calls: Calls
+    log: RunLog
+
+    @property
+    def models(self) -> dict[str, bool]:
+        """Whether each model is free, by its name."""
+        return {llm.name: is_free(llm) for llm in (self.sweep_llm, self.synthesis_llm)}
+
+    @property
+    def model_names(self) -> str:
+        """The names of both models, or the one they share, for people."""
+        return " / ".join(self.models)
+
+    @property
+    def end(self) -> float | None:
+        """When everything must be over, on the loop's clock: a little after the deadline."""
+        deadline = self.calls.scheduler.deadline
+        return None if deadline is None else deadline + GRACE_S
+
+
+def check_order(order: RunOrder) -> None:
+    """Raise QuestionError or UsageError when an order cannot be carried out."""
+    check_question(order.question)
+    session.check_name(order.session)
+    key = order.idempotency_key
+    if key is not None and not (key.strip() and len(key) <= MAX_KEY and key.isprintable()):
+        raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
+    if order.mode not in get_args(Mode):
+        raise UsageError(
+            f"there is no mode {order.mode!r}; the modes are {', '.join(get_args(Mode))}"
+        )
+
+
+def check_question(question: str) -> None:
+    """Raise QuestionError when a question is empty, too long, or not valid UTF-8."""
+    if not question.strip():
+        raise QuestionError("the question is empty; write what you want to know")
+    if len(question) > MAX_QUESTION:
+        raise QuestionError(
+            f"the question has {len(question):,} characters; ask in at most {MAX_QUESTION:,}"
+        )
+    try:
+        question.encode()
+    except UnicodeEncodeError as error:
+        raise QuestionError(
+            "the question holds bytes that are no text in UTF-8; write it again"
+        ) from error

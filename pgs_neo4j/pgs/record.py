@@ -1,0 +1,265 @@
+"""Begins or resumes a run, and closes its record whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.queue import deadline_passed
+from pgs_neo4j.calls.replies import Replies
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config import stored as stored_config
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.errors import (
+    BusyError,
+    DatabaseError,
+    DeadlineError,
+    PGSError,
+    StoppedError,
+    UsageError,
+)
+from pgs_neo4j.events import RunStarted
+from pgs_neo4j.model import Usage
+from pgs_neo4j.partitioning.ensure import ensure_partitions
+from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.partitioning.result import Partitioning, read_generation
+from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.retrieval.space import QuestionVector
+from pgs_neo4j.runs import keys, runs, session
+from pgs_neo4j.runs.runs import Handle, StoredRun
+
+ATTEMPTS = 3  # to begin on a generation before it is taken away
+CLOSE_TIMEOUT_S = 10.0
+LATE_CLOSE_S = 0.3  # to close the record once the time of the run is over
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Current partitions, and the question's vector where it is there already."""
+
+    partitioning: Partitioning
+    vector: QuestionVector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Usage, and its cost; None when a model that was called has no price."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+
+    def plus(self, calls: Calls) -> Spent:
+        """This and everything that ``calls`` has paid for since."""
+        now = calls.budget.cost
+        cost = None if now is None or self.cost is None else now + self.cost
+        return Spent(self.usage + calls.usage, cost)
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """A run in the database, and the generation that it keeps from being deleted.
+
+    ``before`` is what it had spent until it stopped, ``routing`` its routing as JSON where it had
+    one. Only ``finish`` and ``fail`` end the record, and only one of them does.
+    """
+
+    db: Database
+    handle: Handle
+    prepared: Prepared
+    replies: Replies
+    before: Spent = field(default_factory=Spent)
+    routing: str | None = None
+    ended: bool = False
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.handle.id
+
+    @property
+    def partitioning(self) -> Partitioning:
+        """The partitions that the run reads."""
+        return self.prepared.partitioning
+
+    async def finish(self, properties: Row, sweeps: Sequence[str]) -> None:
+        """End the record with an answer; ``sweeps`` are the ids of those that it used.
+
+        Raises RunLostError when another process has taken the run over.
+        """
+        if not await runs.finish(self.db, self.handle, properties, sweeps):
+            raise runs.taken_away()
+        self.ended = True
+
+    async def fail(self, error: BaseException, calls: Calls) -> None:
+        """End the record with an error, unless the run has ended already."""
+        if self.ended:
+            return
+        self.ended = True
+        spent = self.before.plus(calls)
+        properties = {
+            "status": _status(error),
+            "error": str(error) if isinstance(error, PGSError) else type(error).__name__,
+            **usage_properties(spent.usage),
+            "cost": spent.cost,
+        }
+        late = isinstance(error, DeadlineError)
+        # A database that is gone cannot be told; the error under way says so.
+        with suppress(PGSError, TimeoutError):
+            async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
+                await runs.finish(self.db, self.handle, properties)
+
+
+async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
+    """Phase 0: check the session, then make sure of the current partitions."""
+    began = perf_counter()
+    await ensure_schema(tools.db)
+    if order.mode != "full":
+        await session.check_exists(tools.db, order.graph, order.session)
+    partitioning = await ensure_partitions(
+        PartitionOrder(
+            graph=order.graph, mapping=order.mapping, config=order.config, when_busy="reuse"
+        ),
+        PartitionTools(
+            db=tools.db,
+            open_gds=tools.open_gds,
+            space=tools.space,
+            on_event=tools.log.on_event,
+        ),
+    )
+    tools.log.note_seconds("partition", perf_counter() - began)
+    return Prepared(partitioning)
+
+
+@asynccontextmanager
+async def record_run(
+    order: RunOrder,
+    tools: RunTools,
+    stored: StoredRun | None = None,
+    prepared: Prepared | None = None,
+) -> AsyncIterator[RunRecord]:
+    """Hold the record of a run, which tells in the end how the run ended and what it cost.
+
+    A ``stored`` run is resumed. Raises DeadlineError when the time of the whole run is over, a
+    little later than its calls are given up.
+    """
+    record: RunRecord | None = None
+    try:
+        async with asyncio.timeout_at(tools.end) as limit:
+            if stored is None:
+                record = await _begin(order, tools, prepared)
+            else:
+                record = await _resume(order, tools, stored)
+            tools.log.on_event(RunStarted(record.id, resumed=stored is not None))
+            async with runs.stay_alive(tools.db, record.handle):
+                yield record
+    except TimeoutError:
+        error = deadline_passed() if limit.expired() else None
+        if record is not None:
+            await to_the_end(record.fail(error or TimeoutError(), tools.calls))
+        if error is None:
+            raise
+        raise error from None
+    except BaseException as error:
+        # Shielded: a cancelled run, too, is closed before its caller continues.
+        if record is not None:
+            await to_the_end(record.fail(error, tools.calls))
+        raise
+
+
+async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) -> RunRecord:
+    handle = Handle(keys.new_run_id(), runs.new_holder())
+    properties = {
+        "question": order.question,
+        "mode": order.mode,
+        "request": json.dumps(order.request, sort_keys=True),
+        "config": stored_config(order.config),
+        "known": order.known,
+    }
+    for _ in range(ATTEMPTS):
+        prepared = prepared or await prepare(order, tools)
+        await session.open_session(tools.db, order.graph, order.session)
+        begun = await runs.begin(
+            tools.db,
+            handle,
+            keys.session_uid(order.graph, order.session),
+            prepared.partitioning.generation.id,
+            properties,
+            keys.idempotency_uid(order.graph, order.session, order.idempotency_key),
+        )
+        if begun == handle.id:
+            return RunRecord(tools.db, handle, prepared, _replies(order, tools, handle))
+        if begun is not None:
+            raise BusyError(
+                f"run {begun} has just begun with the same idempotency key; wait for its end"
+            )
+        prepared = None
+    raise DatabaseError(
+        f"graph {order.graph} was repartitioned {ATTEMPTS} times while the run began; "
+        "try again when that is over"
+    )
+
+
+async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRecord:
+    if stored.generation is None:
+        raise UsageError(
+            f"the partitions of run {stored.id} were given up since, so it cannot go on; what it "
+            "read counts, so ask again in mode 'continue'"
+        )
+    await ensure_schema(tools.db)
+    handle = await runs.take_over(tools.db, stored)
+    partitioning = await read_generation(tools.db, stored.generation)
+    if not stored.current:
+        tools.log.warn(
+            f"graph {order.graph} was repartitioned since run {stored.id} began; it goes on "
+            "with the partitions that it had"
+        )
+    return RunRecord(
+        tools.db,
+        handle,
+        Prepared(partitioning),
+        _replies(order, tools, handle),
+        _spent_before(stored),
+        stored.properties.get("routing"),
+    )
+
+
+def _spent_before(stored: StoredRun) -> Spent:
+    properties = stored.properties
+    usage = Usage(
+        calls=properties.get("calls") or 0,
+        input_tokens=properties.get("input_tokens") or 0,
+        output_tokens=properties.get("output_tokens") or 0,
+    )
+    return Spent(usage, properties.get("cost") if usage.calls else 0.0)
+
+
+def _replies(order: RunOrder, tools: RunTools, handle: Handle) -> Replies:
+    return Replies(tools.db, handle.id, shared=shares_replies(order.config))
+
+
+def shares_replies(config: PGSConfig) -> bool:
+    """Whether replies are cached for other runs as well."""
+    return config.cache and config.cache_mb > 0
+
+
+def usage_properties(usage: Usage) -> dict[str, object]:
+    """Usage as it is stored on a run."""
+    return {
+        "calls": usage.calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached": usage.cached,
+    }
+
+
+def _status(error: BaseException) -> str:
+    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
+        return "interrupted"
+    return "stopped" if isinstance(error, StoppedError) else "failed"

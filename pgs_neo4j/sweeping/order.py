@@ -1,0 +1,103 @@
+"""Says what one sweep reads, and with which connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.replies import Replies
+from pgs_neo4j.calls.stop import Stop
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import GraphMapping, Partition, PromptNeighbor, Sweep, Unit
+
+READ_AHEAD = 4  # partitions read from the database at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepOrder:
+    """One partition to read for one question; everything but the connections that do it.
+
+    ``skip`` are the ranks read before, ``partition_ids`` those that a flag may name. Of the
+    sweeps that wait, the one of the highest ``priority`` goes first; None: the longest. ``run``
+    and ``holder`` say who records the sweep; both are empty for a sweep outside of runs.
+    """
+
+    question: str
+    partition: Partition
+    neighbors: tuple[PromptNeighbor, ...]
+    partition_ids: frozenset[int]
+    mapping: GraphMapping
+    generation: str
+    config: PGSConfig
+    known: str | None = None
+    skip: frozenset[int] = frozenset()
+    priority: float | None = None
+    wave: int = 1
+    run: str = ""
+    holder: str = ""
+
+    @property
+    def nodes_wanted(self) -> int:
+        """How many nodes the sweep is to read."""
+        return self.partition.size - len(self.skip)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """A sweep as it ended; ``stop`` says why an unread one was left out."""
+
+    sweep: Sweep
+    stop: Stop | None = None
+
+
+Described = TypeVar("Described", Partition, Unit)
+Record = Callable[[SweepOrder, Sweep, Sequence[Row]], Awaitable[None]]
+"""Stores a sweep whenever another of its reports is accepted, with the replies to cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepTools:
+    """The connections that sweeps share. ``gate`` lets few of them read the database at once."""
+
+    db: Database
+    llm: LLM
+    calls: Calls
+    replies: Replies | None
+    on_event: OnEvent
+    record: Record
+    gate: asyncio.Semaphore
+
+
+async def record_nothing(order: SweepOrder, sweep: Sweep, replies: Sequence[Row]) -> None:
+    """Record nothing, for sweeps that belong to no session."""
+
+
+def new_gate(*, in_order: bool = False) -> asyncio.Semaphore:
+    """A limit on prefetched partitions; with ``in_order``, one at a time.
+
+    It lets through as many as keep the model busy.
+    """
+    return asyncio.Semaphore(1 if in_order else READ_AHEAD)
+
+
+def digest_neighbors(
+    partition: Partition, partitions: Mapping[int, Partition]
+) -> tuple[PromptNeighbor, ...]:
+    """The digests of the partitions that share relationships with this one, nearest first."""
+    linked = [(link, partitions.get(link.id)) for link in partition.adjacent]
+    return tuple(
+        PromptNeighbor(other.name, other.keywords, other.summary, link.edges, other.lineage)
+        for link, other in linked
+        if other is not None
+    )
+
+
+def without_centroid(described: Described) -> Described:
+    """A partition or unit without its vector, which no order needs."""
+    return described if described.centroid is None else replace(described, centroid=None)

@@ -1,0 +1,45 @@
+"""Says what one synthesis is made of, and with which connections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.replies import Replies
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import Partition, Sweep, Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisOrder:
+    """One question, and everything that its synthesis is shown.
+
+    ``checks`` is the text of what comparing the reports has shown. Reports that exceed one prompt
+    are condensed along ``units``.
+    """
+
+    question: str
+    sweeps: tuple[Sweep, ...]
+    partitions: tuple[Partition, ...]
+    config: PGSConfig
+    units: tuple[Unit, ...] = ()
+    known: str | None = None
+    checks: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisTools:
+    """The connections that write a synthesis.
+
+    ``reducing_llm`` condenses reports; without it, what finds no room is dropped.
+    """
+
+    llm: LLM
+    calls: Calls
+    replies: Replies | None
+    on_event: OnEvent
+    warn: Callable[[str], None]
+    reducing_llm: LLM | None = None
