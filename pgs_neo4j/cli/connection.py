@@ -1,4 +1,4 @@
-"""Opens what a command needs: the whole engine, or the database without any model."""
+"""Open what a command needs: the engine with its models, or without them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def engine(on_event: OnEvent = ignore, **settings: Any) -> AsyncIterator[P
 
 @asynccontextmanager
 async def database(on_event: OnEvent = ignore, **settings: Any) -> AsyncIterator[PGS]:
-    """The engine for commands that read no text: a missing model key is no obstacle to them."""
+    """The engine without models, for commands that need none; no model key is required."""
     from pgs_neo4j.engine import PGS
 
     async with PGS.connect_without_models(on_event=on_event, **settings) as pgs:
@@ -34,12 +34,12 @@ async def database(on_event: OnEvent = ignore, **settings: Any) -> AsyncIterator
 
 
 def confirm(what: str, *, yes: bool) -> None:
-    """Have it confirmed on a terminal; elsewhere only --yes does. Raises UsageError otherwise."""
+    """Ask for confirmation on a terminal; elsewhere require --yes. Raises UsageError."""
     if yes:
         return
     if not (sys.stdin.isatty() and output.is_terminal(sys.stderr)):
-        raise UsageError(f"{what}; say --yes to confirm it where nobody can be asked")
-    sys.stderr.write(f"{what}. Go on? [y/N] ")
+        raise UsageError(f"{what}; pass --yes to confirm it without a terminal")
+    sys.stderr.write(f"{what}. Continue? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was changed, because it was not confirmed")
+        raise UsageError("not confirmed; nothing was changed")

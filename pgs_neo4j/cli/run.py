@@ -1,10 +1,10 @@
-"""The one funnel of all commands: signals cancel, errors become one line and a code.
+"""Run a command: signals cancel it, errors become one line and an exit code.
 
-    0 done   2 usage   3 partial answer, or stopped by a bound   4 somebody else is at it
-    5 database   6 model   130 interrupted   141 nobody reads stdout any more
+    0 done   2 usage   3 partial answer, or a limit was reached   4 another job holds the lock
+    5 database   6 model   130 interrupted   141 stdout was closed
 
-What can be done about an error is noted below it. An error that nobody expected is a fault of
-ours; it is told in a line, too, and Python ends with 1.
+A note below an error says what to do about it. An unexpected error is a fault of pgs. It is
+reported in one line as well, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CODES = (
 )
 SEVERITY = (DONE, PARTIAL, BUSY, USAGE, MODEL, DATABASE)
 INTERRUPTED, PIPE_CLOSED = 130, 141
-GRACE_S = 60.0  # for the clean-up after the first signal
+GRACE_S = 60.0  # for the cleanup after the first signal
 IMPATIENT_S = 10.0  # and after the second
 # Objects made before each generation of the collector looks for cycles. A partition's nodes are
 # hundreds of thousands of values without any; with Python's own bounds an eighth of a question's
@@ -43,9 +43,9 @@ COLLECTED_AFTER = (20_000, 20, 50)
 
 
 def run(work: Coroutine[Any, Any, int | None]) -> None:
-    """Run a command's work to its end and leave with its exit code (None is 0).
+    """Run a command's work, and exit with its code (None is 0).
 
-    SIGINT, SIGTERM, and SIGHUP cancel it, so that every clean-up runs, within GRACE_S.
+    SIGINT, SIGTERM, and SIGHUP cancel it, so that every cleanup runs, within GRACE_S.
     """
     stop = _Stop()
     gc.set_threshold(*COLLECTED_AFTER)
@@ -60,8 +60,8 @@ def run(work: Coroutine[Any, Any, int | None]) -> None:
         _trace()
         if not stop.signals:
             output.complain(str(error))
-        for told in getattr(error, "__notes__", ()):
-            output.note(told)
+        for note in getattr(error, "__notes__", ()):
+            output.note(note)
         code = INTERRUPTED if stop.signals else code_of(error)
     except BrokenPipeError:
         output.silence(sys.stdout)
@@ -72,7 +72,7 @@ def run(work: Coroutine[Any, Any, int | None]) -> None:
 
 
 def code_of(error: PGSError) -> int:
-    """The exit code that stands for an error."""
+    """The exit code of an error."""
     for kind, code in CODES:
         if isinstance(error, kind):
             return code
@@ -80,30 +80,30 @@ def code_of(error: PGSError) -> int:
 
 
 def worst(codes: Iterable[int]) -> int:
-    """The code of several pieces of work: busy is better than usage, the database is worst."""
+    """The worst of several exit codes, in the order of SEVERITY."""
     return max(codes, key=SEVERITY.index, default=DONE)
 
 
 def report_fault(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """The last word on an error nobody expected: one line, and the traceback on request."""
+    """Report an unexpected error in one line, and its traceback on request."""
     if debugging():
         traceback.print_exception(kind, error, trace)
     output.complain(
-        f"this is a fault in pgs_neo4j, or of the machine: {kind.__name__}: {error}; "
-        "run it again with PGS_DEBUG=1 to see where"
+        f"unexpected error in pgs_neo4j or the machine: {kind.__name__}: {error}; "
+        "run it again with PGS_DEBUG=1 for the traceback"
     )
 
 
 def debugging() -> bool:
-    """Whether tracebacks were asked for."""
+    """Whether PGS_DEBUG asks for tracebacks."""
     return os.environ.get("PGS_DEBUG", "") not in ("", "0")
 
 
 @dataclass(slots=True)
 class _Stop:
-    """What signals have asked for so far."""
+    """Signals received so far, and the deadline of the cleanup."""
 
     signals: int = 0
     task: asyncio.Task[int | None] | None = None
@@ -123,7 +123,7 @@ class _Stop:
             self.deadline = asyncio.get_running_loop().call_later(limit, self.give_up)
 
     def give_up(self) -> None:
-        output.complain("the clean-up did not end in time, so something of the run may be left")
+        output.complain("the cleanup did not finish in time; parts of the run may remain")
         os._exit(INTERRUPTED)
 
 
@@ -133,7 +133,7 @@ async def _watched(work: Coroutine[Any, Any, int | None], stop: _Stop) -> int | 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         ignored = number is not None and signal.getsignal(number) is signal.SIG_IGN
-        if number is None or (ignored and name == "SIGHUP"):  # nohup means: go on without me
+        if number is None or (ignored and name == "SIGHUP"):  # nohup: keep running
             continue
         try:
             loop.add_signal_handler(number, stop.ask)

@@ -188,7 +188,7 @@ async def _plan_and_clear(pgs: Shell) -> None:
     assert (await pgs("cache", "show", "--json")).document["replies"] > 0
     assert (await pgs("cache", "clear")).code == 2
     assert (await pgs("cache", "clear", "--yes", "--json")).document["replies"] > 0
-    assert (await pgs("cache", "show")).out.startswith("0 replies kept")
+    assert (await pgs("cache", "show")).out.startswith("0 replies stored")
     planned = (await pgs("plan", QUESTION, "--json", "--quiet")).document
     assert planned["total"]["cached"] == 0
     assert 0 < planned["cost"]["low"] < planned["cost"]["high"]

@@ -17,11 +17,14 @@ from pydantic import SecretStr
 from typer.testing import CliRunner
 
 from pgs_neo4j import config as settings
+from pgs_neo4j.cli.app import COMMANDS as COMMAND_TABLE
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.graphs import graph as graphs
 from pgs_neo4j.cli.commands.graphs import partitions
 from pgs_neo4j.cli.commands.operations import config, demo, doctor
 from pgs_neo4j.cli.commands.questions import ask
+from pgs_neo4j.cli.commands.questions.knobs import QUESTION
+from pgs_neo4j.cli.knob_options import help_of
 from pgs_neo4j.cli.pages.mapping_words import add_command
 from pgs_neo4j.doctor import Check
 from pgs_neo4j.model import GraphMapping
@@ -326,7 +329,7 @@ def test_the_demo_ends_with_commands_that_reach_its_server(
     assert demo.next_steps(settings.load())[2].startswith("  env -u PGS_NEO4J_URI pgs ask ")
     monkeypatch.delenv("PGS_NEO4J_URI")
     (tmp_path / "pgs.toml").write_text('neo4j_uri = "bolt://elsewhere"\n')
-    assert "neo4j_uri taken out of pgs.toml" in demo.next_steps(settings.load())[1]
+    assert "neo4j_uri removed from pgs.toml" in demo.next_steps(settings.load())[1]
 
 
 def test_the_demo_loads_again_without_its_marker(tmp_path: Path) -> None:
@@ -346,3 +349,30 @@ def test_local_without_a_server(
     assert json.loads(done.stdout)[{"status": "running", "stop": "stopped"}[command[1]]] is False
     assert "not running" in pgs(*command).stdout
     assert not os.path.lexists(tmp_path / "none")
+
+
+@pytest.mark.parametrize("name", COMMAND_TABLE)
+def test_the_list_says_what_the_command_itself_says(name: str) -> None:
+    summary = COMMAND_TABLE[name][1]
+    text = " ".join(pgs(name, "--help").output.split())
+    assert f" {summary} " in text
+    assert len(summary) <= 60
+
+
+@pytest.mark.parametrize("name", [*QUESTION, "algorithm", "random_seed", "keep_generations"])
+def test_an_option_says_what_the_setting_says(name: str) -> None:
+    knob = next(each for each in settings.declarations(settings.PGSConfig) if each.name == name)
+    text = help_of(knob)
+    assert (knob.about.help or knob.description) in text[0].lower() + text[1:]
+    assert text.endswith(".")
+    default = knob.field.default
+    if not isinstance(default, bool):
+        assert f"[{'none' if default is None else default}]." in text
+    command = {
+        "algorithm": "partition",
+        "random_seed": "partition",
+        "keep_generations": "repartition",
+    }
+    shown = " ".join(pgs(command.get(name, "ask"), "--help").output.split())
+    assert knob.flag in shown
+    assert text in shown

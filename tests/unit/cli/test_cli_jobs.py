@@ -180,13 +180,13 @@ def test_both_graph_and_all_is_refused(ends: Any, asked: list[Any]) -> None:
     ends(JOB)
     done = pgs("repartition", "--all", "--graph", "papers")
     assert done.exit_code == 2
-    assert "both --graph and --all" in done.stderr
+    assert "--graph cannot be combined with --all" in done.stderr
     assert asked == []
 
 
 def test_the_help_tells_the_exit_codes() -> None:
     said = " ".join(pgs("repartition", "--help").stdout.split())
-    assert "4 somebody else's job is at this graph" in said
+    assert "4 another job holds the lock" in said
 
 
 def test_every_outcome_has_words() -> None:

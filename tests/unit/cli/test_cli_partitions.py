@@ -139,7 +139,7 @@ def test_a_check_before_the_first_generation_is_no_failure(engine: Engine) -> No
 def test_report_and_check_exclude_each_other(engine: Engine) -> None:
     done = pgs("partitions", "--report", "--check")
     assert done.exit_code == 2
-    assert done.stderr == "pgs: both --report and --check are given; leave one of them out\n"
+    assert done.stderr == "pgs: --report cannot be combined with --check; leave one of them out\n"
     assert engine.asked == []
 
 

@@ -164,7 +164,7 @@ def test_a_second_signal_bounds_the_wait(
     assert gone == [130]
     shown = capsys.readouterr().err
     assert "still cleaning up" in shown
-    assert "did not end in time" in shown
+    assert "did not finish in time" in shown
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_terminal_is_asked(
     else:
         with pytest.raises(errors.UsageError, match="nothing was changed"):
             connection.confirm("all goes", yes=False)
-    assert capsys.readouterr().err == "all goes. Go on? [y/N] "
+    assert capsys.readouterr().err == "all goes. Continue? [y/N] "
 
 
 def test_yes_asks_nobody_and_without_a_terminal_it_is_needed(

@@ -220,7 +220,7 @@ def test_export_overwrites_only_with_force(engine: Engine, tmp_path: Path) -> No
     [
         ("answer.pdf", "does not end in .md, .html, or .json"),
         ("answer", "does not end in .md, .html, or .json"),
-        ("-", "add --format md, html, json"),
+        ("-", "add --format md, html, or json"),
         ("none/answer.md", "there is no folder"),
     ],
 )
@@ -249,15 +249,15 @@ def test_a_format_that_is_named_counts_more_than_the_suffix() -> None:
 
 
 def test_the_cache_is_shown_and_cleared(engine: Engine) -> None:
-    assert pgs("cache", "show").stdout == "3 replies kept, 4.5 kB of at most 64 MB\n"
+    assert pgs("cache", "show").stdout == "3 replies stored, 4.5 kB of at most 64 MB\n"
     assert json.loads(pgs("cache", "show", "--json").stdout) == {
         "replies": 3, "size_bytes": 4500, "cache_mb": 64.0,
     }  # fmt: skip
     refused = pgs("cache", "clear")
     assert refused.exit_code == 2
-    assert "3 kept replies go; say --yes" in refused.stderr
+    assert "this deletes 3 stored replies; pass --yes" in refused.stderr
     assert engine.kept.replies == 3
-    assert pgs("cache", "clear", "--yes").stdout == "3 kept replies deleted, 4.5 kB\n"
+    assert pgs("cache", "clear", "--yes").stdout == "3 stored replies deleted, 4.5 kB\n"
     assert json.loads(pgs("cache", "clear", "--json").stdout) == {"replies": 0, "size_bytes": 0}
 
 

@@ -1,4 +1,4 @@
-"""`pgs graph …`: named views of the database, stored, listed, shown, and removed."""
+"""`pgs graph …`: named views of the database."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ graph_app = typer.Typer(no_args_is_help=True, help="Store, list, show, and remov
 def add(
     name: NameArgument,
     label: Annotated[
-        list[str] | None, typer.Option("--label", help="Node label that takes part; repeatable.")
+        list[str] | None, typer.Option("--label", help="Node label to include; repeatable.")
     ] = None,
     relationship_type: Annotated[
         list[str] | None,
-        typer.Option("--relationship-type", help="Relationship type that takes part; repeatable."),
+        typer.Option("--relationship-type", help="Relationship type to include; repeatable."),
     ] = None,
     text: Annotated[
         list[str] | None, typer.Option("--text", help="Property to read; repeatable, in order.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="Property that names a node.")] = None,
     key: Annotated[str | None, typer.Option(help="Property that identifies a node.")] = None,
-    weight: Annotated[str | None, typer.Option(help="Property: how much a node matters.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Property with the weight of a node.")] = None,
     relationship_weight: Annotated[
-        str | None, typer.Option(help="Property: how strongly a relationship binds.")
+        str | None, typer.Option(help="Property with the weight of a relationship.")
     ] = None,
     embedding: Annotated[str | None, typer.Option(help="Property with a stored vector.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Store a view of the database under a name, or replace the one of that name.
+    """Store a view of the database under a name, or replace it.
 
-    Without --label all labels take part, without --relationship-type all types.
-    'pgs inspect' proposes the options.
+    Without --label, all labels are included; without --relationship-type, all types. 'pgs
+    inspect' proposes the options.
 
     \b
       pgs graph add papers --label Paper --text abstract --title title --key doi
@@ -135,7 +135,7 @@ def _state(found: StoredGraph) -> str:
 
 @graph_app.command("remove")
 def remove(name: NameArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Delete a graph's mapping, partitions, and sessions; its own nodes stay."""
+    """Delete a graph's mapping, partitions, and sessions. Its nodes stay."""
     run(_remove(name, yes=yes, as_json=as_json))
 
 
@@ -146,10 +146,10 @@ async def _remove(name: str, *, yes: bool, as_json: bool) -> None:
         found = await pgs.graph(name)
         sessions = len(await pgs.sessions(found.name))
         if sessions:
-            what = f"graph {found.name} has {counted(sessions, 'session')} that go with it"
+            what = f"removing graph {found.name} also deletes {counted(sessions, 'session')}"
             confirm(what, yes=yes)
         await pgs.remove_graph(found.name)
     if as_json:
         output.write_json({"removed": found.name, "sessions": sessions})
     else:
-        output.write_lines([f"graph {found.name} is removed; the nodes it shows stay"])
+        output.write_lines([f"graph {found.name} is removed; its nodes stay"])

@@ -1,4 +1,4 @@
-"""`pgs index …`: vector indexes, made on request and never else."""
+"""`pgs index …`: vector indexes, created on request only."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pgs_neo4j.cli.options import GraphOption, JsonOption
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.shown import counted
 
-index_app = typer.Typer(no_args_is_help=True, help="Vector indexes for 'pgs ask --top-k'.")
+index_app = typer.Typer(
+    no_args_is_help=True, help="Create and drop vector indexes for 'pgs ask --top-k'."
+)
 
 
 @index_app.command("create")
 def create_index(graph: GraphOption = None, as_json: JsonOption = False) -> None:
     """Create a cosine vector index on each label of a graph with stored embeddings.
 
-    Nothing else ever creates one; without it the nearest nodes are found by reading all
-    vectors.
+    Nothing else creates vector indexes. Without them, 'pgs ask --top-k' reads all vectors.
     """
     run(_create_index(graph, as_json=as_json))
 
@@ -39,12 +40,12 @@ async def _create_index(graph: str | None, *, as_json: bool) -> None:
         amount = counted(len(created.names), "index", "indexes")
         output.write_lines([f"{amount} of {created.dimensions} dimensions created"])
     else:
-        output.write_lines(["every label has a vector index already"])
+        output.write_lines(["every label already has a vector index"])
 
 
 @index_app.command("drop")
 def drop_index(as_json: JsonOption = False) -> None:
-    """Drop the vector indexes that 'pgs index create' made; others stay."""
+    """Drop the vector indexes that 'pgs index create' made. Others stay."""
     run(_drop_index(as_json=as_json))
 
 

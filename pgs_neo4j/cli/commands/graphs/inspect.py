@@ -1,4 +1,4 @@
-"""`pgs inspect`: what a database holds, and the graph that suits it."""
+"""`pgs inspect`: the content of a database, and a graph that suits it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def inspect(
     name: Annotated[str, typer.Option("--name", help="Name for the proposed graph.")] = "mygraph",
     as_json: JsonOption = False,
 ) -> None:
-    """Look at a database and propose a graph.
+    """Inspect a database and propose a graph.
 
-    Reads counts and a sample, not everything. The last line is a command ready to run.
+    Reads counts and a sample only. The last line is a command ready to run.
 
     \b
       pgs inspect

@@ -1,4 +1,4 @@
-"""`pgs load`: a file of nodes and edges becomes a graph."""
+"""`pgs load`: load a file of nodes and edges as a graph."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pgs_neo4j.text.shown import counted, one_line
 
 def load(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A brain: .json or .json.gz.")],
-    graph: Annotated[str, typer.Option("--graph", "-g", help="Name of the graph it becomes.")],
+    graph: Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")],
     label: Annotated[
-        str | None, typer.Option(help="Label of its nodes; made of the name by default.")
+        str | None, typer.Option(help="Label of its nodes; made from the name by default.")
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Load a file and store it as a graph.
 
-    A file is a brain: a JSON object with nodes (id, concept, tag, weight, embedding) and edges
-    (source, target, weight, type).
+    The file is a brain: a JSON object with nodes (id, concept, tag, weight, embedding) and
+    edges (source, target, weight, type).
 
-    The file shows in the database all at once or not at all; loading it again replaces it.
+    The load is atomic. Loading again replaces the graph.
 
     \b
       pgs load physics.json.gz --graph physics
@@ -51,7 +51,7 @@ async def _load(file: Path, graph: str, label: str | None, *, as_json: bool, qui
         output.write_json({**plain_data(done), "ignored": dict(content.ignored)})
         return
     amount = f"{counted(done.nodes, 'node')} and {counted(done.relationships, 'relationship')}"
-    how = "was there already, unchanged" if done.unchanged else "is loaded"
-    output.write_lines([f"graph {graph}, {amount} labelled {done.label}, {how}"])
+    how = "is already loaded, unchanged" if done.unchanged else "is loaded"
+    output.write_lines([f"graph {graph}, {amount} labeled {done.label}, {how}"])
     if ignored:
-        output.note(f"these keys of the file have no place in the graph: {ignored}")
+        output.note(f"these keys of the file were ignored: {ignored}")

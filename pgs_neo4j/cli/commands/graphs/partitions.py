@@ -1,4 +1,4 @@
-"""`pgs partition`, `pgs partitions`, `pgs route`: the graph divided, and who would be asked."""
+"""`pgs partition`, `pgs partitions`, and `pgs route`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.questions.knobs import ROUTING
+from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
-    FractionOption,
     FullSweepOption,
     GraphOption,
     JsonOption,
-    LeastOption,
-    MaxPartitionOption,
-    MinCommunityOption,
-    MostOption,
     QuestionArgument,
     QuietOption,
-    ThresholdOption,
 )
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
@@ -29,33 +25,25 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine import Partitioning
 
 
+@with_knobs("min_community_size", "target_partition_max", "algorithm", "random_seed")
 def partition(
     graph: GraphOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Even when nothing changed.")] = False,
-    min_community_size: MinCommunityOption = None,
-    target_partition_max: MaxPartitionOption = None,
-    algorithm: Annotated[
-        str | None, typer.Option(help="leiden-louvain, leiden or louvain [leiden-louvain].")
-    ] = None,
-    random_seed: Annotated[int | None, typer.Option(help="Seed of the communities [42].")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Start from scratch, even if nothing changed.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    **knobs: Any,
 ) -> None:
     """Divide a graph into partitions.
 
-    They are reused while the graph does not change. 'pgs ask' does this by itself. Sizes and
-    algorithm given here hold for this call; put them into pgs.toml or the environment for all.
+    Reuses them while the graph does not change. 'pgs ask' does this by itself. Options apply to
+    this call only; set them in pgs.toml or the environment to keep them.
 
     \b
       pgs partition --graph papers
       pgs partition --force --json
     """
-    knobs = {
-        "min_community_size": min_community_size,
-        "target_partition_max": target_partition_max,
-        "algorithm": algorithm,
-        "random_seed": random_seed,
-    }
     run(_partition(graph, force, knobs, as_json=as_json, quiet=quiet))
 
 
@@ -76,11 +64,11 @@ async def _partition(
     changed = {name: value for name, value in knobs.items() if value is not None}
     if changed and not quiet:
         named = " ".join(f"PGS_{name.upper()}={value}" for name, value in changed.items())
-        output.note(f"'pgs ask' partitions anew unless it is told the same: {named}")
+        output.note(f"'pgs ask' repartitions unless it gets the same settings: {named}")
 
 
 def described(found: Partitioning) -> list[str]:
-    """What was partitioned, in a few lines."""
+    """A partitioning in a few lines."""
     from pgs_neo4j.cli.pages.drift_words import drifted, origin
 
     made = found.generation
@@ -105,18 +93,18 @@ def described(found: Partitioning) -> list[str]:
 def partitions(
     graph: GraphOption = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Print how good they are instead of the list.")
+        bool, typer.Option("--report", help="Print quality figures instead of the list.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Print how far the graph has moved from them.")
+        bool, typer.Option("--check", help="Print how far the graph has drifted from them.")
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """List, report on, or check the partitions of a graph.
 
-    The list begins with the largest. --check looks whether anybody else has committed since
-    then; only if so is the graph scanned and compared. It repartitions nothing.
+    Lists the largest first. --check scans and compares the graph only if something was committed
+    since the last partitioning. It repartitions nothing.
 
     \b
       pgs partitions --graph papers --json
@@ -155,7 +143,7 @@ async def _report(graph: str | None, check: bool, *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import as_json as json_of
 
     if check:
-        raise UsageError("both --report and --check are given; leave one of them out")
+        raise UsageError("--report cannot be combined with --check; leave one of them out")
     async with database() as pgs:
         made = await pgs.generation(graph)
     if as_json:
@@ -185,29 +173,21 @@ async def _check(graph: str | None, *, as_json: bool, quiet: bool) -> None:
         output.write_lines(lines)
 
 
+@with_knobs(*ROUTING)
 def route(
     question: QuestionArgument,
     graph: GraphOption = None,
     full_sweep: FullSweepOption = False,
-    sweep_fraction: FractionOption = None,
-    max_sweep_partitions: MostOption = None,
-    min_sweep_partitions: LeastOption = None,
-    threshold: ThresholdOption = None,
     as_json: JsonOption = False,
+    **knobs: Any,
 ) -> None:
     """Show which partitions a question would go to, and why.
 
-    No language model is called. (An embedder that is a paid endpoint gives one vector.)
+    Calls no language model. (A paid embedding endpoint is asked for one vector.)
 
     \b
       pgs route "Who supplies whom?"
     """
-    knobs = {
-        "sweep_fraction": sweep_fraction,
-        "max_sweep_partitions": max_sweep_partitions,
-        "min_sweep_partitions": min_sweep_partitions,
-        "partition_relevance_threshold": threshold,
-    }
     run(_route(question, graph, full_sweep, knobs, as_json=as_json))
 
 

@@ -1,4 +1,4 @@
-"""`pgs purge`: nothing of ours stays."""
+"""`pgs purge`: remove everything pgs wrote."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pgs_neo4j.text.shown import counted
 
 
 def purge(yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Take all that pgs wrote out of the database.
+    """Remove everything pgs wrote from the database.
 
-    Your own graph stays as it is. Deletes graphs, partitions, and sessions: nodes labelled
-    Pgs*, relationships PGS_*, their constraints, and the vector indexes of 'pgs index'. Asks
-    first; where nobody can be asked it needs --yes.
+    Your own graph stays as it is. Deletes stored graphs, partitions, and sessions: nodes
+    labeled Pgs*, relationships PGS_*, their constraints, and the vector indexes of 'pgs index'.
+    Asks for confirmation; without a terminal, pass --yes.
     """
     run(_purge(yes=yes, as_json=as_json))
 
@@ -25,7 +25,7 @@ async def _purge(*, yes: bool, as_json: bool) -> None:
     async with database() as pgs:
         if not yes:
             names = ", ".join(each.name for each in await pgs.graphs()) or "none"
-            confirm(f"all partitions and sessions go (graphs: {names})", yes=yes)
+            confirm(f"this deletes all partitions and sessions (graphs: {names})", yes=yes)
         done = await pgs.purge()
     if as_json:
         output.write_json(plain_data(done))
@@ -36,4 +36,4 @@ async def _purge(*, yes: bool, as_json: bool) -> None:
         counted(done.constraints, "constraint"),
     )
     indexes = counted(done.indexes, "index", "indexes")
-    output.write_lines([f"{', '.join(deleted)} and {indexes} of ours deleted"])
+    output.write_lines([f"{', '.join(deleted)}, and {indexes} of pgs deleted"])

@@ -1,4 +1,4 @@
-"""`pgs cache …`: replies of models that the database keeps, so that nothing is paid for twice."""
+"""`pgs cache …`: model replies stored in the database, so that nothing is paid for twice."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted
 
-cache_app = typer.Typer(no_args_is_help=True, help="Replies of models that are kept.")
+cache_app = typer.Typer(no_args_is_help=True, help="Show and clear the cache of model replies.")
 
 
 @cache_app.command("show")
 def show(as_json: JsonOption = False) -> None:
-    """Show how many replies the database keeps, and their size.
+    """Show how many model replies the database stores, and their size.
 
-    The same question on the same text is answered from them, and a run that goes on finds what
-    it has paid for. Those used longest ago go when they exceed cache_mb.
+    The same question on the same text is answered from these replies, and a resumed run finds
+    what it has paid for. Beyond cache_mb, the least recently used are removed.
     """
     run(_show(as_json=as_json))
 
@@ -33,15 +33,15 @@ async def _show(*, as_json: bool) -> None:
         output.write_json({**plain_data(found), "cache_mb": most})
     else:
         kept = counted(found.replies, "reply", "replies")
-        output.write_lines([f"{kept} kept, {size(found.size_bytes)} of at most {most:g} MB"])
+        output.write_lines([f"{kept} stored, {size(found.size_bytes)} of at most {most:g} MB"])
 
 
 @cache_app.command("clear")
 def clear(yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Delete the replies that the database keeps.
+    """Delete the stored model replies.
 
-    Answers, findings, and coverage stay, and so do the replies of runs of the last day that
-    'pgs resume' may go on with. The next question pays for all that it reads.
+    Answers, findings, and coverage stay, and so do replies that 'pgs resume' may need for runs
+    of the last day. The next question pays for everything it reads.
     """
     run(_clear(yes=yes, as_json=as_json))
 
@@ -52,10 +52,12 @@ async def _clear(*, yes: bool, as_json: bool) -> None:
     async with database() as pgs:
         found = await pgs.kept_replies()
         if found.replies:
-            confirm(f"{counted(found.replies, 'kept reply', 'kept replies')} go", yes=yes)
+            confirm(
+                f"this deletes {counted(found.replies, 'stored reply', 'stored replies')}", yes=yes
+            )
         done = await pgs.clear_cache()
     if as_json:
         output.write_json(plain_data(done))
     else:
-        deleted = counted(done.replies, "kept reply", "kept replies")
+        deleted = counted(done.replies, "stored reply", "stored replies")
         output.write_lines([f"{deleted} deleted, {size(done.size_bytes)}"])

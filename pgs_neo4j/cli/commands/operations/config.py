@@ -1,4 +1,4 @@
-"""`pgs config show`: every setting, its value, and where it comes from."""
+"""`pgs config show`: every setting, its value, and its origin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.shown import counted
 
-config_app = typer.Typer(no_args_is_help=True, help="Settings in force.")
+config_app = typer.Typer(no_args_is_help=True, help="Show the settings in force.")
 
 
 @config_app.callback()
@@ -21,10 +21,10 @@ def config() -> None:
 
 @config_app.command("show")
 def show(as_json: JsonOption = False) -> None:
-    """Show every setting with its value and origin: default, file, environment.
+    """Show every setting with its value and origin: default, file, or environment.
 
-    Each can be set in pgs.toml by its name, and in the environment as PGS_ and its name in
-    capitals. Secrets are masked.
+    Set each in pgs.toml by its name, or in the environment as PGS_ and its name in capitals.
+    Secrets are masked.
     """
     run(_show(as_json=as_json))
 
@@ -34,14 +34,16 @@ async def _show(*, as_json: bool) -> None:
 
     loaded = settings.load()
     path = settings.config_file()
-    rows = []
-    for part in (loaded.settings, loaded.config):
-        for name, field in type(part).model_fields.items():
-            value = masked(getattr(part, name), address=name in settings.ADDRESSES)
-            origin = loaded.origins[name]
-            rows.append(
-                {"name": name, "value": value, "origin": origin, "about": field.description}
-            )
+    rows = [
+        {
+            "name": each.name,
+            "value": masked(getattr(part, each.name), address=each.name in settings.ADDRESSES),
+            "origin": loaded.origins[each.name],
+            "about": each.description,
+        }
+        for part in (loaded.settings, loaded.config)
+        for each in settings.declarations(type(part))
+    ]
     if as_json:
         output.write_json({"file": str(path) if path else None, "settings": rows})
         return
@@ -49,7 +51,9 @@ async def _show(*, as_json: bool) -> None:
 
     shown = [(r["name"], _cell(r["value"]), r["origin"]) for r in rows]
     output.write_table(tables.table(("setting", "value", "origin"), shown))
-    output.write_lines(["", f"file: {path or 'none; pgs.toml here or PGS_CONFIG names one'}"])
+    output.write_lines(
+        ["", f"file: {path or 'none; use pgs.toml here, or name one in PGS_CONFIG'}"]
+    )
 
 
 def _cell(value: Any) -> Any:
@@ -59,7 +63,7 @@ def _cell(value: Any) -> Any:
 
 
 def masked(value: Any, *, address: bool = False) -> Any:
-    """The value, a secret as ***; also what may be secret in an ``address``."""
+    """The value with secrets as ***, also those in an ``address``."""
     from pgs_neo4j.config import MASK, masked_address
 
     if hasattr(value, "get_secret_value"):

@@ -1,4 +1,4 @@
-"""`pgs demo`: from nothing to a cited answer, on the standard library of this Python."""
+"""`pgs demo`: from nothing to a cited answer about the standard library."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def demo(
         str | None, typer.Option("--question", help="Ask this instead of the prepared question.")
     ] = None,
     reset: Annotated[
-        bool, typer.Option("--reset", help="Load and partition the demo graph anew.")
+        bool, typer.Option("--reset", help="Reload and repartition the demo graph.")
     ] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Try it on Python's standard library, with nothing set up.
+    """Try pgs on Python's standard library, with no setup.
 
-    Starts the managed local server (always that, whatever PGS_NEO4J_URI says), loads the
-    modules, classes, and functions of this Python with their docstrings, and asks a question.
-    Needs no account and no key: without a language model the extractive reader answers. The
-    first time fetches Neo4j and GDS, about 143 MB.
+    Starts the managed local server (even if PGS_NEO4J_URI is set), loads the modules, classes,
+    and functions of this Python with their docstrings, and asks a question. Needs no account
+    and no key: without a language model, the extractive reader answers. The first run fetches
+    Neo4j and GDS, about 143 MB.
 
     \b
       pgs demo
@@ -58,7 +58,7 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
     loaded = config.load()
     settings = loaded.settings
     if settings.neo4j_uri is not None:
-        output.note("the demo uses the managed local server and leaves PGS_NEO4J_URI alone")
+        output.note("the demo uses the managed local server and ignores PGS_NEO4J_URI")
     with progress(quiet=quiet) as shown:
         server = await local.ensure_running(local.options_from_environment(), shown)
         async with engine(
@@ -82,9 +82,9 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
 
 
 async def _provide(pgs: PGS, marker: Path, *, anew: bool) -> None:
-    """Load the demo graph unless this Python's is there; ``marker`` says which one was loaded.
+    """Load the demo graph unless ``marker`` says that this Python's is loaded.
 
-    The graph's entry in the database and the marker must agree: either may be gone.
+    The graph must also be stored in the database: either may be gone.
     """
     wanted = _edition()
     stored = any(graph.name == GRAPH for graph in await pgs.graphs())
@@ -95,7 +95,7 @@ async def _provide(pgs: PGS, marker: Path, *, anew: bool) -> None:
 
 
 def _edition() -> str:
-    """What decides how the demo graph comes out."""
+    """The versions that decide what the demo graph contains."""
     return f"Python {platform.python_version()}, pgs-neo4j {__version__}\n"
 
 
@@ -110,16 +110,18 @@ def _write(marker: Path, text: str) -> None:
     try:
         marker.write_text(text, "utf-8")
     except OSError as error:
-        output.note(f"{marker} cannot be written ({error.strerror}), so the next demo loads again")
+        output.note(
+            f"{marker} cannot be written ({error.strerror}), so the next demo loads the graph again"
+        )
 
 
 def next_steps(loaded: Loaded) -> list[str]:
-    """Commands that work after the demo, on the server it used, not on the one configured."""
+    """Commands that work after the demo, on its server rather than the configured one."""
     origins = {name: loaded.origins[name] for name in ("neo4j_uri", "neo4j_database")}
     unset = "".join(f" -u PGS_{n.upper()}" for n, o in origins.items() if o == "environment")
     here = f"env{unset} " if unset else ""
     filed = [name for name, origin in origins.items() if origin == "file"]
-    condition = f", with {' and '.join(filed)} taken out of pgs.toml" if filed else ""
+    condition = f", with {' and '.join(filed)} removed from pgs.toml" if filed else ""
     graph = f"--graph {GRAPH}"
     return [
         "",

@@ -1,4 +1,4 @@
-"""`pgs doctor`: what is well, what is not, and how to mend it."""
+"""`pgs doctor`: checks of the setup, with a fix for each problem."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MODEL_CHECKS = frozenset({"model", "sweep model", "synthesis model", "embedder"}
 
 
 def doctor(as_json: JsonOption = False) -> None:
-    """Check the set-up and say how to fix it.
+    """Check the setup and say how to fix it.
 
-    Looks at configuration, database, GDS, graphs, embeddings, and models.
+    Checks configuration, database, GDS, graphs, embeddings, and models.
 
     Exit codes: 0 nothing failed, 2 configuration, 5 database, 6 model.
     """
@@ -41,7 +41,7 @@ async def _doctor(*, as_json: bool) -> int:
 
 
 def code_of(checks: Sequence[Check]) -> int:
-    """0 unless a check failed; then the code of what failed first."""
+    """The exit code of the first failed check; 0 without one."""
     failed = [check.name for check in checks if check.status == "failed"]
     if not failed:
         return DONE
@@ -51,6 +51,6 @@ def code_of(checks: Sequence[Check]) -> int:
 
 
 def described(check: Check) -> list[str]:
-    """One line for a check, and one for its fix."""
+    """A check in one line, and its fix in another."""
     lines = [f"{MARKS[check.status]:<5}{check.name}: {one_line(check.detail)}"]
     return [*lines, f"     fix: {one_line(check.fix)}"] if check.fix else lines

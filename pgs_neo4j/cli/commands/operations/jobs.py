@@ -1,4 +1,4 @@
-"""`pgs jobs …`: what repartition jobs have left on record."""
+"""`pgs jobs …`: records of repartition jobs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ jobs_app = typer.Typer(no_args_is_help=True, help="List and show repartition job
 @jobs_app.command("list")
 def list_(
     graph: GraphOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="Records at most.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum records to list.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """List the records of jobs, the latest first.
 
-    A job is 'killed' when its process ended without a word; 'left' when the graph had changed
-    no further than --max-drift allows. The newest 200 of each graph are kept.
+    A job is 'killed' if its process ended without a record, and 'left' if the graph changed no
+    more than --max-drift allows. The newest 200 of each graph are stored.
     """
     run(_list(graph, limit, as_json=as_json))
 
@@ -43,7 +43,7 @@ async def _list(graph: str | None, limit: int, *, as_json: bool) -> None:
     elif found:
         output.write_table(tables.jobs(found))
     else:
-        output.note("there is no job on record yet; 'pgs repartition' runs one")
+        output.note("there is no job on record; 'pgs repartition' runs one")
 
 
 @jobs_app.command("show")
@@ -51,7 +51,7 @@ def show(
     job: Annotated[str, typer.Argument(metavar="ID", help="The job's id.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show one job: when, how it ended, how far the graph had drifted, and its figures."""
+    """Show one job: times, outcome, drift of the graph, and figures."""
     run(_show(job, as_json=as_json))
 
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 local_app = typer.Typer(
     no_args_is_help=True,
-    help="The managed local server: Neo4j and GDS.",
+    help="Manage the local server: Neo4j and GDS.",
 )
 
 
 @local_app.command("start")
 def start(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
-    """Start the local server, or find it running. The first time, fetch it (about 143 MB)."""
+    """Start the local server if it is not running. Fetches it first, about 143 MB."""
     run(_start(as_json=as_json, quiet=quiet))
 
 
@@ -40,14 +40,14 @@ async def _start(*, as_json: bool, quiet: bool) -> None:
         found |= {"started": server.started, "data_dir": str(server.data_dir)}
         output.write_json({**found, "neo4j": server.neo4j, "gds": server.gds})
         return
-    how = "started" if server.started else "was running already"
+    how = "started" if server.started else "was already running"
     about = f"Neo4j {server.neo4j} with GDS {server.gds}, process {server.pid}"
     output.write_lines([f"the local server {how} at {server.uri} ({about})"])
 
 
 @local_app.command("stop")
 def stop(as_json: JsonOption = False) -> None:
-    """Stop the local server; its data stays."""
+    """Stop the local server. Its data stays."""
     run(_stop(as_json=as_json))
 
 
@@ -64,7 +64,7 @@ async def _stop(*, as_json: bool) -> None:
 
 @local_app.command("status")
 def status(as_json: JsonOption = False) -> None:
-    """Show whether the local server runs, where, and how large it is."""
+    """Show whether the local server runs, its address, and its size."""
     run(_status(as_json=as_json))
 
 
@@ -79,7 +79,7 @@ async def _status(*, as_json: bool) -> None:
 
 
 def described(found: LocalStatus) -> list[str]:
-    """A status in lines for people."""
+    """A status in lines."""
     where = [f"data     {found.data_dir} ({size(found.size_bytes)})"]
     if not found.running:
         return ["the local server is not running; 'pgs local start' starts it", *where]
@@ -95,9 +95,9 @@ def described(found: LocalStatus) -> list[str]:
 
 @local_app.command("log")
 def log(
-    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many lines.")] = 50,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="Lines to show.")] = 50,
 ) -> None:
-    """Show the end of the local server's log."""
+    """Show the last lines of the local server's log."""
     run(_log(lines))
 
 
@@ -116,7 +116,7 @@ async def _log(lines: int) -> None:
 def reset(yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Stop the local server and delete its databases, logs, and password.
 
-    What was fetched stays in the cache. Asks first; where nobody can be asked it needs --yes.
+    The fetched files stay in the cache. Asks for confirmation; without a terminal, pass --yes.
     """
     run(_reset(yes=yes, as_json=as_json))
 
@@ -128,7 +128,7 @@ async def _reset(*, yes: bool, as_json: bool) -> None:
     options = local.options_from_environment()
     found = local.status(options)
     if found.size_bytes:
-        confirm(f"all data in {found.data_dir} ({size(found.size_bytes)}) goes", yes=yes)
+        confirm(f"this deletes all data in {found.data_dir} ({size(found.size_bytes)})", yes=yes)
     existed = await local.reset(options)
     if as_json:
         output.write_json({"reset": existed})
@@ -144,21 +144,23 @@ def import_(
     ],
     relationships: Annotated[
         list[str] | None,
-        typer.Option("--relationships", help="CSV of relationships, likewise; repeatable."),
+        typer.Option(
+            "--relationships", help="CSV of relationships, [TYPE=]FILE[,FILE]; repeatable."
+        ),
     ] = None,
     flags: Annotated[
         list[str] | None,
         typer.Argument(metavar="[-- FLAGS]", help="Flags for Neo4j's importer, after --."),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what the database holds.")
+        bool, typer.Option("--overwrite", help="Replace the content of the database.")
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Fill the local server from CSV files with Neo4j's offline importer: for millions of nodes.
+    """Fill the local server from CSV files, for millions of nodes.
 
-    It replaces the whole database, and stops the server for it.
+    Stops the server and replaces the whole database, with Neo4j's offline importer.
 
     \b
       pgs local import --nodes Paper=papers.csv --relationships CITES=cites.csv
@@ -193,4 +195,4 @@ async def _import(
         output.write_json(plain_data(found))
         return
     amount = f"{counted(found.nodes, 'node')} and {counted(found.relationships, 'relationship')}"
-    output.write_lines([f"{amount} imported; 'pgs local start' serves them, then 'pgs inspect'"])
+    output.write_lines([f"{amount} imported; next, run 'pgs local start' and 'pgs inspect'"])

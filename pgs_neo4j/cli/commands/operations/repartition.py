@@ -1,4 +1,4 @@
-"""`pgs repartition`: one job, or one for each graph, for cron, systemd, and Kubernetes."""
+"""`pgs repartition`: one job, or one per graph, for cron, systemd, and Kubernetes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.knob_options import knob_option
 from pgs_neo4j.cli.options import GraphOption, JsonOption, QuietOption
 from pgs_neo4j.cli.run import code_of, run, worst
 from pgs_neo4j.errors import UsageError
@@ -18,30 +19,28 @@ if TYPE_CHECKING:
 def repartition(
     graph: GraphOption = None,
     all_graphs: Annotated[
-        bool, typer.Option("--all", help="All stored graphs, one after another.")
+        bool, typer.Option("--all", help="Repartition all stored graphs in turn.")
     ] = False,
     if_changed: Annotated[
-        bool, typer.Option("--if-changed", help="Only graphs that changed.")
+        bool, typer.Option("--if-changed", help="Skip graphs that did not change.")
     ] = False,
     max_drift: Annotated[
         float | None,
         typer.Option(
-            min=0.0, max=1.0, help="Leave a graph while no larger share changed (0 to 1)."
+            min=0.0, max=1.0, help="Skip graphs of which no larger share changed (0 to 1)."
         ),
     ] = None,
-    keep: Annotated[
-        int | None, typer.Option(min=1, help="Generations kept, those of sessions aside [3].")
-    ] = None,
+    keep: Annotated[int | None, knob_option("keep_generations", min=1)] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Partition graphs anew as a job that leaves a record.
+    """Repartition graphs as jobs that leave a record.
 
-    One job per graph runs at a time. --max-drift implies --if-changed. Whatever happens, the
-    partitions in use stay until the new ones are complete. 'pgs jobs list' shows the records.
+    One job per graph runs at a time. --max-drift implies --if-changed. The partitions in use
+    stay until the new ones are complete. 'pgs jobs list' shows the records.
 
-    Exit codes: 0 done, or nothing to do; 4 somebody else's job is at this graph; 5 database;
-    2 usage; 130 interrupted. With --all it is the worst of all, 4 being the mildest.
+    Exit codes: 0 done or nothing to do, 2 usage, 4 another job holds the lock, 5 database,
+    130 interrupted. With --all, the worst code of all jobs; 4 is the mildest.
 
     \b
       pgs repartition --graph papers --if-changed --json
@@ -66,7 +65,7 @@ async def _repartition(
     from pgs_neo4j.engine import JobOrder
 
     if graph is not None and all_graphs:
-        raise UsageError("both --graph and --all are given; leave one of them out")
+        raise UsageError("--graph cannot be combined with --all; leave one of them out")
     order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
     with progress(quiet=quiet) as shown:
         async with database(shown) as pgs:
@@ -75,12 +74,12 @@ async def _repartition(
             else:
                 found = [await pgs.jobs.attempt(graph, order)]
     if not found:
-        output.note("this database holds no graph of ours yet; 'pgs graph add' stores one")
+        output.note("no graph is stored in this database yet; 'pgs graph add' stores one")
     return report(found, as_json=as_json, several=all_graphs)
 
 
 def report(found: list[EndedJob], *, as_json: bool, several: bool) -> int:
-    """Print how jobs ended, and their exit code."""
+    """Print how jobs ended; returns their exit code."""
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.cli.pages.job_words import line
     from pgs_neo4j.engine import FailedJob

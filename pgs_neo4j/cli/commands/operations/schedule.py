@@ -1,4 +1,4 @@
-"""`pgs schedule`: the jobs of pgs.toml by the clock, inside one process."""
+"""`pgs schedule`: the jobs of pgs.toml at their times, inside one process."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 def schedule(
     once: Annotated[
-        bool, typer.Option("--once", help="Run every entry now, one after another, and end.")
+        bool, typer.Option("--once", help="Run every entry now, in turn, and exit.")
     ] = False,
     show: Annotated[
-        bool, typer.Option("--show", help="Print when each entry runs next, and end.")
+        bool, typer.Option("--show", help="Print when each entry runs next, and exit.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Repartition graphs by the clock, as pgs.toml says.
+    """Repartition graphs at the times in pgs.toml.
 
-    Stays until SIGTERM or Ctrl-C, which ends a job under way and cleans up after it. Each end
-    of a job is one line on stderr, or with --json one line of JSON on stdout. Jobs run one
-    after another; one that fails does not stop the rest.
+    Runs until SIGTERM or Ctrl-C, which ends the current job and cleans up after it. Each
+    finished job prints one line on stderr, or with --json one line of JSON on stdout. Jobs run
+    one at a time; a failure does not stop the rest.
 
     \b
       [[schedule]]
       graph = "papers"          # or: all = true
       cron = "17 3 * * *"       # as in crontab
-      timezone = "Europe/Oslo"  # or else that of this machine
+      timezone = "Europe/Oslo"  # default: that of this machine
       if_changed = true         # false: every time, changed or not
       max_drift = 0.05          # optional, as in pgs repartition
       keep = 3                  # optional
@@ -54,7 +54,7 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
     from pgs_neo4j.jobs.schedule import plan, run_forever, run_once
 
     if once and show:
-        raise UsageError("both --once and --show are given; leave one of them out")
+        raise UsageError("--once cannot be combined with --show; leave one of them out")
     planned = plan(config.load().settings.schedule)
     if show:
         _show(planned, as_json=as_json)
@@ -71,21 +71,21 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
     try:
         await run_forever(planned, database, watcher)
     except asyncio.CancelledError:
-        # A signal is how a scheduler is meant to end; a job under way has been cleaned up.
+        # A signal is the normal end of a scheduler; the current job has been cleaned up.
         output.note("the schedule has ended")
     return DONE
 
 
 @dataclass(slots=True)
 class Teller:
-    """Tells each end of a job in a line, and keeps the codes of those that failed."""
+    """Prints a line per finished job, and collects the exit codes of failures."""
 
     planned: Sequence[Planned]
     as_json: bool
     codes: list[int] = field(default_factory=list)
 
     def ended(self, number: int, ended: EndedJob) -> None:
-        """One line, on stdout as JSON or on stderr."""
+        """Print one line, on stdout as JSON or on stderr."""
         from pgs_neo4j.cli.pages import as_json as json_of
         from pgs_neo4j.cli.pages.job_words import line
         from pgs_neo4j.engine import FailedJob
@@ -100,7 +100,7 @@ class Teller:
             output.note(f"{_now()} {line(ended)}")
 
     def skipped(self, number: int, why: str) -> None:
-        """One line on stderr."""
+        """Print one line on stderr."""
         target = self.planned[number - 1].entry.target
         output.note(f"{_now()} {target}: skipped, because {why}")
 

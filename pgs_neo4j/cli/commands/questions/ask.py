@@ -1,34 +1,20 @@
-"""`pgs ask`: one question, read for, answered, and accounted for."""
+"""`pgs ask`: answer one question from a graph."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pgs_neo4j.cli.commands.questions.knobs import QUESTION
+from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
-    CallsBound,
-    ConcurrencyOption,
-    CostBound,
-    FlagSweepsOption,
-    FractionOption,
     FullSweepOption,
     GraphOption,
-    HedgeOption,
     JsonOption,
     KeyOption,
-    LeastOption,
-    MaxPartitionOption,
-    MinCommunityOption,
     ModeOption,
-    MostOption,
-    NoCacheOption,
     QuestionArgument,
     QuietOption,
     SessionOption,
-    SweepTokensOption,
-    SynthesisTokensOption,
-    ThresholdOption,
-    TimeBound,
-    TokensBound,
     TopKOption,
 )
 from pgs_neo4j.cli.progress.listen import run_progress
@@ -41,65 +27,34 @@ if TYPE_CHECKING:
     from pgs_neo4j.events import OnEvent
 
 
+@with_knobs(*QUESTION)
 def ask(
     question: QuestionArgument,
     graph: GraphOption = None,
     mode: ModeOption = "full",
     session: SessionOption = "default",
     full_sweep: FullSweepOption = False,
-    sweep_fraction: FractionOption = None,
     top_k: TopKOption = None,
-    max_sweep_partitions: MostOption = None,
-    min_sweep_partitions: LeastOption = None,
-    threshold: ThresholdOption = None,
-    max_flag_sweeps: FlagSweepsOption = None,
-    max_concurrent_sweeps: ConcurrencyOption = None,
-    sweep_max_tokens: SweepTokensOption = None,
-    synthesis_max_tokens: SynthesisTokensOption = None,
-    min_community_size: MinCommunityOption = None,
-    target_partition_max: MaxPartitionOption = None,
-    max_calls: CallsBound = None,
-    max_tokens: TokensBound = None,
-    max_cost: CostBound = None,
-    timeout: TimeBound = None,
-    no_cache: NoCacheOption = False,
-    hedge: HedgeOption = False,
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    **knobs: Any,
 ) -> None:
     """Ask a graph a question.
 
-    Partitions the graph, routes the question to the partitions that matter, sweeps each at full
-    text, and synthesizes one cited answer. What was read counts in the session. A bound ends it
-    early with what was read until then; 'pgs resume' goes on. 'pgs plan' tells the cost before.
+    Partitions the graph, routes the question to the relevant partitions, sweeps each at full
+    text, and synthesizes one cited answer. The session records what was read. A run that
+    reaches a limit answers from what it has read; 'pgs resume' completes it. 'pgs plan' predicts
+    the cost.
 
-    Exit codes: 0 done, 2 usage, 3 partial answer, or stopped by a bound before there was one,
-    4 that key's run is still going on, 5 database, 6 model, 130 interrupted.
+    Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
+    4 the run of that key is in progress, 5 database, 6 model, 130 interrupted.
 
     \b
       pgs ask "Which results contradict each other?" --graph papers
       pgs ask "And what is missing?" --mode continue --max-calls 20
       pgs ask "Who supplies whom?" --json --quiet > answer.json
     """
-    knobs = {
-        "sweep_fraction": sweep_fraction,
-        "max_sweep_partitions": max_sweep_partitions,
-        "min_sweep_partitions": min_sweep_partitions,
-        "partition_relevance_threshold": threshold,
-        "max_flag_sweeps": max_flag_sweeps,
-        "max_concurrent_sweeps": max_concurrent_sweeps,
-        "sweep_max_tokens": sweep_max_tokens,
-        "synthesis_max_tokens": synthesis_max_tokens,
-        "min_community_size": min_community_size,
-        "target_partition_max": target_partition_max,
-        "max_calls": max_calls,
-        "max_tokens": max_tokens,
-        "max_cost": max_cost,
-        "run_timeout_s": timeout,
-        "cache": False if no_cache else None,
-        "hedge": True if hedge else None,
-    }
     asked: dict[str, Any] = {
         "graph": graph,
         "mode": mode,
@@ -122,14 +77,14 @@ async def _ask(
 
     check_question(question)
     if "top_k" in asked and "idempotency_key" in asked:
-        raise UsageError("an idempotency key does not hold with --top-k; leave one of them out")
+        raise UsageError("--idempotency-key cannot be combined with --top-k; leave one of them out")
     with run_progress(quiet=quiet) as shown:
         async with engine(shown, **knobs) as pgs:
             return await answered(pgs, asking(pgs, question, asked), shown, as_json=as_json)
 
 
 def asking(pgs: PGS, question: str, asked: dict[str, Any]) -> Ask:
-    """Asks ``question``, after a search where ``asked`` says so."""
+    """A function that asks ``question``, after a search if ``asked`` has ``top_k``."""
 
     async def ask(on_event: OnEvent) -> Asked:
         if "top_k" not in asked:

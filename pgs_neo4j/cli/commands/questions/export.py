@@ -1,4 +1,4 @@
-"""`pgs export`: a stored answer as a file to keep, to send, or to publish."""
+"""`pgs export`: a stored answer as a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STDOUT = "-"
 
 
 class Format(StrEnum):
-    """What an answer can be written as; each is also the suffix of its files."""
+    """Formats of an exported answer; each is also the suffix of its files."""
 
     MD = "md"
     HTML = "html"
@@ -33,17 +33,20 @@ class Format(StrEnum):
 def export(
     run: RunArgument,
     to: Annotated[
-        str, typer.Option("--to", metavar="FILE", help="A .md, .html, or .json; - for stdout.")
+        str, typer.Option("--to", metavar="FILE", help="A .md, .html, or .json file; - for stdout.")
     ],
     format_: Annotated[
-        Format | None, typer.Option("--format", help="When the file's name does not tell.")
+        Format | None,
+        typer.Option(
+            "--format", help="Output format, if it cannot be inferred from the file name."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Write the stored answer of a run to a file.
 
-    Markdown for people and other tools, a page with everything to look into (it loads nothing
-    from elsewhere), or JSON with all that is known. The file is there whole or not at all.
+    Markdown for people and other tools, a self-contained HTML page with every citation, or
+    JSON with all details. The file is written completely or not at all.
 
     \b
       pgs export r0a1b2c3d4e5 --to answer.html
@@ -70,11 +73,13 @@ async def _export(run: str, to: str, format_: Format | None, *, force: bool) -> 
 
 
 def form_of(to: str, format_: Format | None) -> Format:
-    """The format that is named, else that of the file's suffix. Raises UsageError."""
+    """The named format, else that of the file's suffix. Raises UsageError."""
     if format_ is not None:
         return format_
     if to == STDOUT:
-        raise UsageError("stdout has no suffix that tells the format; add --format md, html, json")
+        raise UsageError(
+            "stdout has no suffix to infer the format from; add --format md, html, or json"
+        )
     suffix = Path(to).suffix.lower().removeprefix(".")
     if suffix not in list(Format):
         raise UsageError(

@@ -1,35 +1,21 @@
-"""`pgs plan`: what a question would read and cost, told before it does."""
+"""`pgs plan`: what a question would read and cost."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.questions.knobs import QUESTION
+from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
-    CallsBound,
-    ConcurrencyOption,
-    CostBound,
-    FlagSweepsOption,
-    FractionOption,
     FullSweepOption,
     GraphOption,
-    HedgeOption,
     JsonOption,
     KeyOption,
-    LeastOption,
-    MaxPartitionOption,
-    MinCommunityOption,
     ModeOption,
-    MostOption,
-    NoCacheOption,
     QuestionArgument,
     QuietOption,
     SessionOption,
-    SweepTokensOption,
-    SynthesisTokensOption,
-    ThresholdOption,
-    TimeBound,
-    TokensBound,
     TopKOption,
 )
 from pgs_neo4j.cli.run import run
@@ -38,63 +24,31 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
 
 
+@with_knobs(*QUESTION)
 def plan(
     question: QuestionArgument,
     graph: GraphOption = None,
     mode: ModeOption = "full",
     session: SessionOption = "default",
     full_sweep: FullSweepOption = False,
-    sweep_fraction: FractionOption = None,
     top_k: TopKOption = None,
-    max_sweep_partitions: MostOption = None,
-    min_sweep_partitions: LeastOption = None,
-    threshold: ThresholdOption = None,
-    max_flag_sweeps: FlagSweepsOption = None,
-    max_concurrent_sweeps: ConcurrencyOption = None,
-    sweep_max_tokens: SweepTokensOption = None,
-    synthesis_max_tokens: SynthesisTokensOption = None,
-    min_community_size: MinCommunityOption = None,
-    target_partition_max: MaxPartitionOption = None,
-    max_calls: CallsBound = None,
-    max_tokens: TokensBound = None,
-    max_cost: CostBound = None,
-    timeout: TimeBound = None,
-    no_cache: NoCacheOption = False,
-    hedge: HedgeOption = False,
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    **knobs: Any,
 ) -> None:
     """Show what a question would read and cost.
 
-    No language model is asked. Give it the options that 'pgs ask' will have. Not in the figures:
-    the search of --top-k, what --hedge asks twice, a run that a --timeout ends, and that an
-    --idempotency-key may have its answer already. The graph is partitioned if it has to be.
-    Passes whose reply is kept cost nothing. (An embedder that is a paid endpoint gives one vector.)
+    Takes the options of 'pgs ask' and calls no language model. Partitions the graph if needed.
+    Passes with a cached reply cost nothing. The figures leave out the search of --top-k, calls
+    that --hedge repeats, a run that --timeout ends, and an answer that --idempotency-key already
+    has. (A paid embedding endpoint is asked for one vector.)
 
     \b
       pgs plan "Which results contradict each other?" --graph papers
       pgs plan "And what is missing?" --mode continue --max-cost 0.50
     """
-    knobs = {
-        "sweep_fraction": sweep_fraction,
-        "max_sweep_partitions": max_sweep_partitions,
-        "min_sweep_partitions": min_sweep_partitions,
-        "partition_relevance_threshold": threshold,
-        "max_flag_sweeps": max_flag_sweeps,
-        "max_concurrent_sweeps": max_concurrent_sweeps,
-        "sweep_max_tokens": sweep_max_tokens,
-        "synthesis_max_tokens": synthesis_max_tokens,
-        "min_community_size": min_community_size,
-        "target_partition_max": target_partition_max,
-        "max_calls": max_calls,
-        "max_tokens": max_tokens,
-        "max_cost": max_cost,
-        "run_timeout_s": timeout,
-        "cache": False if no_cache else None,
-        "hedge": True if hedge else None,
-    }
-    del top_k, idempotency_key  # taken so that the words of 'pgs ask' can be used as they are
+    del top_k, idempotency_key  # accepted, so that the words of 'pgs ask' work here unchanged
     asked = {"graph": graph, "mode": mode, "session_id": session, "full_sweep": full_sweep}
     run(_plan(question, asked, knobs, as_json=as_json, quiet=quiet))
 
@@ -124,7 +78,7 @@ async def _plan(
 
 
 def unpriced(pgs: PGS) -> list[str]:
-    """The models that cost something, nobody has said what."""
+    """The names of models that cost something but have no price in the settings."""
     models = {llm.name: llm for llm in (pgs.sweep_llm, pgs.synthesis_llm)}
     known = pgs.settings.models
     return [

@@ -1,18 +1,12 @@
-"""`pgs resume`: a run that ended early goes on, and what it has paid for is not paid again."""
+"""`pgs resume`: complete a run that ended early, without paying twice."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pgs_neo4j.cli.options import (
-    CallsBound,
-    CostBound,
-    JsonOption,
-    QuietOption,
-    RunArgument,
-    TimeBound,
-    TokensBound,
-)
+from pgs_neo4j.cli.commands.questions.knobs import LIMITS
+from pgs_neo4j.cli.knob_options import with_knobs
+from pgs_neo4j.cli.options import JsonOption, QuietOption, RunArgument
 from pgs_neo4j.cli.progress.listen import run_progress
 from pgs_neo4j.cli.run import run as run_command
 
@@ -21,35 +15,24 @@ if TYPE_CHECKING:
     from pgs_neo4j.events import OnEvent
 
 
+@with_knobs(*LIMITS)
 def resume(
-    run: RunArgument,
-    max_calls: CallsBound = None,
-    max_tokens: TokensBound = None,
-    max_cost: CostBound = None,
-    timeout: TimeBound = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    run: RunArgument, as_json: JsonOption = False, quiet: QuietOption = False, **knobs: Any
 ) -> None:
-    """Go on with a run that ended early.
+    """Resume a run that ended early.
 
-    It may have been stopped by a bound, interrupted, or failed, or have answered in part. What
-    was read and paid for is not paid for again. The run keeps its options. Its bounds count
-    anew from here; give others to change them, or 'none' to lift one. A run that is complete
-    just gives its answer.
+    The run may have reached a limit, been interrupted, failed, or answered only in part. What
+    was read and paid for is not paid for again. The run keeps its options. Its limits start
+    over; pass new ones to change them, or 'none' to lift one. A complete run just returns its
+    answer.
 
-    Exit codes: 0 done, 2 usage, 3 partial answer, or stopped by a bound before there was one,
-    4 the run is still going on, 5 database, 6 model, 130 interrupted.
+    Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
+    4 the run is in progress, 5 database, 6 model, 130 interrupted.
 
     \b
       pgs resume r0a1b2c3d4e5
       pgs resume r0a1b2c3d4e5 --max-calls 50
     """
-    knobs = {
-        "max_calls": max_calls,
-        "max_tokens": max_tokens,
-        "max_cost": max_cost,
-        "run_timeout_s": timeout,
-    }
     run_command(_resume(run, knobs, as_json=as_json, quiet=quiet))
 
 

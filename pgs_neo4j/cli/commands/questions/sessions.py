@@ -1,4 +1,4 @@
-"""`pgs sessions …`: lines of questioning, what they asked, and how much they have read."""
+"""`pgs sessions …`: lines of questioning, with their runs and coverage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ sessions_app = typer.Typer(no_args_is_help=True, help="List, show, and delete se
 
 @sessions_app.command("list")
 def list_(graph: GraphOption = None, as_json: JsonOption = False) -> None:
-    """List sessions with their coverage, the one used last first."""
+    """List sessions with their coverage, the latest first."""
     run(_list(graph, as_json=as_json))
 
 
@@ -39,14 +39,14 @@ async def _list(graph: str | None, *, as_json: bool) -> None:
     elif found:
         output.write_table(tables.sessions(found))
     else:
-        output.note("there is no session yet; 'pgs ask' begins one")
+        output.note("there is no session yet; 'pgs ask' starts one")
 
 
 @sessions_app.command("show")
 def show(session: SessionArgument, graph: GraphOption = None, as_json: JsonOption = False) -> None:
-    """Show a session's runs: questions, how they ended, and the thesis of each.
+    """Show the runs of a session: question, outcome, and thesis.
 
-    'pgs show RUN' prints an answer again, 'pgs resume RUN' goes on with one that ended early.
+    'pgs show RUN' prints an answer again; 'pgs resume RUN' resumes a run that ended early.
     """
     run(_show(session, graph, as_json=as_json))
 
@@ -105,7 +105,7 @@ async def _delete(session: str, graph: str | None, *, yes: bool, as_json: bool) 
         stored = await pgs.graph(graph)
         runs = len(await pgs.sessions.runs(session, stored.name))
         if runs:
-            confirm(f"session {session} has {counted(runs, 'run')} that go with it", yes=yes)
+            confirm(f"deleting session {session} also deletes {counted(runs, 'run')}", yes=yes)
         await pgs.sessions.delete(session, stored.name)
     if as_json:
         output.write_json({"deleted": session, "graph": stored.name, "runs": runs})

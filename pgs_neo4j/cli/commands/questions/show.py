@@ -1,4 +1,4 @@
-"""`pgs show`: a stored answer, as it was given."""
+"""`pgs show`: the stored answer of a run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def show(run: RunArgument, as_json: JsonOption = False) -> None:
-    """Show the stored answer of a run, or how it ended without one.
+    """Show the stored answer of a run.
 
-    'pgs sessions show' lists the runs of a session. No model is asked, and nothing is counted.
+    Without an answer, shows how the run ended. 'pgs sessions show' lists the runs of a session.
+    Calls no model and changes no coverage.
 
     \b
       pgs show r0a1b2c3d4e5
@@ -51,7 +52,7 @@ def _write(document: Document, status: str) -> None:
 
 
 def without_answer(stored: StoredRun, width: int) -> list[str]:
-    """A run that has no answer: what was asked, how it ended, and how it goes on."""
+    """A run without an answer: its question, its end, and how to resume it."""
     from pgs_neo4j.cli.pages.run_words import going_on
     from pgs_neo4j.cli.pages.text import labelled, moment
     from pgs_neo4j.text.shown import one_line

@@ -1,0 +1,21 @@
+"""The knobs that commands which ask a question offer as options."""
+
+LIMITS = ("max_calls", "max_tokens", "max_cost", "run_timeout_s")
+ROUTING = (
+    "sweep_fraction",
+    "max_sweep_partitions",
+    "min_sweep_partitions",
+    "partition_relevance_threshold",
+)
+QUESTION = (
+    *ROUTING,
+    "max_flag_sweeps",
+    "max_concurrent_sweeps",
+    "sweep_max_tokens",
+    "synthesis_max_tokens",
+    "min_community_size",
+    "target_partition_max",
+    *LIMITS,
+    "cache",
+    "hedge",
+)

@@ -1,0 +1,90 @@
+"""Command line options made from the declarations of knobs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from pgs_neo4j.config import Declaration, PGSConfig, declarations
+
+Command = Callable[..., None]
+_DECLARED = {knob.name: knob for knob in declarations(PGSConfig)}
+
+
+def with_knobs(*names: str) -> Callable[[Command], Command]:
+    """Give a command, which takes ``**knobs``, one option for each named knob.
+
+    The command gets every one of them by its name; None means that the option was not used.
+    """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def call(**arguments: Any) -> None:
+            knobs = {name: _value(_DECLARED[name], arguments.pop(name)) for name in names}
+            command(**arguments, **knobs)
+
+        hints = get_type_hints(command, include_extras=True)
+        own = [
+            parameter.replace(annotation=hints[parameter.name])
+            for parameter in inspect.signature(command).parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        # The options that every command has, as --json, come last in its help.
+        last = next((i for i, each in enumerate(own) if each.name == "as_json"), len(own))
+        parameters = [*own[:last], *map(_parameter, names), *own[last:]]
+        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        signature = inspect.Signature(parameters)
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def help_of(knob: Declaration) -> str:
+    """The help of a knob's option: its description, with the default in brackets."""
+    text = knob.about.help or knob.description
+    text = text[0].upper() + text[1:]
+    if knob.about.help:
+        return f"{text}."
+    if bool in knob.types:
+        return f"{text}."
+    default = "none" if knob.field.default is None else f"{knob.field.default}"
+    return f"{text}{', or none' if _is_text(knob) else ''} [{default}]."
+
+
+def knob_option(name: str, **settings: Any) -> Any:
+    """The typer option of one knob, with further ``settings`` of typer's."""
+    knob = _DECLARED[name]
+    metavar = knob.about.metavar or ("N" if _is_text(knob) else None)
+    return typer.Option(knob.flag, help=help_of(knob), metavar=metavar, **settings)
+
+
+@functools.cache
+def _parameter(name: str) -> inspect.Parameter:
+    knob = _DECLARED[name]
+    switch = bool in knob.types
+    kind: Any = bool if switch else str | None
+    if not _is_text(knob):
+        kind = next((kind | None for kind in knob.types if kind in (int, float)), kind)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=False if switch else None,
+        annotation=Annotated[kind, knob_option(name)],
+    )
+
+
+def _is_text(knob: Declaration) -> bool:
+    """Whether the option takes text, read as settings are, so that 'none' can lift a limit."""
+    return knob.about.topic == "limits"
+
+
+def _value(knob: Declaration, value: object) -> object:
+    """What the option says: a switch inverts the default, and unused it says nothing."""
+    if bool not in knob.types:
+        return value
+    return not knob.field.default if value else None
