@@ -170,9 +170,10 @@ async def test_the_endpoint_answers_whole_and_in_pieces_and_refuses():
 
 
 async def test_the_endpoint_stops_working_for_those_who_left():
-    ended = asyncio.Event()
+    began, ended = asyncio.Event(), asyncio.Event()
 
     async def answer(request):
+        began.set()
         try:
             await asyncio.sleep(60)
         finally:
@@ -183,10 +184,10 @@ async def test_the_endpoint_stops_working_for_those_who_left():
         llm = OpenAILLM("bench", Endpoint(f"{address}/v1", SecretStr("k")))
         prompt = Prompt(task="sweep", system="", user="u", question="q")
         call = asyncio.create_task(llm.complete(prompt, max_tokens=16))
-        await asyncio.sleep(0.2)
+        await asyncio.wait_for(began.wait(), 30)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
-        assert await asyncio.wait_for(ended.wait(), 5)
+        assert await asyncio.wait_for(ended.wait(), 30)
         await llm.close()
 
 
