@@ -123,7 +123,7 @@ async def _plan_sweep(
 
 async def _usual(order: RunOrder, tools: RunTools) -> _Usual:
     names = [tools.sweep_llm.name, tools.synthesis_llm.name]
-    rows = await tools.db.read(queries.get("calls/read_usual_replies"), models=names)
+    rows = await tools.db.read(queries.get("pgs/read_usual_replies"), models=names)
     usual = {row["model"]: int(row["output_tokens"]) for row in rows}
     sweep, synthesis = order.config.sweep_max_tokens, order.config.synthesis_max_tokens
     return _Usual(

@@ -68,7 +68,7 @@ async def begin(db: Database, graph: str) -> Job:
         holder=f"{platform.node()[:100] or 'unknown host'}, pid {os.getpid()}",
     )
     rows = await db.write(
-        queries.get("jobs/merge_jobs"), id=job.id, graph=graph, kind=job.kind, holder=job.holder
+        queries.get("runs/merge_jobs"), id=job.id, graph=graph, kind=job.kind, holder=job.holder
     )
     await tidy(db, graph)
     return replace(job, started_at=rows[0]["started_at"])
@@ -76,8 +76,8 @@ async def begin(db: Database, graph: str) -> Job:
 
 async def tidy(db: Database, graph: str) -> None:
     """Mark the jobs of a graph whose process is gone, and keep the newest records."""
-    await db.write(queries.get("jobs/set_killed_jobs"), graph=graph, silent_s=SILENT_S)
-    await db.write(queries.get("jobs/delete_jobs"), graph=graph, keep=KEPT)
+    await db.write(queries.get("runs/set_killed_jobs"), graph=graph, silent_s=SILENT_S)
+    await db.write(queries.get("runs/delete_jobs"), graph=graph, keep=KEPT)
 
 
 @asynccontextmanager
@@ -109,7 +109,7 @@ async def close(db: Database, job: Job) -> Job:
     with suppress(PGSError, TimeoutError):
         async with asyncio.timeout(CLOSE_S):
             rows = await db.write(
-                queries.get("jobs/set_job_results"),
+                queries.get("runs/set_job_results"),
                 id=job.id,
                 properties=properties,
                 generation=job.generation,
@@ -123,7 +123,7 @@ async def close(db: Database, job: Job) -> Job:
 async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> list[Job]:
     """The newest records of a graph, or of all graphs, the latest first."""
     rows = await db.read(
-        queries.get("jobs/read_jobs"),
+        queries.get("runs/read_jobs"),
         graphs=[] if graph is None else [graph],
         silent_s=SILENT_S,
         limit=limit,
@@ -133,7 +133,7 @@ async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> 
 
 async def get(db: Database, job: str) -> Job:
     """One record. Raises UsageError when there is none of that id."""
-    rows = await db.read(queries.get("jobs/job_by_id"), id=job, silent_s=SILENT_S)
+    rows = await db.read(queries.get("runs/job_by_id"), id=job, silent_s=SILENT_S)
     if not rows:
         raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those that are kept")
     return _job(rows[0]["job"])
@@ -143,7 +143,7 @@ async def _give_signs(db: Database, job: Job, ended: asyncio.Event) -> None:
     while not await happens(ended, SIGN_S):
         with suppress(PGSError, TimeoutError):
             async with asyncio.timeout(CLOSE_S):
-                await db.write(queries.get("jobs/set_job_signs"), id=job.id)
+                await db.write(queries.get("runs/set_job_signs"), id=job.id)
 
 
 def _job(stored: dict[str, Any]) -> Job:

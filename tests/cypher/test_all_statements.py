@@ -49,6 +49,16 @@ def test_every_statement_is_used_by_exactly_one_module():
         assert len(users) == 1, f"{name} is used by {users or 'no module'}"
 
 
+def test_a_statement_stands_in_the_folder_of_its_user():
+    strays = {
+        name: path
+        for path, code in sources().items()
+        for _, name in iterate_strings(code)
+        if name in queries.names() and re.split(r"[/.]", path)[0] != name.split("/")[0]
+    }
+    assert strays == {}
+
+
 def test_every_statement_that_is_asked_for_exists():
     asked = {
         name

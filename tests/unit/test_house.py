@@ -12,6 +12,9 @@ from tests.figures import Module
 LARGEST_FOLDER = 1 / 6  # of the package's lines
 FILES_IN_A_FOLDER = 20
 REPEATED_LINES = 0.01
+GENERIC_NAMES = 0.04  # of all parameters and stored names
+FUNCTION_LINES = 40
+LONG_FUNCTIONS = 8
 
 
 @cache
@@ -27,6 +30,18 @@ def test_no_folder_holds_more_than_a_sixth_of_the_lines():
 def test_no_folder_has_too_many_files():
     counts = figures.files_per_folder(modules())
     assert {folder: n for folder, n in counts.items() if n > FILES_IN_A_FOLDER} == {}
+
+
+def test_names_say_what_a_thing_is():
+    assert figures.generic_share(modules()) <= GENERIC_NAMES
+
+
+def test_no_two_modules_side_by_side_are_forms_of_one_word():
+    assert figures.near_pairs(modules()) == set()
+
+
+def test_few_functions_are_long():
+    assert len(figures.long_functions(modules(), FUNCTION_LINES)) <= LONG_FUNCTIONS
 
 
 def test_few_lines_are_repeated():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.llm.extractive.reading import best, name_of, read
+from pgs_neo4j.llm.extractive.scoring import best, name_of, read
 from pgs_neo4j.model import Prompt
 
 LEAD = "Extracted without a language model: quoted from the nodes found, not reasoned over."

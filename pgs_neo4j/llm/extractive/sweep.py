@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pgs_neo4j.llm.extractive.reading import Quoted, Reading, best, name_of, read
+from pgs_neo4j.llm.extractive.scoring import Quoted, Reading, best, name_of, read
 from pgs_neo4j.llm.extractive.sentences import quote
 from pgs_neo4j.model import Prompt, PromptNeighbor
 from pgs_neo4j.text.words import stem, words

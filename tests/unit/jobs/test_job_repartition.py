@@ -154,7 +154,7 @@ async def test_a_second_cancellation_waits_for_the_record(
     write = type(engine.db).write
 
     async def slow(self: Any, query: Any, **params: Any) -> Any:
-        if query.name == "jobs/set_job_results":
+        if query.name == "runs/set_job_results":
             closing.set()
             await asyncio.sleep(0.05)
         return await write(self, query, **params)
@@ -172,13 +172,13 @@ async def test_a_second_cancellation_waits_for_the_record(
 
 
 async def test_a_database_that_is_gone_at_the_end_hides_no_result(engine: Any) -> None:
-    engine.db.failing["jobs/set_job_results"] = DatabaseUnavailableError("gone")
+    engine.db.failing["runs/set_job_results"] = DatabaseUnavailableError("gone")
     job = await repartition(engine, "papers")
     assert (job.outcome, job.finished_at) == ("repartitioned", None)
 
 
 async def test_a_database_that_is_gone_at_the_beginning_leaves_no_record(engine: Any) -> None:
-    engine.db.failing["jobs/merge_jobs"] = DatabaseUnavailableError("gone")
+    engine.db.failing["runs/merge_jobs"] = DatabaseUnavailableError("gone")
     ended = await attempt(engine, "papers", JobOrder())
     assert isinstance(ended, FailedJob)
     assert (ended.graph, ended.job) == ("papers", None)
@@ -216,10 +216,10 @@ def test_at_least_one_generation_is_kept() -> None:
 
 async def test_a_job_gives_signs_of_life(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "SIGN_S", 0.001)
-    engine.db.failing["jobs/set_job_signs"] = DatabaseUnavailableError("for a moment")
+    engine.db.failing["runs/set_job_signs"] = DatabaseUnavailableError("for a moment")
 
     async def until_two_signs() -> None:
-        while engine.db.asked.count("jobs/set_job_signs") < 2:
+        while engine.db.asked.count("runs/set_job_signs") < 2:
             await asyncio.sleep(0.001)
 
     engine.working = until_two_signs

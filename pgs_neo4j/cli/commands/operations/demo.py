@@ -48,7 +48,7 @@ def demo(
 async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
     from pgs_neo4j import config, local
     from pgs_neo4j.cli.commands.questions.ask import asking
-    from pgs_neo4j.cli.commands.questions.asking import as_text, code_of
+    from pgs_neo4j.cli.commands.questions.delivery import as_text, code_of
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.progress.listen import answer_stream, progress
     from pgs_neo4j.engine import DEMO_QUESTIONS, check_question

@@ -22,7 +22,7 @@ from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
 
 if TYPE_CHECKING:
-    from pgs_neo4j.cli.commands.questions.asking import Ask, Asked
+    from pgs_neo4j.cli.commands.questions.delivery import Ask, Asked
     from pgs_neo4j.engine import PGS
     from pgs_neo4j.events import OnEvent
 
@@ -71,7 +71,7 @@ def ask(
 async def _ask(
     question: str, asked: dict[str, Any], knobs: dict[str, Any], *, as_json: bool, quiet: bool
 ) -> int:
-    from pgs_neo4j.cli.commands.questions.asking import answered
+    from pgs_neo4j.cli.commands.questions.delivery import answered
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.engine import check_question
 

@@ -11,7 +11,7 @@ from pgs_neo4j.cli.progress.listen import run_progress
 from pgs_neo4j.cli.run import run as run_command
 
 if TYPE_CHECKING:
-    from pgs_neo4j.cli.commands.questions.asking import Asked
+    from pgs_neo4j.cli.commands.questions.delivery import Asked
     from pgs_neo4j.events import OnEvent
 
 
@@ -37,7 +37,7 @@ def resume(
 
 
 async def _resume(run: str, knobs: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
-    from pgs_neo4j.cli.commands.questions.asking import answered
+    from pgs_neo4j.cli.commands.questions.delivery import answered
     from pgs_neo4j.cli.connection import engine
 
     with run_progress(quiet=quiet) as shown:
