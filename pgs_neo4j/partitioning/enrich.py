@@ -110,6 +110,7 @@ async def _read_texts(
     reader = TextReader(attempt.space, seen, counter)
 
     async def read(places: NDArray[np.int64]) -> list[tuple[int, str]]:
+        """Partition ids and texts of the members at ``places`` ``(k,)``."""
         ids = members.nodes[places].tolist()
         rows = await attempt.db.read(
             queries.get("partitioning/read_texts"), ids=ids, text=list(attempt.mapping.text)

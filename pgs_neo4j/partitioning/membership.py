@@ -151,6 +151,7 @@ def join_members(parts: Sequence[Membership]) -> Membership:
     """Several memberships one after another; empty without any."""
 
     def column(name: str) -> NDArray[np.int64]:
+        """One array ``(n,)`` of all parts."""
         return np.concatenate([np.empty(0, np.int64), *(getattr(part, name) for part in parts)])
 
     return Membership(*(column(field.name) for field in fields(Membership)))

@@ -42,7 +42,10 @@ async def nearest(
     vector: NDArray[np.float32] | None,
     k: int,
 ) -> Nearest:
-    """The ``k`` nodes nearest to the question; ``vector`` is it at unit length, if there is one."""
+    """The ``k`` nodes nearest to the question.
+
+    ``vector`` ``(d,)`` is the embedded question at unit length, None without an embedder.
+    """
     if vector is not None and mapping.embedding:
         indexes = await covering_indexes(db, mapping, len(vector))
         if indexes:

@@ -15,6 +15,8 @@ REPEATED_LINES = 0.01
 GENERIC_NAMES = 0.04  # of all parameters and stored names
 FUNCTION_LINES = 40
 LONG_FUNCTIONS = 8
+MODULE_LINES = 300
+LONG_MODULES = 3
 
 
 @cache
@@ -38,6 +40,19 @@ def test_names_say_what_a_thing_is():
 
 def test_no_two_modules_side_by_side_are_forms_of_one_word():
     assert figures.near_pairs(modules()) == set()
+
+
+def test_a_class_name_has_one_meaning():
+    assert figures.repeated_classes(modules()) == {}
+
+
+def test_public_functions_on_arrays_document_shapes():
+    assert figures.undocumented_shapes(modules()) == []
+
+
+def test_few_modules_are_long():
+    lines = {module.path: len(module.lines) for module in modules()}
+    assert len([path for path, count in lines.items() if count > MODULE_LINES]) <= LONG_MODULES
 
 
 def test_few_functions_are_long():

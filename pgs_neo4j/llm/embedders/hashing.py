@@ -52,7 +52,10 @@ class HashingEmbedder:
         self._size = dimensions
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows, zero where a text has no content word; computed in a thread."""
+        """Unit rows ``(n, d)`` in float32, computed in a thread.
+
+        The row of a text without a content word is zero.
+        """
         rows = np.zeros((len(texts), self._size), dtype=np.float32)
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]

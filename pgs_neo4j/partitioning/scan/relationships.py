@@ -71,6 +71,7 @@ def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArra
         return lambda wanted: table[np.minimum(wanted, len(table) - 1)]
 
     def look_up(wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Indexes ``(k,)`` of the wanted ids in ``ids``, -1 if absent."""
         place = np.minimum(np.searchsorted(ids, wanted), max(len(ids) - 1, 0))
         return np.where(ids[place] == wanted, place, -1)
 
