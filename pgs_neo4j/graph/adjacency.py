@@ -23,9 +23,9 @@ class Adjacency:
     edges: IntArray
     weight: FloatArray
 
-    def of(self, partition: int) -> list[tuple[int, int, float]]:
-        """``(neighbor, edges, weight)`` of one partition, best first."""
-        rows = slice(int(self.start[partition]), int(self.start[partition + 1]))
+    def of(self, label: int) -> list[tuple[int, int, float]]:
+        """``(neighbor, edges, weight)`` of one label, best first."""
+        rows = slice(int(self.start[label]), int(self.start[label + 1]))
         return list(
             zip(
                 self.neighbor[rows].tolist(),

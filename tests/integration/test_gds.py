@@ -1,4 +1,4 @@
-"""Graph Data Science through our door: projections, communities, exact means, and cleaning up."""
+"""Graph Data Science through gds/: projections, communities, exact means, and cleanup."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What holds for every graph: partitions cover, bounds hold, and no order matters."""
+"""Properties of every graph: partitions cover, limits hold, order does not matter."""
 
 from __future__ import annotations
 

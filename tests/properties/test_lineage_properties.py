@@ -1,4 +1,4 @@
-"""What holds for all generations: names pass on as well as they can, counts are near."""
+"""Properties of all generations: names pass on optimally, counts are near."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small graphs with names, as undirected edges with weight 1 and one community per fixture."""
+"""Small named graphs as undirected edges, with weight 1 unless stated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neighbours by shared edges, then weight, then label."""
+"""Neighbors by shared edges, then weight, then label."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.csr import Edges, undirected
 
 
-def test_two_triangles_are_each_others_neighbour(two_triangles: Edges) -> None:
+def test_two_triangles_are_each_others_neighbor(two_triangles: Edges) -> None:
     table = adjacency(two_triangles, np.array([0, 0, 0, 1, 1, 1]))
     assert table.of(0) == [(1, 1, 1.0)]
     assert table.of(1) == [(0, 1, 1.0)]
@@ -31,6 +31,6 @@ def test_only_the_top_are_kept(star: Edges) -> None:
     assert adjacency(star, labels, top=1).of(20) == [(0, 500, 500.0)]
 
 
-def test_partitions_without_ties_have_no_neighbours(all_isolated: Edges) -> None:
+def test_partitions_without_ties_have_no_neighbors(all_isolated: Edges) -> None:
     table = adjacency(all_isolated, np.repeat([0, 1], 2_000))
     assert table.of(0) == table.of(1) == []

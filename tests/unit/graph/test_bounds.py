@@ -1,4 +1,4 @@
-"""What may stand as it is, what fits, and where the two part."""
+"""Which communities stand as they are, and which parts fit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIMITS = Limits(max_tokens=600_000)
         (1_980, 60_000, True),
         (1_981, 60_000, False),
         (1_980, 60_001, False),
-        (1_900, 0, False),  # nobody knows how long these are
+        (1_900, 0, False),  # without a text nothing shows that these are light
         (1, 10**9, True),
     ],
 )

@@ -1,4 +1,4 @@
-"""Levels above the partitions are nested, each much smaller, and follow the structure."""
+"""Levels above the partitions are nested, much smaller, and follow the structure."""
 
 from __future__ import annotations
 

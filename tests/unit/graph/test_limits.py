@@ -1,4 +1,4 @@
-"""The three steps together: every bound holds, on awkward graphs too."""
+"""The three steps together: every limit holds, on awkward graphs as well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A partition hands its name to at most one of the next generation, for the best total."""
+"""A partition hands its name to at most one successor, for the best total."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_less_than_half_of_both_is_no_match() -> None:
     assert inherited(old, new, np.array([1000]), np.array([98])).tolist() == [0]
 
 
-def test_partitions_without_a_common_node_begin_anew() -> None:
+def test_partitions_without_a_common_node_begin_a_lineage() -> None:
     none = np.empty(0, dtype=np.int64)
     assert inherited(none, none, np.array([3, 4]), np.array([5])).tolist() == [-1]
     assert inherited(none, none, none, np.array([5, 5])).tolist() == [-1, -1]

@@ -1,4 +1,4 @@
-"""Merging is smallest first, into the neighbour that is more than chance, and has room."""
+"""Small communities merge first, into the neighbor with most beyond chance and room."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_equal_ties_go_to_the_lower_label() -> None:
     assert parts.tolist() == [0, 0, 1, 1, 0]
 
 
-def test_a_full_neighbour_is_passed_over() -> None:
+def test_a_full_neighbor_is_passed_over() -> None:
     edges = undirected(
         6, np.array([0, 0, 1, 2, 4]), np.array([1, 4, 2, 3, 5]), np.array([9.0, 1.0, 1.0, 1.0, 1.0])
     )
@@ -49,7 +49,7 @@ def test_a_full_neighbour_is_passed_over() -> None:
     assert merge(edges, labels, ones(edges), limits).tolist() == [0, 1, 1, 1, 0, 0]
 
 
-def test_tokens_keep_a_neighbour_from_growing() -> None:
+def test_tokens_keep_a_neighbor_from_growing() -> None:
     edges = undirected(3, np.array([0, 1]), np.array([1, 2]))
     limits = Limits(min_nodes=2, max_nodes=3, max_tokens=100)
     cost = np.array([40, 90, 40])

@@ -1,4 +1,4 @@
-"""One pool when it fits; otherwise few even ones along the order given."""
+"""One pool when it fits; otherwise few even ones along an order."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_conductance_is_the_share_that_leaves(two_triangles: Edges) -> None:
     assert conductance(two_triangles, np.arange(6)).tolist() == [1.0] * 6
 
 
-def test_a_graph_without_edges_has_figures_too(all_isolated: Edges) -> None:
+def test_a_graph_without_edges_has_figures(all_isolated: Edges) -> None:
     figures = quality(all_isolated, np.repeat([0, 0, 0, 1], 1_000))
     assert figures.modularity == 0.0
     assert figures.conductance.tolist() == [0.0, 0.0]

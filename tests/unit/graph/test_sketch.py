@@ -1,4 +1,4 @@
-"""Summaries tell how much differs, and never mistake a difference for none."""
+"""Summaries estimate how much differs, and never mistake a difference for none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_equal_hashes_do_not_cancel() -> None:
         assert difference(before, after) == pytest.approx(1_000, rel=0.15)
 
 
-def test_small_numbers_are_told_apart_too() -> None:
+def test_small_numbers_are_told_apart() -> None:
     """Hashes need not be good ones: ids will do, zero among them."""
     ids = np.arange(1_000, dtype=np.uint64)
     assert difference(sketch(ids), sketch(ids[1:])) == 1

@@ -1,4 +1,4 @@
-"""Partitions stay what they were: cut where they were cut before, and moved only for a gain."""
+"""Partitions stay stable: cut along earlier ones, and moved only for a gain."""
 
 import itertools
 from dataclasses import replace
@@ -61,7 +61,7 @@ def test_of_two_homes_that_are_as_good_the_lower_one_is_taken():
     assert parts(found) == {frozenset([0, 2]), frozenset([1, 3, 4])}
 
 
-def test_where_nobody_was_anywhere_the_communities_are_taken_as_they_are():
+def test_a_community_of_new_nodes_only_stands_for_itself():
     none = np.full(4, -1)
     assert parts(staying(np.array([4, 4, 2, 2]), none)) == {frozenset([0, 1]), frozenset([2, 3])}
     assert staying(none[:0], none[:0]).size == 0
@@ -106,7 +106,7 @@ def settled(edges, labels, before, bound=None):
     return steady(edges, labels, before, bound, np.zeros(24, dtype=np.int64), WITHIN)
 
 
-def test_a_gain_that_is_not_worth_it_moves_nobody():
+def test_a_gain_that_is_not_worth_it_moves_no_node():
     before = np.arange(24) // 6
     moved = before.copy()
     moved[5] = 1

@@ -1,4 +1,4 @@
-"""Node weights: gaps are filled by degree, and ranks are by weight then index."""
+"""Node weights: gaps are filled by degree, and ranks follow weight, then index."""
 
 import numpy as np
 
