@@ -108,7 +108,7 @@ async def attempt(
         return FailedJob(graph, error)
     began = perf_counter()
     try:
-        async with jobs.alive(pgs.db, job):
+        async with jobs.stay_alive(pgs.db, job):
             done = await _work(pgs, job, order, on_event)
     except BaseException as error:
         job = _broken(job, error, perf_counter() - began)

@@ -15,8 +15,8 @@ async def clean_up(order: PartitionOrder, tools: PartitionTools) -> None:
     GDS is opened only if a job has died. Raises BusyError when the job is alive.
     """
     keep = order.config.keep_generations
-    if await lease.unreleased(tools.db, order.graph):
-        async with lease.held(tools.db, order.graph, seconds=order.config.lease_s) as own:
+    if await lease.is_unreleased(tools.db, order.graph):
+        async with lease.hold_lease(tools.db, order.graph, seconds=order.config.lease_s) as own:
             await remove_leftovers(order, tools, await tools.open_gds(), own)
     elif await generation.has_surplus(tools.db, order.graph, keep):
         await generation.prune(tools.db, order.graph, keep)

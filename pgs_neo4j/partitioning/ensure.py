@@ -74,7 +74,7 @@ async def _build_or_reuse(
     refuse = order.when_busy == "refuse"
     wait_s = 0.0 if refuse else WAIT_S if current else FIRST_WAIT_S
     try:
-        async with lease.held(
+        async with lease.hold_lease(
             tools.db,
             order.graph,
             seconds=order.config.lease_s,

@@ -12,7 +12,7 @@ from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.lease import Lease, given_up
+from pgs_neo4j.database.lease import Lease, generation_lost
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import membership
 from pgs_neo4j.partitioning.rows import (
@@ -43,7 +43,7 @@ async def begin(db: Database, lease: Lease, generation: str, properties: Row) ->
         properties=properties,
     )
     if not rows:
-        raise given_up(lease.graph)
+        raise generation_lost(lease.graph)
 
 
 async def write_partitions(
@@ -100,7 +100,7 @@ async def _write_rows(
         batch = rows[start : start + PARTITION_BATCH]
         written = await db.write(query, generation=generation, rows=batch)
         if not written or written[0]["written"] != len(batch):
-            raise given_up(graph)
+            raise generation_lost(graph)
 
 
 async def share(
@@ -117,7 +117,7 @@ async def share(
         partitions=list(partition_ids),
     )
     if not rows or rows[0]["shared"] != len(partition_ids):
-        raise given_up(graph)
+        raise generation_lost(graph)
 
 
 async def make_current(db: Database, graph: str, generation: str, properties: Row) -> None:
@@ -133,7 +133,7 @@ async def make_current(db: Database, graph: str, generation: str, properties: Ro
         properties=properties,
     )
     if not rows:
-        raise given_up(graph)
+        raise generation_lost(graph)
 
 
 async def verify(db: Database, generation: str, token: str | None) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.lease import given_up
+from pgs_neo4j.database.lease import generation_lost
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph import weights
@@ -79,7 +79,7 @@ async def write_members(
     async def use(rows: list[Row]) -> None:
         nonlocal attached
         if not rows:
-            raise given_up(graph)
+            raise generation_lost(graph)
         attached += int(rows[0]["attached"])
         on_event(Progressed("partition", attached, len(members.nodes), "nodes written"))
 

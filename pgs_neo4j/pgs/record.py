@@ -15,6 +15,7 @@ from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import (
@@ -174,7 +175,7 @@ async def record_run(
 
 
 async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) -> RunRecord:
-    handle = Handle(keys.new_run_id(), runs.new_holder())
+    handle = Handle(keys.new_run_id(), str(Holder.unique()))
     properties = {
         "question": order.question,
         "mode": order.mode,

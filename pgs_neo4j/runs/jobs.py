@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import platform
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.lease import happens
+from pgs_neo4j.database.heartbeat import keep_beating
+from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.errors import PGSError, UsageError
 
 Outcome = Literal[
@@ -65,7 +65,7 @@ async def begin(db: Database, graph: str) -> Job:
         id=f"j{uuid4().hex[:12]}",
         graph=graph,
         started_at="",
-        holder=f"{platform.node()[:100] or 'unknown host'}, pid {os.getpid()}",
+        holder=str(Holder.of_this_process()),
     )
     rows = await db.write(
         queries.get("runs/merge_jobs"), id=job.id, graph=graph, kind=job.kind, holder=job.holder
@@ -81,17 +81,10 @@ async def tidy(db: Database, graph: str) -> None:
 
 
 @asynccontextmanager
-async def alive(db: Database, job: Job) -> AsyncIterator[None]:
-    """Give signs of life while the body runs."""
-    ended = asyncio.Event()
-    signs = asyncio.create_task(_give_signs(db, job, ended))
-    try:
+async def stay_alive(db: Database, job: Job) -> AsyncIterator[None]:
+    """Give signs of life while the body runs; a sign that fails is skipped."""
+    async with keep_beating(partial(_beat, db, job), first_s=SIGN_S, close_s=CLOSE_S):
         yield
-    finally:
-        # Told, not cancelled: in the middle of a statement that would cost the connection.
-        ended.set()
-        await asyncio.wait({signs}, timeout=CLOSE_S)
-        signs.cancel()
 
 
 async def close(db: Database, job: Job) -> Job:
@@ -139,11 +132,11 @@ async def get(db: Database, job: str) -> Job:
     return _job(rows[0]["job"])
 
 
-async def _give_signs(db: Database, job: Job, ended: asyncio.Event) -> None:
-    while not await happens(ended, SIGN_S):
-        with suppress(PGSError, TimeoutError):
-            async with asyncio.timeout(CLOSE_S):
-                await db.write(queries.get("runs/set_job_signs"), id=job.id)
+async def _beat(db: Database, job: Job) -> float:
+    with suppress(PGSError, TimeoutError):
+        async with asyncio.timeout(CLOSE_S):
+            await db.write(queries.get("runs/set_job_signs"), id=job.id)
+    return SIGN_S
 
 
 def _job(stored: dict[str, Any]) -> Job:

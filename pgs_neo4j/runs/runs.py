@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import platform
-import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.lease import happens
+from pgs_neo4j.database.heartbeat import keep_beating
+from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.errors import BusyError, PGSError, RunLostError, UnknownRunError
 
 SIGN_S = 10.0  # between two signs of life
@@ -60,11 +59,6 @@ class StoredRun:
         """What was asked, as JSON data."""
         found = json.loads(self.properties.get("request") or "{}")
         return dict(found) if isinstance(found, dict) else {}
-
-
-def new_holder() -> str:
-    """A name for this process that is unique for each run, and tells where to look."""
-    return f"{_machine()}, pid {os.getpid()}, {secrets.token_hex(4)}"
 
 
 async def begin(
@@ -122,17 +116,17 @@ async def given_up(db: Database, session_uid: str) -> list[str]:
     rows = await db.read(
         queries.get("runs/read_running_runs"), session=session_uid, silent_s=SILENT_S
     )
-    return [row["id"] for row in rows if row["silent"] or _ended(row["holder"])]
+    return [row["id"] for row in rows if row["silent"] or _has_ended(row["holder"])]
 
 
 async def take_over(db: Database, stored: StoredRun) -> Handle:
     """Become the holder of a run that nobody carries out any more. Raises BusyError."""
     former = str(stored.properties.get("holder", ""))
-    if stored.status == "running" and not stored.silent and not _ended(former):
+    if stored.status == "running" and not stored.silent and not _has_ended(former):
         raise BusyError(
             f"run {stored.id} is still going on ({former}); wait for its end, or stop it first"
         )
-    handle = Handle(stored.id, new_holder())
+    handle = Handle(stored.id, str(Holder.unique()))
     rows = await db.write(
         queries.get("runs/set_run_holders"), run=stored.id, former=former, holder=handle.holder
     )
@@ -172,37 +166,19 @@ async def finish(
 
 @asynccontextmanager
 async def stay_alive(db: Database, handle: Handle) -> AsyncIterator[None]:
-    """Give signs of life all the while; the body is cancelled when the run is ours no more.
+    """Give signs of life while the body runs.
 
-    Raises RunLostError then; the body's own errors come out as they are.
+    The body is canceled and RunLostError is raised when another process has taken the run over.
+    The body's own errors come out as they are.
     """
-    lost = ended = False
-    over = asyncio.Event()
-    try:
-        # A timeout that never ends by itself: a scope that another task can cancel.
-        async with asyncio.timeout(None) as scope:
+    async with keep_beating(partial(_beat, db, handle), first_s=SIGN_S, close_s=END_S):
+        yield
 
-            async def beat() -> None:
-                nonlocal lost
-                while not await happens(over, SIGN_S):
-                    if not await _sign(db, handle):
-                        lost = True
-                        scope.reschedule(asyncio.get_running_loop().time())
-                        return
 
-            beating = asyncio.create_task(beat())
-            try:
-                yield
-                ended = True
-            finally:
-                # Told, not cancelled: in the middle of a statement that costs the connection.
-                over.set()
-                await asyncio.wait({beating}, timeout=END_S)
-                beating.cancel()
-    except TimeoutError:
-        if not lost or ended:
-            raise
-        raise taken_away() from None
+async def _beat(db: Database, handle: Handle) -> float:
+    if not await _sign(db, handle):
+        raise taken_away()
+    return SIGN_S
 
 
 def taken_away() -> RunLostError:
@@ -226,20 +202,7 @@ async def _sign(db: Database, handle: Handle) -> bool:
         return True  # whoever needs the database will hear of it
 
 
-def _ended(holder: str) -> bool:
-    """Whether the holder was a process of this machine that is no more."""
-    machine, _, rest = holder.rpartition(", pid ")
-    number = rest.partition(",")[0]
-    if machine != _machine() or not number.isdigit():
-        return False
-    try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False
-
-
-def _machine() -> str:
-    return platform.node()[:100] or "unknown host"
+def _has_ended(holder: str) -> bool:
+    """Whether a holder was a process of this machine that no longer runs."""
+    process = Holder.parse(holder)
+    return process is not None and process.has_ended()

@@ -89,7 +89,7 @@ async def test_records_outlive_their_generation(pgs: PGS) -> None:
 
 async def test_somebody_elses_job_is_busy(pgs: PGS) -> None:
     await ensure_schema(pgs.db)
-    async with lease.held(pgs.db, "papers", seconds=30) as other:
+    async with lease.hold_lease(pgs.db, "papers", seconds=30) as other:
         with pytest.raises(BusyError, match=other.holder.replace(".", r"\.")):
             await repartition(pgs, "papers")
     (job,) = await list_jobs(pgs.db)
@@ -191,7 +191,7 @@ async def test_a_running_job_gives_signs_of_life(pgs: PGS, monkeypatch: pytest.M
     await ensure_schema(db)
     job = await begin(db, "papers")
     await db.call(AGE, {"id": job.id}, "write")
-    async with jobs.alive(db, job), asyncio.timeout(60):
+    async with jobs.stay_alive(db, job), asyncio.timeout(60):
         while (await get(db, job.id)).silent:
             await asyncio.sleep(0.02)
     assert not (await get(db, job.id)).silent

@@ -14,7 +14,7 @@ import pytest
 
 from pgs_neo4j.database import lease, queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.lease import Lease, held, holder
+from pgs_neo4j.database.lease import Lease, hold_lease, read_holder
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
 
@@ -68,7 +68,7 @@ async def test_twenty_who_want_it_at_once_hold_it_one_after_another(papers: Data
     fences: list[int] = []
 
     async def work() -> None:
-        async with held(papers, "papers", seconds=30, wait_s=PATIENCE_S) as mine:
+        async with hold_lease(papers, "papers", seconds=30, wait_s=PATIENCE_S) as mine:
             inside.append(mine.holder)
             assert inside == [mine.holder]
             fences.append(mine.fence)
@@ -80,7 +80,7 @@ async def test_twenty_who_want_it_at_once_hold_it_one_after_another(papers: Data
         for _ in range(20):
             group.create_task(work())
     assert fences == list(range(fences[0], fences[0] + 20))
-    assert await holder(papers, "papers") is None
+    assert await read_holder(papers, "papers") is None
 
 
 async def test_of_twenty_who_do_not_wait_one_gets_it(papers: Database) -> None:
@@ -88,7 +88,7 @@ async def test_of_twenty_who_do_not_wait_one_gets_it(papers: Database) -> None:
 
     async def work() -> str:
         try:
-            async with held(papers, "papers", seconds=30) as mine:
+            async with hold_lease(papers, "papers", seconds=30) as mine:
                 await taken.wait()
                 return str(mine.fence)
         except BusyError as error:
@@ -101,7 +101,7 @@ async def test_of_twenty_who_do_not_wait_one_gets_it(papers: Database) -> None:
             return sum(task.done() for task in tasks) == 19
 
         await until(nineteen)
-        now = await holder(papers, "papers")
+        now = await read_holder(papers, "papers")
         taken.set()
     answers = [task.result() for task in tasks]
     refused = [answer for answer in answers if not answer.isdigit()]
@@ -112,23 +112,23 @@ async def test_of_twenty_who_do_not_wait_one_gets_it(papers: Database) -> None:
 
 
 async def test_who_holds_it_can_be_asked(papers: Database) -> None:
-    assert await holder(papers, "papers") is None
-    async with held(papers, "papers", seconds=30) as mine:
-        found = await holder(papers, "papers")
+    assert await read_holder(papers, "papers") is None
+    async with hold_lease(papers, "papers", seconds=30) as mine:
+        found = await read_holder(papers, "papers")
         assert found is not None
         assert (found.holder, found.fence) == (mine.holder, mine.fence)
         assert f"pid {os.getpid()}" in found.holder
         assert found.acquired_at < found.expires_at
         assert found.expires_at.endswith("Z")
-    assert await holder(papers, "papers") is None
+    assert await read_holder(papers, "papers") is None
 
 
 async def test_a_lease_that_ran_out_is_taken_over_with_the_next_fence(papers: Database) -> None:
     first = await take(papers, "dead")
     assert not (await take(papers, "next"))["taken"]
     await run_out(papers)
-    assert await holder(papers, "papers") is None
-    async with held(papers, "papers", seconds=30) as mine:
+    assert await read_holder(papers, "papers") is None
+    async with hold_lease(papers, "papers", seconds=30) as mine:
         assert mine.fence == first["fence"] + 1
 
 
@@ -152,11 +152,14 @@ async def test_what_another_graph_builds_is_left_alone(papers: Database) -> None
         {},
         "write",
     )
-    async with held(papers, "papers", seconds=30), held(papers, "other", seconds=30) as other:
+    async with (
+        hold_lease(papers, "papers", seconds=30),
+        hold_lease(papers, "other", seconds=30) as other,
+    ):
         assert other.fence > 0
     assert await statuses(papers) == {"o": "abandoned"}
     await building(papers, "p")
-    async with held(papers, "other", seconds=30):
+    async with hold_lease(papers, "other", seconds=30):
         assert (await statuses(papers))["p"] == "building"
 
 
@@ -168,12 +171,12 @@ async def test_asking_again_after_a_lost_acknowledgement_changes_nothing(papers:
 
 
 async def test_renewal_keeps_it_beyond_its_time(papers: Database) -> None:
-    async with held(papers, "papers", seconds=0.9) as mine:
-        first = await holder(papers, "papers")
+    async with hold_lease(papers, "papers", seconds=0.9) as mine:
+        first = await read_holder(papers, "papers")
         assert first is not None
 
         async def renewed_beyond() -> bool:
-            now = await holder(papers, "papers")
+            now = await read_holder(papers, "papers")
             assert now is not None
             assert now.fence == mine.fence
             return now.acquired_at == first.acquired_at and now.expires_at[:19] > (
@@ -187,7 +190,7 @@ async def test_a_lost_lease_ends_the_body(papers: Database) -> None:
     ended: list[str] = []
 
     async def work() -> None:
-        async with held(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=0.6):
             await run_out(papers)
             await take(papers, "next")
             try:
@@ -202,27 +205,27 @@ async def test_a_lost_lease_ends_the_body(papers: Database) -> None:
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
-    found = await holder(papers, "papers")
+    found = await read_holder(papers, "papers")
     assert found is not None
     assert found.holder == "next"  # and was not released by the one that lost it
 
 
 async def test_a_lease_that_ran_out_but_was_not_taken_goes_on(papers: Database) -> None:
-    async with held(papers, "papers", seconds=0.6) as mine:
+    async with hold_lease(papers, "papers", seconds=0.6) as mine:
         await run_out(papers)
 
         async def renewed() -> bool:
-            return await holder(papers, "papers") is not None
+            return await read_holder(papers, "papers") is not None
 
         await until(renewed)
-        found = await holder(papers, "papers")
+        found = await read_holder(papers, "papers")
         assert found is not None
         assert found.fence == mine.fence
 
 
 async def test_a_lease_node_that_was_purged_is_lost(papers: Database) -> None:
     with pytest.raises(LeaseLostError):
-        async with held(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=0.6):
             await papers.call("MATCH (l:PgsLease) DELETE l", {}, "write")
             await asyncio.sleep(PATIENCE_S)
 
@@ -241,7 +244,7 @@ async def test_a_database_that_stays_away_ends_the_body_when_the_time_is_over(
 
     monkeypatch.setattr(Database, "write", away)
     with pytest.raises(DatabaseUnavailableError, match="could not be reached"):
-        async with held(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=0.6):
             await asyncio.sleep(PATIENCE_S)
     assert len(tries) >= 2
 
@@ -260,13 +263,13 @@ async def test_a_database_that_is_away_for_a_moment_costs_nothing(
         return await write(self, query, **params)
 
     monkeypatch.setattr(Database, "write", away_once)
-    async with held(papers, "papers", seconds=3) as mine:
+    async with hold_lease(papers, "papers", seconds=3) as mine:
 
         async def renewed() -> bool:
             return len(tries) >= 3
 
         await until(renewed)
-        found = await holder(papers, "papers")
+        found = await read_holder(papers, "papers")
         assert found is not None
         assert (found.holder, found.fence) == (mine.holder, mine.fence)
 
@@ -277,7 +280,7 @@ async def test_a_cancellation_from_outside_stays_one_and_the_lease_is_given_back
     inside = asyncio.Event()
 
     async def work() -> None:
-        async with held(papers, "papers", seconds=30):
+        async with hold_lease(papers, "papers", seconds=30):
             inside.set()
             await asyncio.sleep(PATIENCE_S)
 
@@ -287,14 +290,14 @@ async def test_a_cancellation_from_outside_stays_one_and_the_lease_is_given_back
     with pytest.raises(asyncio.CancelledError):
         await task
     assert task.cancelled()
-    assert await holder(papers, "papers") is None
+    assert await read_holder(papers, "papers") is None
 
 
 async def test_a_cancellation_from_outside_wins_over_the_loss(papers: Database) -> None:
     cleaning = asyncio.Event()
 
     async def work() -> None:
-        async with held(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=0.6):
             await run_out(papers)
             await take(papers, "next")
             try:
@@ -314,7 +317,7 @@ async def test_a_cancellation_from_outside_wins_over_the_loss(papers: Database) 
 
 async def test_an_error_of_the_body_wins_over_the_loss(papers: Database) -> None:
     with pytest.raises(ZeroDivisionError):
-        async with held(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=0.6):
             await run_out(papers)
             await take(papers, "next")
             try:
@@ -325,14 +328,14 @@ async def test_an_error_of_the_body_wins_over_the_loss(papers: Database) -> None
 
 async def test_a_timeout_of_the_body_is_its_own(papers: Database) -> None:
     with pytest.raises(TimeoutError):
-        async with held(papers, "papers", seconds=30), asyncio.timeout(0.01):
+        async with hold_lease(papers, "papers", seconds=30), asyncio.timeout(0.01):
             await asyncio.sleep(PATIENCE_S)
-    assert await holder(papers, "papers") is None
+    assert await read_holder(papers, "papers") is None
 
 
 async def test_a_body_that_ends_well_despite_the_loss_has_ended_well(papers: Database) -> None:
     async def work() -> str:
-        async with held(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=0.6):
             await run_out(papers)
             await take(papers, "next")
             with suppress(asyncio.CancelledError):
@@ -347,7 +350,7 @@ async def test_waiting_is_told_once_and_ends_with_the_lease(papers: Database) ->
     release = asyncio.Event()
 
     async def first() -> Lease:
-        async with held(papers, "papers", seconds=30) as mine:
+        async with hold_lease(papers, "papers", seconds=30) as mine:
             await release.wait()
             return mine
 
@@ -356,13 +359,15 @@ async def test_waiting_is_told_once_and_ends_with_the_lease(papers: Database) ->
             told.append(message)
             asyncio.get_running_loop().call_later(0.5, release.set)
 
-        async with held(papers, "papers", seconds=30, wait_s=PATIENCE_S, on_wait=heard) as mine:
+        async with hold_lease(
+            papers, "papers", seconds=30, wait_s=PATIENCE_S, on_wait=heard
+        ) as mine:
             return mine
 
     holding = asyncio.create_task(first())
 
     async def is_held() -> bool:
-        return await holder(papers, "papers") is not None
+        return await read_holder(papers, "papers") is not None
 
     await until(is_held)
     later = await second()
@@ -375,7 +380,7 @@ async def test_waiting_is_told_once_and_ends_with_the_lease(papers: Database) ->
 async def test_waiting_ends_when_its_time_is_over(papers: Database) -> None:
     await take(papers, "somebody")
     with pytest.raises(BusyError, match=r"another job \(somebody\) since .* UTC; try again"):
-        async with held(papers, "papers", seconds=30, wait_s=0.3):
+        async with hold_lease(papers, "papers", seconds=30, wait_s=0.3):
             raise AssertionError
 
 
@@ -384,7 +389,7 @@ async def test_a_cancelled_wait_leaves_the_holder_alone(papers: Database) -> Non
     waiting = asyncio.Event()
 
     async def work() -> None:
-        async with held(
+        async with hold_lease(
             papers, "papers", seconds=30, wait_s=PATIENCE_S, on_wait=lambda _: waiting.set()
         ):
             raise AssertionError
@@ -394,7 +399,7 @@ async def test_a_cancelled_wait_leaves_the_holder_alone(papers: Database) -> Non
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    found = await holder(papers, "papers")
+    found = await read_holder(papers, "papers")
     assert found is not None
     assert found.holder == "somebody"
 
@@ -412,14 +417,14 @@ async def test_a_lease_whose_acquirer_never_heard_of_it_is_given_back(
 
     monkeypatch.setattr(Database, "write", unheard)
     with pytest.raises(DatabaseUnavailableError):
-        async with held(papers, "papers", seconds=30):
+        async with hold_lease(papers, "papers", seconds=30):
             raise AssertionError
-    assert await holder(papers, "papers") is None
+    assert await read_holder(papers, "papers") is None
 
 
 async def test_a_graph_that_is_not_there_has_no_lease(papers: Database) -> None:
     with pytest.raises(DatabaseError, match="graph nothing was removed meanwhile"):
-        async with held(papers, "nothing", seconds=30):
+        async with hold_lease(papers, "nothing", seconds=30):
             raise AssertionError
     _, rows = await papers.call("MATCH (l:PgsLease) RETURN count(l) AS found", {}, "read")
     assert rows[0]["found"] == 0
@@ -436,7 +441,7 @@ async def test_an_acquirer_that_waited_for_the_lock_judges_by_the_time_it_got_it
         asking = asyncio.create_task(take(papers, "next"))
 
         async def ran_out() -> bool:
-            return await holder(papers, "papers") is None
+            return await read_holder(papers, "papers") is None
 
         await until(ran_out)
         assert not asking.done()
@@ -453,7 +458,7 @@ from pgs_neo4j.database.lease import held
 async def main():
     async with connection.connect(sys.argv[1], sys.argv[2], sys.argv[3] or None) as opened:
         try:
-            async with held(opened, "papers", seconds=1.0):
+            async with hold_lease(opened, "papers", seconds=1.0):
                 print("held", flush=True)
                 await asyncio.sleep(60)
         except LeaseLostError:
@@ -475,13 +480,13 @@ async def test_a_holder_that_was_stopped_past_its_time_notices(papers: Database,
         process.send_signal(signal.SIGSTOP)
 
         async def ran_out() -> bool:
-            return await holder(papers, "papers") is None
+            return await read_holder(papers, "papers") is None
 
         await until(ran_out)
-        async with held(papers, "papers", seconds=30) as mine:
+        async with hold_lease(papers, "papers", seconds=30) as mine:
             process.send_signal(signal.SIGCONT)
             assert await process.stdout.readline() == b"lost\n"
-            found = await holder(papers, "papers")
+            found = await read_holder(papers, "papers")
             assert found is not None
             assert found.holder == mine.holder
         assert await process.wait() == 0

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from pgs_neo4j.database.holder import Holder, this_machine
 from pgs_neo4j.errors import (
     BudgetError,
     BusyError,
@@ -19,7 +20,6 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Completion, SweepStatus, Usage
-from pgs_neo4j.runs import runs
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count
 
@@ -254,11 +254,10 @@ async def test_a_dead_process_of_this_machine_is_noticed_at_once(engine, db):
     run = (await only_run(db))["id"]
     ended = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await ended.wait()
-    machine = runs.new_holder().partition(", pid ")[0]
     query = (
         "MATCH (r:PgsRun) SET r.status = 'running', r.holder = $holder, r.updated_at = datetime()"
     )
-    await db.call(query, {"holder": f"{machine}, pid {ended.pid}, 00"}, "write")
+    await db.call(query, {"holder": str(Holder(this_machine(), ended.pid, "0a1b2c3d"))}, "write")
     answering(engine, contract_reply)
     assert (await engine.resume(run)).coverage.exhausted
 
