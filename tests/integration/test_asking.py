@@ -418,14 +418,14 @@ async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, mon
     from pgs_neo4j.errors import DatabaseTimeoutError
     from pgs_neo4j.sweeping import members as read
 
-    members = read.members
+    read_members = read.read_members
 
     async def slow(db, partition, *args):
         if partition.id == 2:
             raise DatabaseTimeoutError("no answer within 1 s")
-        return await members(db, partition, *args)
+        return await read_members(db, partition, *args)
 
-    monkeypatch.setattr(read, "members", slow)
+    monkeypatch.setattr(read, "read_members", slow)
     answer = await engine.execute("Begin", graph="papers")
     assert answer.coverage.nodes_read == 122
     assert [s.status for s in answer.sweeps if s.partition == 2] == [SweepStatus.FAILED]

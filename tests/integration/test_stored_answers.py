@@ -13,7 +13,6 @@ from pgs_neo4j.events import Warned
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import SweepStatus, Usage
-from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.runs import runs
 from pgs_neo4j.runs.sweeps import unsynthesized
 from pgs_neo4j.runs.verdicts import located
@@ -380,7 +379,7 @@ async def test_a_run_that_is_cancelled_after_its_answer_was_recorded_stays_compl
         asyncio.current_task().cancel()
         return done
 
-    monkeypatch.setattr(pipeline.runs, "finish", cancelled)
+    monkeypatch.setattr(runs, "finish", cancelled)
     with pytest.raises(asyncio.CancelledError):
         await asyncio.create_task(engine.execute("Why?"))
     stored = await last_run(db)

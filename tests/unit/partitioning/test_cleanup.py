@@ -58,8 +58,8 @@ class Site:
             self.dropped.append(owner)
             return []
 
-        monkeypatch.setattr(lease, "held", held)
-        monkeypatch.setattr(lease, "unreleased", unreleased)
+        monkeypatch.setattr(lease, "hold_lease", held)
+        monkeypatch.setattr(lease, "is_unreleased", unreleased)
         monkeypatch.setattr(cleanup, "drop_leftovers", drop)
 
 

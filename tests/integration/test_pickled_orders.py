@@ -1,0 +1,109 @@
+"""Every order of a run can be sent to another process: pickled and read back, it is equal."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.checking.check import CheckOrder
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.events import ignore
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.partitioning.order import PartitionOrder
+from pgs_neo4j.pgs import idempotency, pipeline, record, waves
+from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate
+from pgs_neo4j.sweeping.sweep import sweep_partition
+from pgs_neo4j.synthesis.order import SynthesisOrder
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+
+PLAIN = (str, int, float, bool, type(None))
+STEPS = (
+    (idempotency.pipeline, "execute"),
+    (record, "ensure_partitions"),
+    (waves, "sweep_partition"),
+    (pipeline, "check_reports"),
+    (pipeline, "write_synthesis"),
+)
+
+
+@pytest.fixture
+def orders(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every order that a step of a run was given, in turn."""
+    given: list[Any] = []
+
+    def listen(step: Any) -> Any:
+        async def heard(order: Any, *rest: Any, **options: Any) -> Any:
+            given.append(order)
+            return await step(order, *rest, **options)
+
+        return heard
+
+    for module, name in STEPS:
+        monkeypatch.setattr(module, name, listen(getattr(module, name)))
+    return given
+
+
+def leaves(value: Any) -> list[Any]:
+    """The values that an order is made of."""
+    if isinstance(value, PGSConfig):
+        return [leaf for name in PGSConfig.model_fields for leaf in leaves(getattr(value, name))]
+    if is_dataclass(value):
+        return [leaf for part in fields(value) for leaf in leaves(getattr(value, part.name))]
+    if isinstance(value, dict):
+        return [leaf for pair in value.items() for item in pair for leaf in leaves(item)]
+    if isinstance(value, tuple | list | frozenset):
+        return [leaf for item in value for leaf in leaves(item)]
+    return [value]
+
+
+async def test_every_order_of_a_run_is_read_back_equal(
+    endpoint: Endpoint, db: Database, orders: list[Any]
+) -> None:
+    async with engine_on_papers(endpoint, db, embedder="hashing", max_flag_sweeps=2) as engine:
+        await engine.execute("What holds?", graph="papers", max_sweep_partitions=2)
+        await engine.execute("What is missing?", graph="papers", mode="continue")
+    kinds = Counter(type(order) for order in orders)
+    assert kinds[RunOrder] == kinds[PartitionOrder] == 2
+    assert kinds[CheckOrder] == kinds[SynthesisOrder] == 2
+    assert kinds[SweepOrder] >= 4
+    for order in orders:
+        again = pickle.loads(pickle.dumps(order))
+        assert again == order
+        if hasattr(order, "config"):
+            assert again.config.model_fields_set == order.config.model_fields_set
+        assert all(isinstance(leaf, PLAIN) for leaf in leaves(order)), type(order)
+
+
+async def test_a_sweep_order_and_tools_of_another_process_make_the_same_prompt(
+    endpoint: Endpoint, db: Database, orders: list[Any]
+) -> None:
+    async with engine_on_papers(endpoint, db) as engine:
+        await engine.execute("What holds?", graph="papers")
+        first = next(order for order in orders if isinstance(order, SweepOrder))
+        recorded: list[tuple[str, str]] = []
+
+        async def note(order: SweepOrder, *_: Any) -> None:
+            recorded.append((order.run, order.holder))
+
+        llm = ScriptedLLM()
+        tools = SweepTools(
+            db=db,
+            llm=llm,
+            calls=engine._core.calls(first.config),
+            replies=None,
+            on_event=ignore,
+            record=note,
+            gate=new_gate(),
+        )
+        sweep = (await sweep_partition(pickle.loads(pickle.dumps(first)), tools)).sweep
+        assert sweep.nodes_read == first.nodes_wanted
+        assert recorded == [(first.run, first.holder)]
+        sent = [prompt for prompt in engine.sweep_llm.prompts if prompt.task == "sweep"]
+        assert llm.prompts[0] in sent
