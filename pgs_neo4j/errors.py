@@ -1,15 +1,15 @@
 """Every error the package raises.
 
     PGSError
-    ├── UsageError                  what was asked for cannot be done as asked
+    ├── UsageError                  the request itself must change
     │   ├── ConfigError             a setting or parameter is unknown or out of range
     │   ├── MappingError            a graph mapping is malformed or matches nothing
     │   ├── EmptyGraphError         the graph has no node to read
-    │   ├── QuestionError           the question is empty, too long, or no text
+    │   ├── QuestionError           the question is empty, over-long, or not text
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
-    │   ├── IdempotencyError        the key was used for another request
+    │   ├── IdempotencyError        the key belongs to another request
     │   └── InputFileError          a file to load is missing or malformed
     ├── DatabaseError               Neo4j, GDS, or the local server
     │   ├── DatabaseUnavailableError
@@ -18,19 +18,19 @@
     │   ├── DatabaseMemoryError     a statement needs more memory than the server has
     │   ├── DatabaseVersionError
     │   ├── QueryError              a statement was refused
-    │   ├── RunLostError            a run was deleted, or is carried out by somebody else
+    │   ├── RunLostError            a run was deleted or taken over by another process
     │   ├── GDSError                a GDS procedure failed
     │   │   ├── GDSMissingError
-    │   │   └── GDSMemoryError      the projection would not fit
+    │   │   └── GDSMemoryError      the projection would not fit into memory
     │   └── LocalServerError        the managed local server
-    │       ├── ArtifactError       a jar could not be fetched or has the wrong checksum
+    │       ├── ArtifactError       a jar cannot be fetched or has the wrong checksum
     │       ├── JavaMissingError
     │       └── ServerStartError
-    ├── BusyError                   somebody else is at this graph, or at this run
-    │   └── LeaseLostError          somebody else took over while this job stood still
-    ├── StoppedError                a bound was reached before there was anything to answer from
+    ├── BusyError                   another process works on this graph or run
+    │   └── LeaseLostError          another job took over while this one was suspended
+    ├── StoppedError                a limit was reached before anything was read
     │   ├── BudgetError             calls, tokens, or cost
-    │   └── DeadlineError           the time of the whole run
+    │   └── DeadlineError           the time limit of the whole run
     └── ModelError                  a language or embedding model
         ├── ModelUnavailableError
         ├── ModelAuthError
@@ -39,10 +39,10 @@
         ├── ModelOutputError        the reply was malformed or cut off
         ├── PromptTooLongError      the prompt exceeds the model's context
         ├── EmbeddingError          wrong dimensions or no vector
-        └── AllSweepsFailedError    no partition could be read; says why for each
+        └── AllSweepsFailedError    no partition could be read
 
-Each message is one sentence that says what happened and what to do. Messages never
-contain a password, a key, or the question.
+Each message is one sentence that says what happened and what to do. No message contains a
+password, a key, or the question.
 """
 
 from __future__ import annotations
@@ -53,19 +53,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pgs_neo4j.model import Usage
 
-LISTED = 3  # reasons, and partitions for each, that a message names
+LISTED = 3  # reasons named in a message, and partitions named for each
 
 
 class PGSError(Exception):
-    """Root of every error of this package."""
+    """Base class of all errors of this package."""
 
 
 class UsageError(PGSError):
-    """The request itself has to change before it can succeed."""
+    """The request itself must change before it can succeed."""
 
 
 class ConfigError(UsageError):
-    """A setting is unknown, malformed, or out of range; the message names it."""
+    """A setting is unknown, malformed, or out of range.
+
+    The message names the setting.
+    """
 
 
 class MappingError(UsageError):
@@ -73,31 +76,34 @@ class MappingError(UsageError):
 
 
 class EmptyGraphError(UsageError):
-    """The graph holds no node, so there is nothing to partition or read."""
+    """The graph has no nodes to partition or read."""
 
 
 class QuestionError(UsageError):
-    """The question is empty, too long, or no text."""
+    """The question is empty, over-long, or not text."""
 
 
 class UnknownGraphError(UsageError):
-    """No graph of that name is stored in this database."""
+    """This database stores no graph of that name."""
 
 
 class UnknownSessionError(UsageError):
-    """No session of that id is stored in this database."""
+    """This database stores no session of that id."""
 
 
 class UnknownRunError(UsageError):
-    """No run of that id is stored in this database."""
+    """This database stores no run of that id."""
 
 
 class IdempotencyError(UsageError):
-    """The idempotency key was given before, with another request."""
+    """The idempotency key was used before, with another request."""
 
 
 class InputFileError(UsageError):
-    """A file is missing, unreadable, or malformed; the message names line or key."""
+    """A file is missing, unreadable, or malformed.
+
+    The message names the line or the key.
+    """
 
 
 class DatabaseError(PGSError):
@@ -105,11 +111,11 @@ class DatabaseError(PGSError):
 
 
 class DatabaseUnavailableError(DatabaseError):
-    """The database could not be reached, or went away."""
+    """The database could not be reached, or the connection was lost."""
 
 
 class DatabaseAuthError(DatabaseError):
-    """The database refused the credentials or the right to do this."""
+    """The database refused the credentials, or the user lacks a permission."""
 
 
 class DatabaseTimeoutError(DatabaseError):
@@ -125,11 +131,11 @@ class DatabaseVersionError(DatabaseError):
 
 
 class QueryError(DatabaseError):
-    """A statement was refused by the database."""
+    """The database refused a statement."""
 
 
 class RunLostError(DatabaseError):
-    """A run or its partitions were deleted, or another process carries the run on."""
+    """A run or its partitions were deleted, or another process resumed it."""
 
 
 class GDSError(DatabaseError):
@@ -145,11 +151,11 @@ class GDSMemoryError(GDSError):
 
 
 class LocalServerError(DatabaseError):
-    """The managed local server cannot do what was asked."""
+    """The managed local server cannot do what was requested."""
 
 
 class ArtifactError(LocalServerError):
-    """A pinned artifact could not be fetched, stored, or has the wrong checksum."""
+    """A pinned artifact is unavailable or has the wrong checksum."""
 
 
 class JavaMissingError(LocalServerError):
@@ -157,35 +163,47 @@ class JavaMissingError(LocalServerError):
 
 
 class ServerStartError(LocalServerError):
-    """The server process did not come up; the message quotes its log."""
+    """The server process did not start; the message quotes its log."""
 
 
 class BusyError(PGSError):
-    """Somebody else repartitions this graph or carries out this run; the message says who."""
+    """Another process is repartitioning this graph or executing this run.
+
+    The message names that process.
+    """
 
 
 class LeaseLostError(BusyError):
-    """The lease ran out while this job stood still, and what it was building is given up."""
+    """The lease expired while this job was suspended.
+
+    Another job has it, so the work of this one is discarded.
+    """
 
 
 class StoppedError(PGSError):
-    """A bound was reached before there was anything to answer from; what was bought stays."""
+    """A limit was reached before anything could be answered.
+
+    Replies that were paid for are kept.
+    """
 
 
 class BudgetError(StoppedError):
-    """A call would cross the bound on calls, tokens, or cost, so it was not made."""
+    """A call could exceed the limit on calls, tokens, or cost.
+
+    It was not made.
+    """
 
 
 class DeadlineError(StoppedError):
-    """The time that the whole run may take is over."""
+    """The time limit of the whole run is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A failure that is worth another try.
+    """How to retry a failed call.
 
-    After ``wait_s`` if the endpoint named a time, at most ``tries`` times for this kind of
-    failure (None: until the deadline).
+    Wait ``wait_s`` seconds if the endpoint named a time. Try at most ``tries`` times for this
+    kind of failure; None means until the deadline.
     """
 
     wait_s: float | None = None
@@ -193,9 +211,10 @@ class Retry:
 
 
 class ModelError(PGSError):
-    """A language or embedding model failed; with ``retry`` another try may succeed.
+    """A language or embedding model failed.
 
-    ``usage`` is what the failed call has cost, none where it was refused; None: nobody knows.
+    With ``retry``, another attempt may succeed. ``usage`` is the cost of the failed call: an empty
+    ``Usage`` if the call was refused, None if its cost is unknown.
     """
 
     def __init__(
@@ -227,37 +246,40 @@ class ModelOutputError(ModelError):
 
 
 class PromptTooLongError(ModelError):
-    """The prompt exceeds the model's context; smaller ones may be read."""
+    """The prompt exceeds the model's context; a smaller one may fit."""
 
 
 class EmbeddingError(ModelError):
-    """An embedding is missing or has other dimensions than the graph's."""
+    """An embedding is missing, or its dimensions differ from the graph's."""
 
 
 class AllSweepsFailedError(ModelError):
-    """Every sweep of a run failed; ``reasons`` maps partition id to the cause."""
+    """Every sweep of a run failed.
+
+    ``reasons`` maps each partition id to its cause.
+    """
 
     def __init__(self, reasons: dict[int, str]) -> None:
         self.reasons = reasons
         sweeps = "the only sweep" if len(reasons) == 1 else f"all {len(reasons):,} sweeps"
         super().__init__(
-            f"{sweeps} failed ({_by_reason(reasons)}), so nothing counts as read; fix the cause, "
-            "and 'pgs resume' goes on"
+            f"{sweeps} failed ({_by_reason(reasons)}), so nothing was read; fix the cause, then "
+            "continue with 'pgs resume'"
         )
 
 
 def _by_reason(reasons: dict[int, str]) -> str:
-    """Each reason once, the most frequent first, with the first few partitions it holds for."""
+    """Each reason once, the most frequent first, with the first few partitions."""
     partitions: dict[str, list[int]] = {}
     for partition, reason in reasons.items():
         partitions.setdefault(reason, []).append(partition)
-    ranked = sorted(partitions.items(), key=lambda each: -len(each[1]))
-    listed = [f"{_named(found)}: {reason}" for reason, found in ranked[:LISTED]]
-    more = sum(len(found) for _, found in ranked[LISTED:])
+    ranked = sorted(partitions.items(), key=lambda entry: -len(entry[1]))
+    listed = [f"{_names(numbers)}: {reason}" for reason, numbers in ranked[:LISTED]]
+    more = sum(len(numbers) for _, numbers in ranked[LISTED:])
     return "; ".join([*listed, f"{more:,} more for other reasons"] if more else listed)
 
 
-def _named(partitions: list[int]) -> str:
-    named = ", ".join(f"P{number}" for number in partitions[:LISTED])
+def _names(partitions: list[int]) -> str:
+    names = ", ".join(f"P{number}" for number in partitions[:LISTED])
     more = len(partitions) - LISTED
-    return f"{named} and {more:,} more" if more > 0 else named
+    return f"{names} and {more:,} more" if more > 0 else names

@@ -1,4 +1,4 @@
-"""The events that the engine sends while it works: one frozen dataclass each.
+"""The engine's progress events, one frozen dataclass each.
 
 The CLI, callbacks, and servers read the same events. The engine calls an event callback in its own
 task, so the callback must return quickly. ``kind`` names an event in serial forms and never
@@ -26,7 +26,10 @@ class PhaseStarted:
 
 @dataclass(frozen=True, slots=True)
 class PhaseFinished:
-    """A phase ended after ``seconds`` of wall time; ``detail`` is one line for people."""
+    """A phase ended after ``seconds`` of wall time.
+
+    ``detail`` is one line for people.
+    """
 
     kind: ClassVar[str] = "phase_finished"
     phase: Phase

@@ -1,4 +1,4 @@
-"""An answer as Markdown, JSON, a page, or a notebook cell. Pure, no I/O, no clock."""
+"""Answers as Markdown, JSON, page, or notebook cell. Pure, no clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of checked absences: who reports each one, and where it was seen."""
+"""The table of checked absences, their reporters, and their sightings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ MARKS = {REPORTS: "reports it missing", READ: "found, read", UNREAD: "found, not
 def absence_table(
     absences: Sequence[CheckedAbsence], nodes: Register, linked: Collection[int]
 ) -> Html:
-    """All checked absences, with a column for each partition that reports or contains one.
+    """All checked absences.
 
-    ``linked`` are the partitions that have a place on the page.
+    Each partition that reports or contains one has a column. ``linked`` are the partitions that
+    have a place on the page.
     """
     if not absences:
         return element("p", "No absence was reported.", class_="note")

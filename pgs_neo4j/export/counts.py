@@ -33,8 +33,8 @@ def misquote_count(answer: Answer) -> int:
 
 def invalid_citation_count(answer: Answer) -> int:
     """Distinct citations of the answer that resolve to no node."""
-    invalid = (each for each in answer.synthesis.citations if not each.valid)
-    return len({(each.partition, each.alias) for each in invalid})
+    citations = answer.synthesis.citations
+    return len({(cited.partition, cited.alias) for cited in citations if not cited.valid})
 
 
 def alias_partition(absence: CheckedAbsence) -> int:
@@ -42,7 +42,7 @@ def alias_partition(absence: CheckedAbsence) -> int:
 
     0 if no partition reports the absence in these words.
     """
-    same = (each.partition for each in absence.reported if each.text == absence.text)
+    same = (stated.partition for stated in absence.reported if stated.text == absence.text)
     return next(same, 0)
 
 

@@ -1,4 +1,4 @@
-"""The values to export: an answer, its cited nodes, and the partitions around it."""
+"""The values to export: an answer, its cited nodes, its partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events as plain data, for callers that send them on: server-sent events, logs, tools."""
+"""Events as plain data for servers, logs, and tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgs_neo4j.text.json_data import Json, plain_data
 
 
 def event_data(event: Event, run: str | None = None) -> Json:
-    """An event as JSON data: its ``kind``, the id of its run, and its fields.
+    """An event as JSON data: kind, run, and fields.
 
     ``run`` is None for what happens outside a run. Routings and sweeps have the keys of
     ``pgs export``. Text comes as the model or the graph gave it: ``json_text`` makes it safe.
@@ -22,13 +22,14 @@ def event_data(event: Event, run: str | None = None) -> Json:
             return {**head, "routing": plain_data(routing)}
         case SweepFinished(sweep):
             return {**head, "sweep": sweep_data(sweep)}
-    return {**head, **{each.name: plain_data(getattr(event, each.name)) for each in fields(event)}}
+    names = (field.name for field in fields(event))
+    return {**head, **{name: plain_data(getattr(event, name)) for name in names}}
 
 
 def data_listener(send: Callable[[Json], None]) -> OnEvent:
-    """An event callback that passes every event of one call to ``send`` as plain data.
+    """An event callback that passes each event to ``send`` as data.
 
-    Events before the run is recorded have no run id.
+    It serves one call of the engine. Events before the run is recorded have no run id.
     """
     run: str | None = None
 

@@ -1,4 +1,4 @@
-"""Word an answer's figures and notes once for terminal, Markdown, page, and notebook."""
+"""Word an answer's figures and notes once for all its forms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def coverage_line(coverage: Coverage) -> str:
 
 
 def sweeps_line(sweeps: Sequence[Sweep]) -> str:
-    """What one run read: ``3 partitions swept, 1 of them because of flags; 90 nodes read``."""
+    """The reading of one run.
+
+    ``3 partitions swept, 1 of them because of flags; 90 nodes read``
+    """
     count = Counter(sweep.status for sweep in sweeps)
     swept = [sweep for sweep in sweeps if sweep.status is not SweepStatus.UNREAD]
     flagged = sum(sweep.wave > 1 for sweep in swept)
@@ -38,7 +41,7 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
 
 
 def problems_line(answer: Answer) -> str:
-    """Unsupported findings, misquotes, and invalid citations; empty if there are none."""
+    """Unsupported findings, misquotes, and invalid citations; else empty."""
     unsupported, total = counts.unsupported_count(answer), counts.finding_count(answer)
     misquotes, invalid = counts.misquote_count(answer), counts.invalid_citation_count(answer)
     listed = (
@@ -72,7 +75,7 @@ def cost_line(cost: float | None) -> str:
 
 
 def timing_line(phases: Mapping[str, float]) -> str:
-    """The total and its phases: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
+    """Total and phases: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
     order = [name for name in PHASES if name in phases]
     order += [name for name in phases if name not in (*PHASES, "total")]
     listed = ", ".join(f"{one_line(name, 40)} {seconds(phases[name])}" for name in order)
@@ -81,7 +84,7 @@ def timing_line(phases: Mapping[str, float]) -> str:
 
 
 def area_line(area: Area) -> str:
-    """A partition in one line: ``P4: ammonia, catalysis; 40 of 40 nodes read``."""
+    """A partition: ``P4: ammonia, catalysis; 40 of 40 nodes read``."""
     keywords = one_line(", ".join(area.keywords), 160)
     pool = "pool; " if area.pool else ""
     failed = "; its sweep failed" if area.state is AreaState.FAILED else ""
@@ -92,7 +95,7 @@ def area_line(area: Area) -> str:
 
 
 def figures(answer: Answer) -> list[tuple[str, str]]:
-    """Coverage, usage, cost, time, and where they are recorded, as labels and texts."""
+    """Coverage, usage, cost, time, and ids, as labels and texts."""
     rows = [
         ("Coverage", f"{coverage_line(answer.coverage)} in this session"),
         ("This run", sweeps_line(answer.sweeps)),

@@ -27,7 +27,7 @@ from pgs_neo4j.text.mentions import distinct
 
 
 def to_json(document: Document) -> str:
-    """Render a document as JSON text; parsing it gives every text back unchanged."""
+    """Render a document as JSON text, from which texts parse back unchanged."""
     return json_text(
         {
             **answer_data(document.answer, document.areas),
@@ -66,7 +66,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         },
         "checked_absences": [_absence(absence) for absence in checks.absences],
         "flags": [_flag(flag) for flag in checks.flags],
-        "converging_findings": [_convergence(each) for each in checks.convergences],
+        "converging_findings": [_convergence(met) for met in checks.convergences],
         "sweeps": [sweep_data(sweep, keywords.get(sweep.partition, ())) for sweep in answer.sweeps],
         "routing": plain_data(answer.routing),
         "coverage": coverage_data(answer.coverage),
@@ -84,7 +84,7 @@ def coverage_data(coverage: Coverage) -> Json:
 
 
 def citations_data(citations: Sequence[Citation]) -> list[Json]:
-    """Citations with the key and title of their nodes, null for invalid ones."""
+    """Citations with their nodes' key and title, null for invalid ones."""
     names = ("partition", "alias", "node", "title", "valid")
     return [{name: getattr(citation, name) for name in names} for citation in citations]
 
@@ -113,12 +113,12 @@ def sweep_data(sweep: Sweep, keywords: Sequence[str] = ()) -> Json:
 def _report(report: Report) -> Json:
     return {
         "domain_state": report.domain_state,
-        "findings": [_finding(each) for each in report.findings],
+        "findings": [_finding(finding) for finding in report.findings],
         "flags": [
-            {"text": each.text, "target": each.target, "citations": citations_data(each.citations)}
-            for each in report.flags
+            {"text": flag.text, "target": flag.target, "citations": citations_data(flag.citations)}
+            for flag in report.flags
         ],
-        "absences": [each.text for each in report.absences],
+        "absences": [absence.text for absence in report.absences],
     }
 
 
@@ -141,7 +141,7 @@ def _absence(absence: CheckedAbsence) -> Json:
         "searched": absence.searched,
         "method": absence.method,
         "count": absence.count,
-        "sightings": [_sighting(each) for each in absence.sightings],
+        "sightings": [_sighting(sighting) for sighting in absence.sightings],
     }
 
 

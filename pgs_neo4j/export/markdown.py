@@ -145,7 +145,7 @@ def _name(citation: Citation) -> str:
 
 
 def _bullet(text: str, partition: int) -> str:
-    """A bullet of a partition's report on one line, with emphasis and qualified aliases."""
+    """A report's bullet on one line, with emphasis and qualified aliases."""
     parts = []
     for piece in pieces(one_line(text), partition):
         if isinstance(piece, str):

@@ -1,4 +1,4 @@
-"""HTML and SVG by construction: all text is escaped unless it is ``Html``."""
+"""HTML and SVG by construction: text is escaped unless it is ``Html``."""
 
 from __future__ import annotations
 

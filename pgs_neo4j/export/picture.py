@@ -1,4 +1,4 @@
-"""The picture of coverage: a treemap of all partitions, its legend, and a table."""
+"""The picture of coverage: a treemap of partitions, legend, and table."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _cell(area: Area, rect: Rect, hatch: str, linked: Collection[int]) -> Html:
 
 
 def _bar(area: Area, rect: Rect) -> Html:
-    """How much of a partition was read, at the lower edge of its cell."""
+    """The read share of a partition, at its cell's lower edge."""
     share = min(max(area.nodes_read / area.nodes, 0.0), 1.0)
     height = min(BAR, rect.height / 3)
     width = max(rect.width - 2.0, 0.0)

@@ -1,4 +1,4 @@
-"""A model's Markdown as HTML: the parser gives its shape, this module its text."""
+"""A model's Markdown as HTML, with all text escaped here."""
 
 from __future__ import annotations
 
@@ -53,14 +53,17 @@ def _parser() -> MarkdownIt:
 
 
 def _attributes(token: Token) -> dict[str, str | int | float]:
-    """The allowed attributes: where a list begins, and a column's alignment as a class."""
+    """The allowed attributes: a list's start, a column's alignment as a class."""
     if token.type == "ordered_list_open" and "start" in token.attrs:
         return {"start": token.attrs["start"]}
     return {"class": "right"} if "right" in str(token.attrs.get("style", "")) else {}
 
 
 def _written(tokens: Sequence[Token], write: Write) -> Iterator[Token]:
-    """Replace all text by markup; a citation may continue on the next line."""
+    """Replace all text by markup.
+
+    A citation may continue on the next line, so text is collected across line breaks.
+    """
     pending: list[str] = []
     for token in tokens:
         if token.type in {"text", "softbreak"}:

@@ -1,4 +1,4 @@
-"""The nodes that a page can open, and the buttons that open them."""
+"""The nodes that a page can open, and their buttons."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Register:
     findings: Mapping[FindingPlace, tuple[Citation, ...]]
 
     def button(self, place: Place, label: str) -> Html:
-        """A button that opens a node, or its label alone if there is nothing to open."""
+        """A button that opens a node, or its label if nothing opens."""
         entry = self.entries.get(place)
         if entry is None:
             return escaped(label)
@@ -72,7 +72,7 @@ class Register:
     def line(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
     ) -> Html:
-        """The same as ``text`` for a report's bullet, which may have emphasis and code."""
+        """A report's bullet as ``text`` gives it, with emphasis and code."""
         return prose.line(text, lambda stretch: self.text(stretch, partition, citations))
 
     def finding(self, stated: Stated) -> Html:
@@ -82,7 +82,7 @@ class Register:
         return joined((element("b", f"P{stated.partition}", class_="part"), " ", text))
 
     def _group(self, group: tuple[Cited, ...], valid: Mapping[Place, bool]) -> Html:
-        """A group that may wrap between its aliases, but not at its brackets."""
+        """A group that may wrap between aliases, but not at brackets."""
         drawn: list[str] = []
         for cited in group:
             after = cited.after.rstrip()
@@ -103,7 +103,10 @@ class Register:
 
 
 def register(document: Document) -> Register:
-    """Register all nodes that a document cites or sights, those with a text first."""
+    """Register the nodes that a document cites or sights.
+
+    Nodes with a text come first.
+    """
     answer = document.answer
     citations = (*answer.synthesis.citations, *reported(answer))
     entries: dict[Place, Entry] = {}

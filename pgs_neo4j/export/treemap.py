@@ -29,7 +29,7 @@ NOTHING = Rect(0.0, 0.0, 0.0, 0.0)
 
 
 def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect, ...]:
-    """A rectangle for each size, in input order, with areas proportional to the sizes.
+    """Rectangles with areas proportional to the sizes, in input order.
 
     The largest is in the upper left; ties are broken by position, so the result is deterministic.
     Together the rectangles cover the frame. Sizes that are not finite or not above 0 get no area.
@@ -54,7 +54,10 @@ def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect,
 
 
 def _row(areas: Sequence[float], begin: int, side: float) -> int:
-    """The end of the row that starts at ``begin``: before its worst ratio grows."""
+    """The end of the row that starts at ``begin``.
+
+    A row ends before its worst aspect ratio would grow.
+    """
     total, worst, end = 0.0, math.inf, begin
     while end < len(areas):
         grown = total + areas[end]
@@ -66,7 +69,7 @@ def _row(areas: Sequence[float], begin: int, side: float) -> int:
 
 
 def _worst(largest: float, smallest: float, total: float, side: float) -> float:
-    """The worst aspect ratio in a row of this total area along a side."""
+    """The worst aspect ratio of a row with this total area."""
     thickness = total / side if side > 0 else 0.0
     if thickness <= 0 or smallest <= 0:
         return math.inf
@@ -74,7 +77,7 @@ def _worst(largest: float, smallest: float, total: float, side: float) -> float:
 
 
 def _place(areas: Sequence[float], free: Rect, *, last: bool) -> tuple[list[Rect], Rect]:
-    """A row along the shorter side of the free area, and the area left free."""
+    """A row along the free area's shorter side, and the area left."""
     upright = free.width >= free.height
     side, depth = (free.height, free.width) if upright else (free.width, free.height)
     total = sum(areas)

@@ -64,7 +64,7 @@ def status_counts(absences: Sequence[CheckedAbsence]) -> str:
 
 
 def absence_line(absence: CheckedAbsence) -> str:
-    """A checked absence in one sentence, or in two when it has several search terms.
+    """A checked absence in one sentence, or two if it has several terms.
 
     ``“library”: reported missing by 6 partitions, but found in P1:n28 and P5:n34 (both read).``
     """
@@ -94,7 +94,7 @@ def search_line(absence: CheckedAbsence) -> str:
 
 
 def more_sightings(absence: CheckedAbsence) -> str:
-    """The end of a list of sightings that names only the first: ``; and 3 more``."""
+    """The end of an incomplete list of sightings: ``; and 3 more``."""
     more = absence.count - len(absence.sightings)
     return f"; and {more:,} more" if absence.sightings and more > 0 else ""
 
@@ -139,7 +139,7 @@ def _quoted(term: str) -> str:
 
 
 def bullet_line(text: str, partition: int) -> str:
-    """A bullet of a partition's report on one line, with the partition before each alias."""
+    """A report's bullet on one line, with the partition before each alias."""
     return "".join(
         piece
         if isinstance(piece, str)
@@ -149,7 +149,7 @@ def bullet_line(text: str, partition: int) -> str:
 
 
 def flag_course(flag: ChasedFlag) -> str:
-    """Where a flag comes from and points to: ``P1 → P2``, or ``P1`` without a target."""
+    """The source and target of a flag: ``P1 → P2``, or only ``P1``."""
     return f"P{flag.source}" if flag.target is None else f"P{flag.source} → P{flag.target}"
 
 
@@ -173,6 +173,9 @@ def reported_missing(flag: ChasedFlag) -> str:
 
 
 def convergence_heading(convergence: Convergence, limit: int | None = None) -> str:
-    """Who meets and how: ``P1 and P2 cite connected nodes``; at most ``limit`` are named."""
+    """Who meets and how: ``P1 and P2 cite connected nodes``.
+
+    At most ``limit`` partitions are named.
+    """
     names = partition_names(convergence.partitions, limit)
     return f"{names} {CONVERGENCE_WORDS[convergence.kind]}"

@@ -1,4 +1,4 @@
-"""The model's Markdown, parsed for its shape only and made safe to embed."""
+"""The model's Markdown, parsed for its shape and made safe to embed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _without_tags(text: str, parser: MarkdownIt) -> str:
 
 
 def _is_tagged(token: Token) -> bool:
-    """Whether a token is or contains HTML or an address in angle brackets."""
+    """Whether a token contains HTML or an address in angle brackets."""
     inside = (child.type in {"html_inline", "link_open"} for child in token.children or ())
     return token.type == "html_block" or any(inside)
 
@@ -107,7 +107,7 @@ def _inside(place: int, code: Sequence[Span]) -> bool:
 
 
 def _code(stretch: str) -> Iterator[Span]:
-    """The code spans of a paragraph: from backticks to the next run of equal length."""
+    """The code spans of a paragraph, between backtick runs of equal length."""
     runs = list(_BACKTICKS.finditer(stretch))
     places: dict[int, list[int]] = defaultdict(list)
     for number, run in enumerate(runs):
@@ -126,7 +126,9 @@ def _code(stretch: str) -> Iterator[Span]:
 
 
 def _unsure(tokens: Sequence[Token], count: int) -> set[int]:
-    """Lines that viewers may read differently, so that nothing in them is taken for code.
+    """Lines that viewers may read differently.
+
+    Nothing in them is taken for code.
 
     Not every viewer knows tables, and a cell may end code or be left out. The parser skips text
     that is nested too deep. It also skips empty lines and rules, which do not matter.
@@ -142,7 +144,7 @@ def _lines(token: Token) -> range:
 
 
 def _closing(parser: MarkdownIt, text: str) -> str:
-    """The text that closes an open fence; empty if no fence is open."""
+    """The text that closes an open fence, or an empty text."""
     tokens = parser.parse(f"{text}\n\n# Next")
     open_fence = bool(tokens) and tokens[-1].type == "fence" and tokens[-1].level == 0
     return f"\n{tokens[-1].markup}" if open_fence else ""

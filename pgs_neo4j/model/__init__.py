@@ -1,4 +1,4 @@
-"""The values that travel between the phases. Frozen, without behaviour that does I/O."""
+"""The frozen values that travel between the phases. Pure, no I/O."""
 
 from __future__ import annotations
 

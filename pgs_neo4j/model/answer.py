@@ -13,7 +13,10 @@ Mode = Literal["full", "continue", "targeted"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One partition chosen; ``similarity`` is a cosine, or None when it was not scored."""
+    """One chosen partition.
+
+    ``similarity`` is a cosine, or None if the partition was not scored.
+    """
 
     partition: int
     similarity: float | None
@@ -22,7 +25,11 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """All routes of one question, best first, and how they came about."""
+    """The routes of one question, best first, and how they were chosen.
+
+    ``considered`` counts the candidate partitions. ``broad``: the question concerns all of them.
+    ``fallback``: none reached the threshold, so the best were taken. ``note`` is for people.
+    """
 
     routes: tuple[Route, ...]
     considered: int
@@ -34,7 +41,10 @@ class Routing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What a session has read of the current generation, in partitions and in nodes."""
+    """What a session has read of the current generation.
+
+    ``partitions_swept`` counts the partitions that were read completely.
+    """
 
     partitions_swept: int
     partitions_total: int
@@ -43,12 +53,12 @@ class Coverage:
 
     @property
     def fraction(self) -> float:
-        """Nodes read over nodes of the graph, 0 to 1."""
+        """Share of the graph's nodes that were read, 0 to 1."""
         return self.nodes_read / self.nodes_total if self.nodes_total else 0.0
 
     @property
     def exhausted(self) -> bool:
-        """Whether every node of the graph has been read in this session."""
+        """Whether the session has read every node of the graph."""
         return self.nodes_read >= self.nodes_total
 
 
@@ -56,8 +66,8 @@ class Coverage:
 class Synthesis:
     """The synthesis text and its parsed sections.
 
-    ``reductions`` counts the model calls that condensed reports before it, 0 when all of them
-    stood in one prompt as they are. An empty text that is not ``complete``: there was none.
+    ``reductions`` counts the model calls that condensed reports first; it is 0 if all reports fit
+    one prompt. An empty text that is not ``complete`` means that there is no synthesis.
     """
 
     text: str
@@ -75,8 +85,8 @@ class Synthesis:
 class Answer:
     """The result of one run.
 
-    ``stopped`` says which bound ended it early, empty when none did. ``cost`` is in the unit of
-    the configured prices, None when a model has no price.
+    ``stopped`` names the limit that ended the run early; it is empty if none did. ``cost`` is in
+    the unit of the configured prices, None if a model has no price. ``seconds`` are by phase.
     """
 
     question: str
@@ -99,17 +109,17 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The answer as the model wrote it, in Markdown."""
+        """The answer in Markdown, as the model wrote it."""
         return self.synthesis.text
 
     def _repr_html_(self) -> str:
-        """The answer as a notebook shows it."""
+        """The answer as an HTML fragment for notebooks."""
         from pgs_neo4j.export.notebook import to_notebook
 
         return to_notebook(self)
 
     @property
     def partial(self) -> bool:
-        """Whether a bound stopped the run, a sweep failed, or the synthesis was cut off."""
+        """Whether a limit, a failed sweep, or a cut synthesis left gaps."""
         whole = all(sweep.status is SweepStatus.ACCEPTED for sweep in self.sweeps)
         return bool(self.stopped) or not self.synthesis.complete or not whole

@@ -1,4 +1,4 @@
-"""What is found among all reports by looking and counting, not by a model."""
+"""What searching and counting find among the reports, without a model."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ Kinship = Literal["neighbors", "words"]
 
 
 class AbsenceStatus(StrEnum):
-    """Where in the graph the words of an absence were found."""
+    """Where the words of an absence were found in the graph."""
 
     CONFIRMED = "confirmed"  # in none of the nodes searched
     ELSEWHERE = "elsewhere"  # only in nodes that were not read
     CONTRADICTED = "contradicted"  # in a node that was read
-    UNCHECKED = (
-        "unchecked"  # it has no words to look for, or not all that might hold it was searched
-    )
+    UNCHECKED = "unchecked"  # no words to search for, or not every node was searched
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """One bullet of the report on a partition; ``place`` counts from 0 within its section.
+    """One bullet of a partition's report.
 
-    ``run`` is the id of the earlier run whose report it is, empty for the run at hand: both may
-    have a report on the same partition.
+    ``place`` counts from 0 within its section. ``run`` is the id of the earlier run that made the
+    report, empty for the current run. Both may have a report on the same partition.
     """
 
     partition: int
@@ -38,7 +36,11 @@ class Stated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A node that holds what was reported absent; ``read`` in this session."""
+    """A node that contains what was reported missing.
+
+    ``read``: the session has read it. ``element_id`` is the database's handle for the node now; it
+    is never stored or compared.
+    """
 
     partition: int
     rank: int
@@ -49,16 +51,16 @@ class Sighting:
 
     @property
     def alias(self) -> str:
-        """The name of the node in prompts on its partition."""
+        """The node's name in prompts on its partition."""
         return f"n{self.rank + 1}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedAbsence:
-    """An absence, who reports it, and what became of looking for it.
+    """An absence, who reports it, and the result of searching for it.
 
-    ``terms`` were looked for in ``searched`` nodes by ``method``; ``count`` nodes hold them, of
-    which ``sightings`` are the first, those read before the others.
+    ``searched`` nodes were searched for ``terms`` by ``method``, and ``count`` of them contain the
+    terms. ``sightings`` are the first of those, nodes that were read before the others.
     """
 
     text: str
@@ -72,16 +74,17 @@ class CheckedAbsence:
 
     @property
     def partitions(self) -> tuple[int, ...]:
-        """The partitions whose reports miss it, each once."""
+        """The partitions that report it, each once."""
         return tuple(dict.fromkeys(stated.partition for stated in self.reported))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChasedFlag:
-    """An outbound flag beside what its target's report says.
+    """An outbound flag and what its target's report says about it.
 
-    ``swept``: the target was. ``answers`` are findings of the target that speak of the same,
-    the closest first; ``absent`` an absence of the target that does: an opportunity.
+    ``place`` counts from 0 in the source's flags. ``swept``: the target was swept. ``answers`` are
+    the target's findings on the same matter, the closest first. ``absent`` is the target's absence
+    on the same matter, which makes the flag an opportunity.
     """
 
     source: int
@@ -98,8 +101,8 @@ class ChasedFlag:
 class Convergence:
     """Findings of different partitions that meet.
 
-    ``neighbors``: relationships connect nodes that they cite, which are ``citations``;
-    ``words``: they say nearly the same.
+    ``kind`` is ``neighbors`` if relationships connect nodes that they cite, listed in
+    ``citations``, or ``words`` if they say nearly the same.
     """
 
     kind: Kinship
@@ -114,7 +117,7 @@ class Convergence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crosscheck:
-    """Absences looked for, flags chased, and convergences, the strongest first."""
+    """Checked absences, followed-up flags, and convergences, the strongest first."""
 
     absences: tuple[CheckedAbsence, ...] = ()
     flags: tuple[ChasedFlag, ...] = ()
@@ -122,5 +125,5 @@ class Crosscheck:
 
     @property
     def opportunities(self) -> tuple[ChasedFlag, ...]:
-        """Flags whose target reports the very thing absent."""
+        """Flags whose target reports the same thing missing."""
         return tuple(flag for flag in self.flags if flag.absent is not None)

@@ -14,10 +14,10 @@ Origin = Literal["cold", "seeded", "refreshed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphMapping:
-    """The named view of a database: what takes part and which property means what.
+    """The named view of a database: its nodes, relationships, and properties.
 
-    Everything is optional. No labels or relationship types means all but our own;
-    ``text`` properties are joined in the order given.
+    Everything is optional. Without labels or relationship types, all take part except those of
+    this package. ``text`` properties are joined in this order.
     """
 
     labels: tuple[str, ...] = ()
@@ -32,7 +32,10 @@ class GraphMapping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A node as a sweep reads it; ``rank`` is its place in the partition, 0 the heaviest."""
+    """A node as a sweep reads it.
+
+    ``rank`` is its place in the partition; 0 is the heaviest node.
+    """
 
     rank: int
     element_id: str
@@ -44,7 +47,7 @@ class Node:
 
     @property
     def alias(self) -> str:
-        """The short in-prompt name, ``n1`` for the heaviest node."""
+        """The short name in prompts; ``n1`` is the heaviest node."""
         return f"n{self.rank + 1}"
 
 
@@ -59,7 +62,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Adjacent:
-    """A neighbouring partition, with the number and weight of the relationships shared."""
+    """A neighbor of a partition: the number and weight of shared relationships."""
 
     id: int
     edges: int
@@ -68,7 +71,12 @@ class Adjacent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """A described partition of one generation. Ids count from 1."""
+    """A described partition of one generation.
+
+    ``id`` counts from 1. ``centroid`` is (d,), None without embeddings. ``pool``: it collects nodes
+    that no relationship places. ``lineage`` stays the same across generations. ``parent`` is the id
+    of the unit above.
+    """
 
     id: int
     size: int
@@ -90,10 +98,11 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A unit of the hierarchy: level 1 groups partitions, each further level the one below.
+    """A unit of the hierarchy above the partitions.
 
-    ``id`` counts from 1 within the level, ``partitions`` and ``size`` are those beneath, and
-    ``parent`` is the id of the unit above, None at the top.
+    Level 1 groups partitions; each further level groups the one below. ``id`` counts from 1 within
+    the level. ``partitions`` and ``size`` count the partitions and nodes beneath. ``centroid`` is
+    (d,). ``parent`` is the id of the unit above, None at the top.
     """
 
     id: int
@@ -109,15 +118,16 @@ class Unit:
 class Generation:
     """One complete, immutable partitioning of a graph and its figures.
 
-    ``origin`` tells how it came about: communities detected from nothing (cold), from the
-    labels of the generation before (seeded), or the partitions before with what changed of
-    their texts (refreshed). ``raw_modularity`` is that of the communities before the limits,
-    ``conductance`` the mean over the partitions, ``split`` and ``merged`` count communities,
-    ``levels`` how many units each level of the hierarchy above has, ``seconds`` are by step.
-    ``token`` is the change token of the database at which it was last found to hold, ``common``
-    are the words that too many partitions mention to be keywords, and ``grown`` sums the shares
-    of the graph that changed since partitions were last made from nothing. ``sizes`` are by
-    partition id.
+    ``origin`` is ``cold`` if communities were detected from scratch. It is ``seeded`` if detection
+    started from the labels of the previous generation. It is ``refreshed`` if the previous
+    partitions were kept and only changed texts were described again. ``sizes`` are by partition id.
+    ``raw_modularity`` is the modularity of the communities before size limits were applied.
+    ``conductance`` is the mean over the partitions. ``split`` and ``merged`` count communities.
+    ``levels`` counts the units of each level of the hierarchy. ``seconds`` are by step.
+
+    ``token`` is the database's change token when the generation was last seen to be valid.
+    ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
+    of the graph that changed since partitions were last made from scratch.
     """
 
     id: str
@@ -149,7 +159,7 @@ class Generation:
 
     @property
     def largest_fraction(self) -> float:
-        """Share of all nodes that the largest partition holds."""
+        """Share of all nodes in the largest partition, 0 to 1."""
         return max(self.sizes, default=0) / self.node_count if self.node_count else 0.0
 
 
@@ -157,12 +167,13 @@ class Generation:
 class Drift:
     """How far a graph has moved from its current generation.
 
-    ``committed``: something was, by others than ourselves, since the generation was made; only
-    then is the graph scanned, and only then the counts mean something. ``nodes`` and
-    ``relationships`` are those of the graph now. Relationships are compared by a sketch:
-    ``relationships_changed`` (added, removed, or of another weight) is exact when it is 0, and
-    else an estimate. ``facts_changed`` counts nodes of another weight or embedding. ``grown``
-    is what changed before, since partitions were last made from nothing, as a sum of fractions.
+    ``committed``: others committed something since the generation was made. Only then is the graph
+    scanned, and only then do the counts have a meaning. ``nodes`` and ``relationships`` count those
+    of the graph now. ``facts_changed`` counts nodes whose weight or embedding changed.
+
+    Relationships are compared by a sketch. ``relationships_changed`` counts those added, removed,
+    or reweighted: exactly if it is 0, and else as an estimate. ``grown`` sums the fractions that
+    had changed before, since partitions were last made from scratch.
     """
 
     committed: bool
@@ -178,17 +189,17 @@ class Drift:
 
     @property
     def changed(self) -> bool:
-        """Whether anything that partitions depend on is another than before."""
+        """Whether anything that partitions depend on has changed."""
         return self.settings_changed or self.fraction > 0
 
     @property
     def structure_changed(self) -> bool:
-        """Whether nodes or relationships came, went, or bind otherwise."""
+        """Whether nodes or relationships were added, removed, or reweighted."""
         return bool(self.nodes_added or self.nodes_removed or self.relationships_changed)
 
     @property
     def fraction(self) -> float:
-        """The larger of the shares of nodes and of relationships that changed, 0 to 1."""
+        """The larger share of changed nodes or changed relationships, 0 to 1."""
         nodes = self.nodes_added + self.nodes_removed + self.texts_changed + self.facts_changed
         shares = (
             nodes / max(self.nodes, self.nodes_removed, 1),
@@ -198,5 +209,5 @@ class Drift:
 
     @property
     def accumulated(self) -> float:
-        """What changed since partitions were last made from nothing, as a sum of fractions."""
+        """The sum of changed fractions since partitions were last made from scratch."""
         return self.grown + self.fraction

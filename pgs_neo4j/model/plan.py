@@ -1,4 +1,4 @@
-"""What a run would do and cost, told before it does."""
+"""The work and the cost of a run, predicted before it starts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pgs_neo4j.model.answer import Mode, Routing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSweep:
-    """One partition: the passes it takes, and their tokens but for those that are ``cached``.
+    """One partition: its passes, and the tokens of those not ``cached``.
 
-    ``output_tokens`` are likely ones, ``output_most`` what the passes may have.
+    ``output_tokens`` are likely ones; ``output_most`` is the maximum.
     """
 
     partition: int
@@ -28,7 +28,10 @@ class PlannedSweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCalls:
-    """Calls that depend on the reports: reductions, the synthesis, what flags may add."""
+    """Calls that depend on the reports: reductions, synthesis, flag sweeps.
+
+    ``output_tokens`` are likely ones; ``output_most`` is the maximum.
+    """
 
     calls: int
     input_tokens: int
@@ -38,11 +41,11 @@ class PlannedCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that is known of a run before its first model call.
+    """Everything that is known about a run before its first model call.
 
-    ``flagged`` is what flags may add at most. ``low`` and ``high`` are the bounds of the cost in
-    the unit of the configured prices, None when a model has no price. ``budget`` says what a
-    bound would leave out, empty when nothing.
+    ``flagged`` is the most that flags may add. ``low`` and ``high`` bound the cost in the unit of
+    the configured prices; both are None if a model has no price. ``budget`` says what a limit
+    would leave out; it is empty if nothing is left out.
     """
 
     graph: str
@@ -61,20 +64,20 @@ class Plan:
 
     @property
     def calls(self) -> int:
-        """Model calls that will be paid for, those for flags aside."""
-        return sum(each.passes - each.cached for each in self.sweeps) + self.synthesis.calls
+        """Model calls to pay for, without those for flags."""
+        return sum(sweep.passes - sweep.cached for sweep in self.sweeps) + self.synthesis.calls
 
     @property
     def cached(self) -> int:
         """Passes that cost nothing."""
-        return sum(each.cached for each in self.sweeps)
+        return sum(sweep.cached for sweep in self.sweeps)
 
     @property
     def input_tokens(self) -> int:
-        """Predicted input tokens, those for flags aside."""
-        return sum(each.input_tokens for each in self.sweeps) + self.synthesis.input_tokens
+        """Predicted input tokens, without those for flags."""
+        return sum(sweep.input_tokens for sweep in self.sweeps) + self.synthesis.input_tokens
 
     @property
     def output_tokens(self) -> int:
-        """Predicted output tokens, those for flags aside."""
-        return sum(each.output_tokens for each in self.sweeps) + self.synthesis.output_tokens
+        """Predicted output tokens, without those for flags."""
+        return sum(sweep.output_tokens for sweep in self.sweeps) + self.synthesis.output_tokens

@@ -1,4 +1,4 @@
-"""What a model is shown, and what it replies."""
+"""Prompts for models, and their replies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ Effort = Literal["minimal", "low", "medium", "high"]
 
 @dataclass(frozen=True, slots=True)
 class PromptNode:
-    """A node as it stands in a prompt; ``text`` may be one part of a very long one."""
+    """A node in a prompt.
+
+    ``text`` may be one part of a very long text.
+    """
 
     alias: str
     title: str
@@ -24,7 +27,7 @@ class PromptNode:
 
 @dataclass(frozen=True, slots=True)
 class PromptNeighbor:
-    """The digest of a partition that the reader sees but does not read."""
+    """The digest of a neighboring partition, which the reader does not read."""
 
     name: str
     keywords: tuple[str, ...]
@@ -35,7 +38,7 @@ class PromptNeighbor:
 
 @dataclass(frozen=True, slots=True)
 class PromptReport:
-    """One partition's report as the synthesis sees it; ``text`` is the rendered Markdown."""
+    """A partition's report in the synthesis prompt; ``text`` is its Markdown."""
 
     name: str
     keywords: tuple[str, ...]
@@ -47,10 +50,10 @@ class PromptReport:
 class Prompt:
     """One model call: the two messages, and the same content as values.
 
-    A language model is sent ``system`` and ``user`` and nothing else. Readers that are
-    not language models (``extractive``, ``scripted``) may use the values. The node of rank r
-    has the alias ``n{r + 1}``. ``content`` is what a reply depends on, where that is less than
-    the whole of ``user``.
+    A language model receives only ``system`` and ``user``. Readers that are not language models
+    (``extractive``, ``scripted``) may use the values. The node of rank r has the alias
+    ``n{r + 1}``. ``content`` is the part of ``user`` that a reply depends on.
+    If it is empty, the reply depends on all of ``user``.
     """
 
     task: Task
@@ -67,7 +70,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What an endpoint says it would still take, and the seconds until it takes all again."""
+    """An endpoint's remaining rate limits, and the seconds until they reset."""
 
     requests: int | None = None
     tokens: int | None = None
@@ -77,9 +80,10 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """A model's whole reply. ``truncated`` when it stopped for want of room.
+    """A model's whole reply.
 
-    ``left`` is what the endpoint said it would still take.
+    ``truncated``: it stopped at the token limit. ``left`` are the endpoint's remaining rate
+    limits.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What a sweep returns: reports, their citations, and what reading them cost."""
+"""The results of sweeps: reports, their citations, and their cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """An alias as the model wrote it, resolved to a node, or kept with ``valid`` false."""
+    """An alias in a model's text, resolved to a node.
+
+    An alias that was not in the prompt is kept with ``valid`` false. ``element_id`` is the
+    database's handle for the node now; it is never stored or compared.
+    """
 
     alias: str
     partition: int
@@ -21,7 +25,10 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words that a finding puts in quotation marks; ``found``: a node that it cites holds them."""
+    """Words that a finding puts in quotation marks.
+
+    ``found``: a node that the finding cites contains them.
+    """
 
     text: str
     found: bool
@@ -29,7 +36,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One discovery of a sweep, with what it cites and quotes."""
+    """One discovery of a sweep, with its citations and quotations."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -37,13 +44,16 @@ class Finding:
 
     @property
     def supported(self) -> bool:
-        """Whether at least one citation resolves to a node that was shown."""
+        """Whether at least one citation resolves to a node of the prompt."""
         return any(citation.valid for citation in self.citations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """An outbound flag: a suspected connection to another partition (None if none was named)."""
+    """An outbound flag: a suspected connection to another partition.
+
+    ``target`` is None if the flag names no partition.
+    """
 
     text: str
     target: int | None = None
@@ -52,14 +62,14 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """Something a sweep looked for in its partition and did not find."""
+    """Something that a sweep missed in its partition."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What one sweep returns: the four sections of the contract, parsed and resolved."""
+    """The report of one sweep: the contract's four sections, parsed and resolved."""
 
     partition: int
     domain_state: str = ""
@@ -76,9 +86,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What was paid for: calls and tokens; ``estimated`` when an endpoint reported no usage.
+    """The calls and tokens that were paid for.
 
-    ``cached`` counts replies that were there already and cost nothing.
+    ``estimated``: an endpoint reported no usage. ``cached`` counts replies from the cache, which
+    cost nothing.
     """
 
     calls: int = 0
@@ -103,7 +114,10 @@ class Usage:
 
 
 class SweepStatus(StrEnum):
-    """How the reading of one partition ended; ``unread``: the run was stopped before it."""
+    """How the sweep of one partition ended.
+
+    ``UNREAD``: the run was stopped before it.
+    """
 
     ACCEPTED = "accepted"
     PARTIAL = "partial"
@@ -113,11 +127,11 @@ class SweepStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """The reading of one partition, in one or more passes.
+    """The sweep of one partition, in one or more passes.
 
-    ``read`` holds half-open rank ranges of the nodes that stood whole in prompts whose
-    reports were accepted; nothing else counts as read. ``wave`` 1 was routed, 2 flagged.
-    ``run`` is the id of the earlier run that made it, empty for the run at hand.
+    ``read`` holds half-open rank ranges of the nodes that were complete in prompts whose reports
+    were accepted. No other node counts as read. ``wave`` is 1 for routed and 2 for flagged
+    partitions. ``run`` is the id of the earlier run that made the sweep, empty for the current run.
     """
 
     partition: int
@@ -136,5 +150,5 @@ class Sweep:
 
     @property
     def nodes_read(self) -> int:
-        """Nodes that stood in an accepted prompt."""
+        """Nodes that count as read."""
         return sum(last - first for first, last in self.read)

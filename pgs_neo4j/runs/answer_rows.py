@@ -1,4 +1,4 @@
-"""An answer as rows: its nodes, and their links to what they rest on."""
+"""An answer as rows for its nodes and links."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class JoinRow(TypedDict):
 
 
 class AbsenceRow(TypedDict):
-    """The result of checking a recorded absence; ``partitions`` counts those that report it."""
+    """The result of checking a recorded absence.
+
+    ``partitions`` counts those that report it.
+    """
 
     id: str
     status: str
@@ -176,7 +179,7 @@ def _synthesis_citations(
     statements: Sequence[tuple[str, str]], citations: Sequence[Citation]
 ) -> Iterator[CitationRow]:
     """The valid citations of each statement, which comes with its id."""
-    valid = {(each.partition, each.alias): each for each in citations if each.valid}
+    valid = {(cited.partition, cited.alias): cited for cited in citations if cited.valid}
     for statement_id, text in statements:
         for citation in resolve_qualified(text, valid):
             if citation.valid:

@@ -1,4 +1,4 @@
-"""Answers in the database: written as nodes for queries, read back from their details."""
+"""Answers in the database: written as nodes, read back from details."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pgs_neo4j.runs.verdicts import Name, located
 
 
 class CitedRow(TypedDict):
-    """A node that a synthesis cites and that is still in the graph."""
+    """A node that a synthesis cites, if it is still in the graph."""
 
     partition: int
     alias: str
@@ -46,9 +46,10 @@ async def write(db: Database, handle: Handle, answer: Answer) -> None:
 
 
 async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer:
-    """The answer of a run, as it was given. Raises UsageError when the run has none yet.
+    """Read the answer of a run as it was given.
 
-    Citations get the element ids that their nodes have now, None where a node is gone.
+    Raises UsageError if the run has no answer yet. Citations get the element ids that their nodes
+    have now, None where a node is gone.
     """
     properties = stored.properties
     if not properties.get("details"):
@@ -80,9 +81,9 @@ async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer
 
 
 def nodes_read(stored: StoredRun) -> dict[int, int] | None:
-    """Nodes that the session had read when a run gave its answer, by partition id.
+    """Nodes that the session had read by an answer, by partition id.
 
-    None when the first releases stored the answer, without these counts.
+    None if one of the first releases stored the answer: they stored no such counts.
     """
     return read_details(stored.properties["details"]).nodes_read
 
@@ -113,7 +114,7 @@ async def _synthesis(
 
 
 async def _cited(db: Database, run: str, mapping: GraphMapping) -> dict[Name, Citation]:
-    """The nodes that a run's synthesis cites and that are still in the graph."""
+    """Read the nodes that a run's synthesis cites, as far as they exist."""
     rows = cast(
         "list[CitedRow]",
         await db.read(

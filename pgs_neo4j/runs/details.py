@@ -1,7 +1,8 @@
-"""The stored form of an answer: one JSON document on the run, read back as it is.
+"""The stored form of an answer: one JSON document on its run.
 
-Beside it stand the columns of the run (question, mode, status) and its recorded sweeps. The nodes
-of ``answer_nodes`` repeat parts of the answer for queries and are never read back.
+Beside it stand the columns of the run (question, mode, status) and its recorded sweeps. It is
+read back as it was written. The nodes of ``answer_rows`` repeat parts of the answer for queries and
+are never read back.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def details_json(answer: Answer, read: Read) -> str:
 
 
 def read_details(stored: str) -> Details:
-    """The details of a run, written by this release or an earlier one."""
+    """Read a run's details, written by this or an earlier release."""
     data = json.loads(stored)
     for convergence in data["crosscheck"]["convergences"]:
         convergence["kind"] = KINDS.get(convergence["kind"], convergence["kind"])
@@ -81,7 +82,7 @@ def read_details(stored: str) -> Details:
 
 
 def _without_element_ids(value: Any) -> Any:
-    """JSON data without the handles that name a node in this database only."""
+    """JSON data without element ids, which name nodes in this database only."""
     if isinstance(value, dict):
         return {
             key: _without_element_ids(item) for key, item in value.items() if key != "element_id"

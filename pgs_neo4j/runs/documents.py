@@ -1,11 +1,12 @@
-"""Everything that a page on an answer shows: the partitions around it, and the nodes it cites."""
+"""Documents: an answer with its partitions and cited nodes, for export."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypedDict, cast
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.export import Area, AreaState, Document, SourceNode
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
@@ -16,19 +17,32 @@ from pgs_neo4j.runs.sweeps import cited_node
 
 BATCH = 1000  # nodes read per statement
 
-Place = tuple[int, int]  # a partition and a rank
+Place = tuple[int, int]  # partition id and rank
+
+
+class SourceRow(TypedDict):
+    """A cited node as it is now; ``hash`` is that of the text that was read."""
+
+    partition: int
+    rank: int
+    hash: str
+    element_id: str
+    labels: list[str]
+    title: object
+    key: object
+    text: list[object]
 
 
 async def document(
     db: Database, stored: StoredRun, answer: Answer, mapping: GraphMapping
 ) -> Document:
-    """The answer of a run, what had been read by then, and the nodes it cites as they are now.
+    """Read what a page shows around an answer.
 
-    Raises DatabaseError.
+    Coverage is as of the answer; cited nodes are as they are now. Raises DatabaseError.
     """
     partitions = await generation.read_partitions(db, answer.generation)
     read = answers.nodes_read(stored)
-    if read is None:  # the first releases did not store it: the map is of what is read by now
+    if read is None:  # the first releases stored no counts, so the map shows what is read now
         now = await session.read_so_far(db, answer.graph, answer.session, answer.generation)
         read = now.counts
     return Document(
@@ -40,13 +54,13 @@ async def document(
 
 
 def _area(part: Partition, nodes_read: int, answer: Answer) -> Area:
-    tried = any(s.partition == part.id and s.status is SweepStatus.FAILED for s in answer.sweeps)
+    failed = any(s.partition == part.id and s.status is SweepStatus.FAILED for s in answer.sweeps)
     if nodes_read >= part.size:
         state = AreaState.READ
     elif nodes_read:
         state = AreaState.PARTIAL
     else:
-        state = AreaState.FAILED if tried else AreaState.UNREAD
+        state = AreaState.FAILED if failed else AreaState.UNREAD
     return Area(
         partition=part.id,
         nodes=part.size,
@@ -59,13 +73,13 @@ def _area(part: Partition, nodes_read: int, answer: Answer) -> Area:
 
 async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[SourceNode]:
     if not answer.generation:
-        return []  # nothing tells where its partitions were, so no node can be called gone
+        return []  # without its partitions, no node can be called missing
     cited = _cited(answer)
     places = sorted(cited)
-    rows: dict[Place, Row] = {}
+    rows: dict[Place, SourceRow] = {}
     for first in range(0, len(places), BATCH):
         batch = places[first : first + BATCH]
-        found = await db.read(
+        batch_rows = await db.read(
             queries.get("runs/read_sources"),
             generation=answer.generation,
             partitions=[partition for partition, _ in batch],
@@ -74,21 +88,23 @@ async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[
             key=mapping.key or "",
             text=list(mapping.text),
         )
-        rows |= {(row["partition"], row["rank"]): row for row in found}
+        for row in cast("list[SourceRow]", batch_rows):
+            rows[row["partition"], row["rank"]] = row
     return [_source(place, rows.get(place), cited[place]) for place in places]
 
 
 def _cited(answer: Answer) -> dict[Place, tuple[str, str]]:
-    """Every node that the answer, a report, or a check names, with its key and title."""
-    found: dict[Place, tuple[str, str]] = {}
+    """The key and title of every node that the answer, reports, or checks name."""
+    nodes: dict[Place, tuple[str, str]] = {}
     for citation in _citations(answer):
         if citation.valid and citation.rank is not None:
-            named = (citation.node or "", citation.title or "")
-            found.setdefault((citation.partition, citation.rank), named)
+            name = (citation.node or "", citation.title or "")
+            nodes.setdefault((citation.partition, citation.rank), name)
     for absence in answer.crosscheck.absences:
-        for seen in absence.sightings:
-            found.setdefault((seen.partition, seen.rank), (seen.node, seen.title))
-    return found
+        for sighting in absence.sightings:
+            place = (sighting.partition, sighting.rank)
+            nodes.setdefault(place, (sighting.node, sighting.title))
+    return nodes
 
 
 def _citations(answer: Answer) -> Iterable[Citation]:
@@ -101,11 +117,13 @@ def _citations(answer: Answer) -> Iterable[Citation]:
         yield from convergence.citations
 
 
-def _source(place: Place, row: Row | None, named: tuple[str, str]) -> SourceNode:
+def _source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> SourceNode:
+    """A cited node; ``name`` is its key and title when it was cited."""
     partition, rank = place
+    key, title = name
     if row is None:
         return SourceNode(
-            partition=partition, alias=f"n{rank + 1}", key=named[0], title=named[1], text=None
+            partition=partition, alias=f"n{rank + 1}", key=key, title=title, text=None
         )
     node = cited_node(row)
     return SourceNode(

@@ -1,4 +1,4 @@
-"""Answers in databases of earlier releases, which stored the synthesis as Markdown only."""
+"""Answers of earlier releases, which stored the synthesis as Markdown only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a text cites and quotes, as it was judged when the text came, and as it is stored.
+"""Citations and quotations as they are stored, with their verdicts.
 
-The graph moves on: judged again, a true citation of a node that was deleted since would be an
-invalid one, and a true quotation of a node that was edited a misquote.
+A verdict is made once, when the text arrives. The graph changes later: checked again, a citation of
+a deleted node would look invalid, and a quotation of an edited node would look wrong.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ CITATIONS = TypeAdapter(tuple[Citation, ...])
 QUOTES = TypeAdapter(tuple[Quote, ...])
 
 Name = tuple[int, str]
-"""What a citation calls a node: its partition and its alias there."""
+"""A node as a citation names it: partition id and alias."""
 
 
 def citations_json(citations: tuple[Citation, ...]) -> str:
-    """Citations as they are stored. No id of the database is in it: those do not last."""
+    """Citations as JSON, without element ids, which do not last."""
     stored = CITATIONS.dump_json(
         citations, exclude={"__all__": {"element_id"}}, exclude_defaults=True
     )
@@ -29,23 +29,34 @@ def citations_json(citations: tuple[Citation, ...]) -> str:
 
 
 def quotes_json(quotes: tuple[Quote, ...]) -> str:
-    """Quotations as they are stored."""
+    """Quotations as JSON."""
     return QUOTES.dump_json(quotes).decode()
 
 
-def citations_of(stored: str, here: Mapping[Name, str]) -> tuple[Citation, ...]:
-    """Citations as they were given; ``here`` has the element ids of nodes that are still there."""
-    return located(CITATIONS.validate_json(stored), here)
+def citations_of(stored: str, element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:
+    """Read stored citations with their verdicts.
+
+    ``element_ids`` are those of the nodes that are still in the graph.
+    """
+    return located(CITATIONS.validate_json(stored), element_ids)
 
 
 def quotes_of(stored: str) -> tuple[Quote, ...]:
-    """Quotations with the verdicts that they were given."""
+    """Read stored quotations with their verdicts."""
     return QUOTES.validate_json(stored)
 
 
-def located(citations: Iterable[Citation], here: Mapping[Name, str]) -> tuple[Citation, ...]:
-    """Citations with the element ids that their nodes have now, None where one is gone."""
+def located(citations: Iterable[Citation], element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:
+    """Give citations the element ids that their nodes have now.
+
+    The id is None if the node is no longer in the graph, or if the citation is invalid.
+    """
     return tuple(
-        replace(each, element_id=here.get((each.partition, each.alias)) if each.valid else None)
-        for each in citations
+        replace(
+            citation,
+            element_id=element_ids.get((citation.partition, citation.alias))
+            if citation.valid
+            else None,
+        )
+        for citation in citations
     )

@@ -5,7 +5,7 @@ from pgs_neo4j.errors import AllSweepsFailedError
 
 def test_one_sweep_is_told_as_one():
     said = str(AllSweepsFailedError({4: "the key was refused"}))
-    assert said.startswith("the only sweep failed (P4: the key was refused), so nothing counts")
+    assert said.startswith("the only sweep failed (P4: the key was refused), so nothing was read")
 
 
 def test_what_failed_for_the_same_reason_is_told_once():

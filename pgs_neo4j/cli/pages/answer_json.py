@@ -1,4 +1,4 @@
-"""An answer and a stored run as JSON data, with the keys of ``pgs export``."""
+"""Answers and stored runs as JSON data with the export's keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def answer(
 
 
 def run(stored: StoredRun, document: Document | None) -> Json:
-    """A stored run with its answer, or with null and how it ended."""
+    """A stored run with its answer, or with how it ended."""
     properties = stored.properties
     head = {"status": stored.status, "asked_at": properties.get("started_at")}
     head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}

@@ -1,4 +1,4 @@
-"""A few lines on what was found by searching and comparing the reports. Pure."""
+"""A few lines on checked absences, opportunities, and convergences. Pure."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def sections(answer: Answer, width: int) -> list[list[str]]:
 
 
 def _absences(absences: Sequence[CheckedAbsence]) -> list[str]:
-    """The first absences of each status, which are those that most partitions report."""
+    """The absences of each status that most partitions report."""
     return [
         wording.absence_line(absence)
         for status in LISTED
-        for absence in [each for each in absences if each.status is status][:MAX_ABSENCES]
+        for absence in [found for found in absences if found.status is status][:MAX_ABSENCES]
     ]
 
 
@@ -67,7 +67,10 @@ def _opportunity(flag: ChasedFlag) -> str:
 
 
 def _convergence(convergence: Convergence) -> str:
-    """One finding stands for those that say the same; connected ones are put side by side."""
+    """A convergence in one line.
+
+    One finding stands for those that say the same; connected ones are put side by side.
+    """
     heading = wording.convergence_heading(convergence, MAX_PARTITIONS)
     if convergence.kind == "words":
         return f"{heading}: {_bullet(convergence.findings[0])}"

@@ -1,4 +1,4 @@
-"""The lines below an answer: sources, coverage, cost, and the next command. Pure."""
+"""The lines below an answer: sources, coverage, cost, next command. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines below the table of a plan: totals, possible additions, and cost. Pure."""
+"""The lines below a plan's table: totals, possible additions, cost. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from pgs_neo4j.text.shown import counted, money, one_line, tokens
 
 
 def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
-    """The figures of a plan; ``unpriced`` are the models without a configured price."""
+    """The figures of a plan.
+
+    ``unpriced`` are the models without a configured price.
+    """
     rows = [
         ("Sweeps", sweeps(plan)),
         ("Why", one_line(shared_reason(plan))),
@@ -35,7 +38,10 @@ def shared_reason(plan: Plan) -> str:
 
 
 def sweeps(plan: Plan) -> str:
-    """``15 of 68 partitions, 1,095 nodes, 16 passes, 3 of them in the cache``."""
+    """The work of the sweeps.
+
+    ``15 of 68 partitions, 1,095 nodes, 16 passes, 3 of them in the cache``
+    """
     if not plan.sweeps:
         return "nothing is left to read"
     nodes = sum(sweep.nodes for sweep in plan.sweeps)
