@@ -37,7 +37,10 @@ def to_markdown(document: Document) -> str:
         ["## Sources", "", *_sources(answer.synthesis.citations, nodes)],
         *_titled("Invalid citations", map(_invalid, _invalid_ones(answer))),
         *_titled(wording.ABSENCES, _absences(checks.absences)),
-        *_titled(wording.OPPORTUNITIES, map(_opportunity, checks.opportunities)),
+        *_titled(
+            wording.OPPORTUNITIES,
+            (line for flag in checks.opportunities for line in _opportunity(flag)),
+        ),
         *_titled(wording.FLAGS, (line for flag in checks.flags for line in _flag(flag))),
         *_titled(
             wording.CONVERGENCES, (line for c in checks.convergences for line in _convergence(c))
@@ -110,12 +113,12 @@ def _sighting(sighting: Sighting) -> str:
     return f"{name} {_inert(sighting.title, 120)} ({wording.sighting_state(sighting)})"
 
 
-def _opportunity(flag: ChasedFlag) -> str:
-    line = f"- {wording.flag_course(flag)}: {_bullet(flag.text, flag.source)}"
-    if flag.absent is None:
-        return line
-    absent = _bullet(flag.absent.text, flag.absent.partition)
-    return f"{line} ({wording.reported_missing(flag)}: {absent})"
+def _opportunity(flag: ChasedFlag) -> list[str]:
+    lines = [f"- {wording.flag_course(flag)}: {_bullet(flag.text, flag.source)}"]
+    if flag.absent is not None:
+        absent = _bullet(flag.absent.text, flag.absent.partition)
+        lines.append(f"  - {wording.reported_missing(flag)}: {absent}")
+    return lines
 
 
 def _flag(flag: ChasedFlag) -> list[str]:
@@ -130,10 +133,7 @@ def _convergence(convergence: Convergence) -> list[str]:
 
 
 def _areas(document: Document) -> list[str]:
-    return [
-        f"- {_md(figures.area_line(area))} ({wording.STATE_WORDS[area.state]})"
-        for area in document.areas
-    ]
+    return [f"- {_md(figures.area_line(area))}" for area in document.areas]
 
 
 def _stated(stated: Stated) -> str:

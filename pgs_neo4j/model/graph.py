@@ -73,9 +73,9 @@ class Adjacent:
 class Partition:
     """A described partition of one generation.
 
-    ``id`` counts from 1. ``centroid`` is (d,), None without embeddings. ``pool``: it collects nodes
-    that no relationship places. ``lineage`` stays the same across generations. ``parent`` is the id
-    of the unit above.
+    ``id`` counts from 1. ``centroid`` is ``(d,)``, None without embeddings. ``pool``: it collects
+    nodes that no relationship places. ``lineage`` stays the same across generations while most
+    members stay. ``parent`` is the id of the unit above.
     """
 
     id: int
@@ -102,7 +102,7 @@ class Unit:
 
     Level 1 groups partitions; each further level groups the one below. ``id`` counts from 1 within
     the level. ``partitions`` and ``size`` count the partitions and nodes beneath. ``centroid`` is
-    (d,). ``parent`` is the id of the unit above, None at the top.
+    ``(d,)``. ``parent`` is the id of the unit above, None at the top.
     """
 
     id: int
