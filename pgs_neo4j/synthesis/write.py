@@ -16,6 +16,7 @@ from pgs_neo4j.synthesis.prompt import FittedPrompt, parse_synthesis, synthesis_
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
 from pgs_neo4j.synthesis.sections import Section, sections_of
 from pgs_neo4j.text.markdown import THINKING, spoken
+from pgs_neo4j.text.shown import counted
 
 
 async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
@@ -141,9 +142,9 @@ def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
 def _left_out(shown: FittedPrompt) -> str:
     """One sentence on what found no room in the prompt; empty when all did."""
     parts = [
-        _counted(shown.dropped_reports, "whole report"),
-        _counted(shown.dropped_bullets, "bullet", "the last of their lists"),
-        _counted(shown.cut_states, "Domain State", "in part"),
+        _count(shown.dropped_reports, "whole report"),
+        _count(shown.dropped_bullets, "bullet", " (the last of their lists)"),
+        _count(shown.cut_states, "Domain State", " (in part)"),
         "the end of the search's answer" if shown.cut_known else "",
     ]
     named = [part for part in parts if part]
@@ -156,7 +157,5 @@ def _left_out(shown: FittedPrompt) -> str:
     )
 
 
-def _counted(count: int, what: str, which: str = "") -> str:
-    if not count:
-        return ""
-    return f"{count:,} {what}{'' if count == 1 else 's'}" + (f" ({which})" if which else "")
+def _count(count: int, what: str, note: str = "") -> str:
+    return f"{counted(count, what)}{note}" if count else ""

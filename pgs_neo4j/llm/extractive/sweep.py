@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pgs_neo4j.llm.extractive.scoring import Quoted, Reading, best, name_of, read
 from pgs_neo4j.llm.extractive.sentences import quote
 from pgs_neo4j.model import Prompt, PromptNeighbor
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.words import stem, words
 
 MAX_FLAGS = 5
@@ -34,7 +35,7 @@ def domain_state(reading: Reading) -> str:
     """What the nodes are about, who is central, and how often the question's words occur."""
     size = len(reading.nodes)
     about = ", ".join(quote(word, 40) for word in reading.keywords[:SHOWN_KEYWORDS])
-    parts = [f"{_counted(size, 'node')} {_kinds(reading)}about {about or 'no common subject'}."]
+    parts = [f"{counted(size, 'node')} {_kinds(reading)}about {about or 'no common subject'}."]
     central = [f"{name_of(node, 60)} [{node.alias}]" for node in reading.central[:2]]
     if central:
         parts.append(f"Best connected: {' and '.join(central)}.")
@@ -42,7 +43,7 @@ def domain_state(reading: Reading) -> str:
     held = [term for term in terms.stems if reading.holders(term)]
     if held:
         counts = ", ".join(f"“{terms.written[t]}” in {reading.holders(t)}" for t in held[:8])
-        parts.append(f"Of the question's words, {counts} of {_counted(size, 'node')}.")
+        parts.append(f"Of the question's words, {counts} of {counted(size, 'node')}.")
     elif terms.stems:
         parts.append("None of the question's words occurs here.")
     return " ".join(parts)
@@ -76,7 +77,7 @@ def flags(
 
 def absences(reading: Reading) -> list[str]:
     """The question's words, and pairs of neighbouring words, that no node here holds."""
-    terms, size = reading.terms, _counted(len(reading.nodes), "node")
+    terms, size = reading.terms, counted(len(reading.nodes), "node")
     missing = [term for term in terms.stems if not reading.holders(term)]
     found = [f"“{terms.written[t]}”: no mention in the {size} read here." for t in missing]
     for one, other in terms.pairs:
@@ -120,7 +121,7 @@ def _listed(found: Sequence[str]) -> str:
 
 
 def _over(neighbor: PromptNeighbor) -> str:
-    return f" ({_counted(neighbor.edges, 'relationship')})." if neighbor.edges else "."
+    return f" ({counted(neighbor.edges, 'relationship')})." if neighbor.edges else "."
 
 
 def _kinds(reading: Reading) -> str:
@@ -129,7 +130,3 @@ def _kinds(reading: Reading) -> str:
         return ""
     shown = ", ".join(f"{count} {quote(label, 30)}" for label, count in labels.most_common(3))
     return f"({shown}) "
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
