@@ -26,7 +26,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.retrieval.lookup import Ground, look_up
-from pgs_neo4j.text.citations import qualified
+from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.clean import clean_text
 
 WAIT_S = 20.0  # for absences that are still looked for when all reports are there
@@ -129,7 +129,7 @@ def _word_status(absence: CheckedAbsence) -> str:
 
 def _word_flag(flag: ChasedFlag) -> str:
     target = f"P{flag.target}" if flag.target is not None else "no partition named"
-    lines = [f"- P{flag.source} to {target}: {qualified(flag.text, flag.source)}"]
+    lines = [f"- P{flag.source} to {target}: {qualify_aliases(flag.text, flag.source)}"]
     if flag.absent is not None:
         lines.append(f"  {target} reports this absent, an opportunity: {_word_bullet(flag.absent)}")
     lines += [f"  {target} reports: {_word_bullet(stated)}" for stated in flag.answers]
@@ -150,4 +150,4 @@ def _word_convergence(convergence: Convergence) -> str:
 
 
 def _word_bullet(stated: Stated) -> str:
-    return qualified(stated.text, stated.partition)
+    return qualify_aliases(stated.text, stated.partition)

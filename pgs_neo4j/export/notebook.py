@@ -7,7 +7,7 @@ from functools import partial
 from pgs_neo4j.export import figures, prose, style, wording
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
 from pgs_neo4j.model import Answer, Citation
-from pgs_neo4j.text.mentions import Cited, Place, distinct, judged, name_of, pieces
+from pgs_neo4j.text.mentions import Cited, Place, distinct, name_of, pieces, validity_of
 from pgs_neo4j.text.shown import counted, one_line
 
 MAX_SOURCES = 200
@@ -38,7 +38,7 @@ def _answer(answer: Answer) -> Html:
     if not answer.text.strip():
         return element("p", wording.NO_SYNTHESIS, class_="pgs-note")
     titles = {(each.partition, each.alias): each.title for each in answer.synthesis.citations}
-    valid = judged(answer.synthesis.citations)
+    valid = validity_of(answer.synthesis.citations)
     return prose.blocks(answer.text, partial(_text, valid=valid, titles=titles))
 
 

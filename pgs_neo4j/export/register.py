@@ -9,7 +9,15 @@ from pgs_neo4j.export import prose, wording
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
 from pgs_neo4j.model import Answer, Citation, Sighting, Stated
-from pgs_neo4j.text.mentions import Cited, Place, judged, name_of, pieces, place_of, reported
+from pgs_neo4j.text.mentions import (
+    Cited,
+    Place,
+    name_of,
+    pieces,
+    place_of,
+    reported_citations,
+    validity_of,
+)
 from pgs_neo4j.text.shown import one_line
 
 UNKNOWN = "The text of this node is not part of this page."
@@ -62,7 +70,7 @@ class Register:
 
         ``citations`` decide which aliases are valid. Without them, those of all reports do.
         """
-        valid = self.validity if citations is None else judged(citations)
+        valid = self.validity if citations is None else validity_of(citations)
         drawn = (
             escaped(piece) if isinstance(piece, str) else self._group(piece, valid)
             for piece in pieces(text, partition)
@@ -108,13 +116,13 @@ def register(document: Document) -> Register:
     Nodes with a text come first.
     """
     answer = document.answer
-    citations = (*answer.synthesis.citations, *reported(answer))
+    citations = (*answer.synthesis.citations, *reported_citations(answer))
     entries: dict[Place, Entry] = {}
     for place, title, key, source in _nodes(document, citations):
         if place not in entries:
             number = f"node-{len(entries) + 1}"
             entries[place] = Entry(id=number, place=place, title=title, key=key, source=source)
-    return Register(entries, judged(citations), _findings(answer))
+    return Register(entries, validity_of(citations), _findings(answer))
 
 
 def popovers(nodes: Register) -> Html:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
-from pgs_neo4j.text.citations import defused
+from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.cut import chunks, cut
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
@@ -188,7 +188,7 @@ def _stepped(reserved: int, bound: int) -> int:
 def _one_line(text: str) -> str:
     # Most titles are what they become; to see that takes a third of the time.
     if text.isprintable() and "  " not in text and text == text.strip() and "<" not in text:
-        return defused(text)
+        return defuse(text)
     return " ".join(clean_text(text).split())
 
 

@@ -10,7 +10,7 @@ from pgs_neo4j.model import Absence, Finding, Flag, Node, Prompt, PromptNeighbor
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import checked
-from pgs_neo4j.text.citations import qualified, resolve
+from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, paragraph, sections, spoken
 
@@ -148,13 +148,13 @@ def render_report(report: Report, *, qualify: bool = False) -> str:
 
     def listed(items: Sequence[str]) -> str:
         lines = "\n".join(f"- {item}" for item in items) or "None."
-        return qualified(lines, report.partition) if qualify else lines
+        return qualify_aliases(lines, report.partition) if qualify else lines
 
     state = report.domain_state or "None."
     flags = [f"P{f.target}: {f.text}" if f.target is not None else f.text for f in report.flags]
     return "\n\n".join(
         (
-            f"## Domain State\n{qualified(state, report.partition) if qualify else state}",
+            f"## Domain State\n{qualify_aliases(state, report.partition) if qualify else state}",
             f"## Findings\n{listed([finding.text for finding in report.findings])}",
             f"## Outbound Flags\n{listed(flags)}",
             f"## Absences\n{listed([absence.text for absence in report.absences])}",

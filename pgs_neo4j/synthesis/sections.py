@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import Citation, Finding, Partition, Report, Sweep
-from pgs_neo4j.text.citations import qualified
+from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.cut import cut
 
@@ -60,16 +60,16 @@ def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
     number = report.partition
     said = replace(
         report,
-        domain_state=qualified(report.domain_state, number),
+        domain_state=qualify_aliases(report.domain_state, number),
         findings=tuple(_marked(finding, number) for finding in report.findings),
-        flags=tuple(replace(f, text=qualified(f.text, number)) for f in report.flags),
-        absences=tuple(replace(a, text=qualified(a.text, number)) for a in report.absences),
+        flags=tuple(replace(f, text=qualify_aliases(f.text, number)) for f in report.flags),
+        absences=tuple(replace(a, text=qualify_aliases(a.text, number)) for a in report.absences),
     )
     return Section((partition.id,), partition.name, partition.keywords, header, report, said)
 
 
 def _marked(finding: Finding, partition: int) -> Finding:
-    text = qualified(finding.text, partition)
+    text = qualify_aliases(finding.text, partition)
     if not finding.supported:
         return replace(finding, text=f"{text} (unsupported: it cites no node that was shown)")
     if not all(quote.found for quote in finding.quotes):

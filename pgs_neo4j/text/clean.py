@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pgs_neo4j.text.citations import defused
+from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.markdown import THINKING
 
 # Invisible characters: controls, directional marks, zero-width characters, the tag block.
@@ -34,4 +34,4 @@ def clean_text(text: str) -> str:
         for tag in THINKING:
             plain = plain.replace(tag, f"⟨{tag[1:-1]}⟩")
         plain = _TEMPLATE.sub(r"⟨\1⟩", plain)
-    return defused(plain)
+    return defuse(plain)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import fsum
 
-from pgs_neo4j.text.citations import defused
+from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.ranking import Corpus
 from pgs_neo4j.text.wanted import LONGEST_WORD, UNSPACED, Wanted, forms, root
 from pgs_neo4j.text.words import words
@@ -175,7 +175,7 @@ def _terms(text: str) -> Iterator[tuple[str, int]]:
 
 def _plain(text: str) -> str:
     """The text without citations, and without what is said of the passes over a partition."""
-    return _CITED.sub(" ", defused(_PLACES.sub(" ", text)))
+    return _CITED.sub(" ", defuse(_PLACES.sub(" ", text)))
 
 
 def _single(text: str) -> Iterator[tuple[str, int]]:

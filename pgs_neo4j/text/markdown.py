@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.text.citations import found
+from pgs_neo4j.text.citations import find_mentions
 
 THINKING = ("<think>", "</think>")
 LONGEST_HEADING = 100  # characters, its marks included
@@ -197,7 +197,7 @@ def _blocks(body: str) -> list[tuple[bool, list[str]]]:
 
 def _leads_in(item: str) -> bool:
     bold = item.startswith("**") and item.endswith("**") and item.count("**") == 2
-    return (bold or item.endswith(":")) and next(found(item, 0), None) is None
+    return (bold or item.endswith(":")) and next(find_mentions(item, 0), None) is None
 
 
 def _is_nothing(text: str) -> bool:

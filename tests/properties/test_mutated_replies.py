@@ -8,7 +8,7 @@ from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Citation, Node
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, render_report
 from pgs_neo4j.synthesis.prompt import parse_synthesis
-from pgs_neo4j.text.citations import found
+from pgs_neo4j.text.citations import find_mentions
 
 MUTATIONS = 1000
 SHOWN = {
@@ -130,7 +130,7 @@ def mutated(text, seed):
 def aliases(text, partition):
     return {
         (partition if mention.partition is None else mention.partition, alias)
-        for mention in found(text, partition)
+        for mention in find_mentions(text, partition)
         for alias in mention.aliases(SHOWN)
     }
 

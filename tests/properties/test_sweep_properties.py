@@ -24,7 +24,7 @@ from pgs_neo4j.sweeping.pack import Pass, pack, read_ranges, render_node
 from pgs_neo4j.sweeping.report import frame_size, parse_report, render_report, sweep_prompt
 from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.shorten import bullet_count
-from pgs_neo4j.text.citations import defused, found, qualified, resolve
+from pgs_neo4j.text.citations import defuse, find_mentions, qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import spoken
 from pgs_neo4j.text.tokens import estimate
@@ -147,24 +147,24 @@ almost_cited = st.one_of(
 @settings(max_examples=1500)
 @given(almost_cited)
 def test_what_is_defused_cites_nothing(text):
-    harmless = defused(text)
-    assert list(found(harmless, None)) == []
+    harmless = defuse(text)
+    assert list(find_mentions(harmless, None)) == []
     assert len(harmless) == len(text)
-    assert (harmless == text) == (not list(found(text, None)))
-    assert list(found(" ".join(clean_text(text).split()), None)) == []
+    assert (harmless == text) == (not list(find_mentions(text, None)))
+    assert list(find_mentions(" ".join(clean_text(text).split()), None)) == []
 
 
 @settings(max_examples=500)
 @given(almost_cited, almost_cited, st.lists(almost_cited, max_size=2))
 def test_a_rendered_node_cites_nothing_but_itself(text, title, labels):
     shown = render_node(PromptNode("n77", title, text, tuple(labels)))
-    assert [(mention.first, mention.last) for mention in found(shown, None)] == [(77, 77)]
+    assert [(mention.first, mention.last) for mention in find_mentions(shown, None)] == [(77, 77)]
 
 
 @settings(max_examples=500)
 @given(almost_cited)
 def test_qualified_text_cites_the_same(text):
-    assert set(found(qualified(text, 3), None)) == set(found(text, 3))
+    assert set(find_mentions(qualify_aliases(text, 3), None)) == set(find_mentions(text, 3))
 
 
 @given(st.text(alphabet=st.characters(), max_size=60))

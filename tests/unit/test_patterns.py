@@ -17,7 +17,7 @@ import pytest
 import pgs_neo4j
 from pgs_neo4j.export import written
 from pgs_neo4j.sweeping import report
-from pgs_neo4j.text import citations, markdown, mentions, shown
+from pgs_neo4j.text import aliases, markdown, shown
 
 parser = importlib.import_module("re._parser")  # not public, but stable since 3.11
 constants = importlib.import_module("re._constants")
@@ -105,8 +105,7 @@ def test_plain_syntax_is_not_refused(text):
 @pytest.mark.parametrize(
     ("match", "head", "repeated"),
     [
-        (group.search, head, repeated)
-        for group in (citations._GROUP, mentions._GROUP)
+        (aliases.GROUP.search, head, repeated)
         for head in ("[", "[n1")
         for repeated in (" nodes n3", " nodes", " and ,", " P4 n3", " P4 : nodes n3,", "-n3", " ")
     ]

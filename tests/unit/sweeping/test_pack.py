@@ -10,7 +10,7 @@ from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.sweeping import report
 from pgs_neo4j.sweeping.pack import halves, pack, read_ranges, render_node
 from pgs_neo4j.synthesis import prompt
-from pgs_neo4j.text.citations import found
+from pgs_neo4j.text.citations import find_mentions
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.tokens import estimate
 
@@ -270,7 +270,7 @@ def test_ordinary_brackets_and_unicode_stay():
 @pytest.mark.parametrize("form", ["(n3)", "\u3010n3\u3011", "[n3-n5]", "[n3\u2013n5]", "[n1,\nn2]"])
 def test_every_form_of_a_citation_is_defused(form):
     shown = render_node(node_prompt(f"see {form}", f"About {form}", ("n3",)))
-    assert [mention.first for mention in found(shown, None)] == [1]
+    assert [mention.first for mention in find_mentions(shown, None)] == [1]
 
 
 def test_what_a_reader_quotes_from_the_values_is_defused_too():

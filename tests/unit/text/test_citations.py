@@ -6,9 +6,9 @@ from pgs_neo4j.model import Citation, Node
 from pgs_neo4j.text.citations import (
     RANGE,
     Mention,
-    defused,
-    found,
-    qualified,
+    defuse,
+    find_mentions,
+    qualify_aliases,
     resolve,
     resolve_qualified,
 )
@@ -57,7 +57,7 @@ def test_aliases_that_are_cited(text, aliases):
      "[n1-]", "[and]", "[node]", "[P3]", "[n1--n2]", "\u27e6n1\u27e7", "{n1}", "<n1>", "[n1"],
 )  # fmt: skip
 def test_what_cites_nothing(text):
-    assert list(found(text, 2)) == []
+    assert list(find_mentions(text, 2)) == []
 
 
 @pytest.mark.parametrize("text", ["[n8-n11]", "[n3-n5]", "[P4:n1-n3]", "[n3-P4:n5]", "[n5-n3]"])
@@ -68,7 +68,7 @@ def test_a_range_cites_nothing_that_was_not_shown_but_its_ends(text):
 
 
 def test_a_partition_holds_until_the_next_within_its_brackets():
-    assert list(found("[P4:n1, n2; P 5] [P4 : n1, n2; P5 n3, n4] (n6)", 2)) == [
+    assert list(find_mentions("[P4:n1, n2; P 5] [P4 : n1, n2; P5 n3, n4] (n6)", 2)) == [
         Mention(4, 1, 1),
         Mention(4, 2, 2),
         Mention(5, 3, 3),
@@ -90,17 +90,17 @@ def test_a_synthesis_range_cites_what_the_reports_cited():
 
 def test_qualified_text_names_the_partition_of_every_alias_and_stays_a_range():
     text = "a (n3) b [n1-n5, n7] c \u3010P9:n2, n4\u3011 d [x] e (n5-n3)"
-    assert qualified(text, 4) == (
+    assert qualify_aliases(text, 4) == (
         "a [P4:n3] b [P4:n1-P4:n5, P4:n7] c [P9:n2, P9:n4] d [x] e [P4:n5, P4:n3]"
     )
-    assert qualified(qualified(text, 4), 6) == qualified(text, 4)
+    assert qualify_aliases(qualify_aliases(text, 4), 6) == qualify_aliases(text, 4)
 
 
 @pytest.mark.parametrize("text", [text for text, aliases in CITING.items() if aliases])
 def test_defused_text_cites_nothing_and_keeps_its_length(text):
-    assert list(found(defused(text), 2)) == []
-    assert len(defused(text)) == len(text)
-    assert "n" in defused(text).lower()
+    assert list(find_mentions(defuse(text), 2)) == []
+    assert len(defuse(text)) == len(text)
+    assert "n" in defuse(text).lower()
 
 
 @pytest.mark.timeout(60)
@@ -123,6 +123,6 @@ def test_defused_text_cites_nothing_and_keeps_its_length(text):
     ids=lambda text: text[:6],
 )
 def test_a_megabyte_of_almost_citations_takes_no_time_to_speak_of(text):
-    assert len(defused(text)) == len(text)
-    assert qualified(text, 1)
-    assert len(list(found(text, 1))) <= 2
+    assert len(defuse(text)) == len(text)
+    assert qualify_aliases(text, 1)
+    assert len(list(find_mentions(text, 1))) <= 2

@@ -12,7 +12,7 @@ from pgs_neo4j.export.markup import Html, element, escaped, joined
 from pgs_neo4j.model import Citation
 from pgs_neo4j.text import citations
 from pgs_neo4j.text import shown as text
-from pgs_neo4j.text.mentions import distinct, judged, name_of, pieces
+from pgs_neo4j.text.mentions import distinct, name_of, pieces, validity_of
 
 
 def places(said: str, partition: int = 0) -> list[tuple[int, str]]:
@@ -122,7 +122,7 @@ def test_pieces_are_what_counts_as_cited(said: str, partition: int) -> None:
     """The engine decides what is a citation; what draws them must find the same."""
     counted = {
         (mention.partition or 0, f"n{number}")
-        for mention in citations.found(said, partition or None)
+        for mention in citations.find_mentions(said, partition or None)
         for number in (mention.first, mention.last)
     }
     assert set(places(said, partition)) == counted
@@ -138,7 +138,7 @@ def test_pieces_take_linear_time(unit: str) -> None:
 def test_citations_once_each_in_order() -> None:
     one, two = Citation(alias="n1", partition=2), Citation(alias="n2", partition=1)
     assert distinct((one, two, one)) == [one, two]
-    assert judged((one, Citation(alias="n1", partition=2, valid=False)))[(2, "n1")] is True
+    assert validity_of((one, Citation(alias="n1", partition=2, valid=False)))[(2, "n1")] is True
     assert (name_of(4, "n12"), name_of(0, "n3")) == ("P4:n12", "n3")
 
 
