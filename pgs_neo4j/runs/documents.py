@@ -25,7 +25,7 @@ class SourceRow(TypedDict):
 
     partition: int
     rank: int
-    hash: str
+    hash: int
     element_id: str
     labels: list[str]
     title: object
