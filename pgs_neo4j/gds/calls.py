@@ -74,7 +74,7 @@ class Call:
         self.ended = True
         with suppress(DatabaseError, TimeoutError):
             async with asyncio.timeout(END_S):
-                # Asked again: a statement that was only just sent has no transaction yet.
+                # Repeated: a statement sent a moment ago has no transaction yet.
                 while True:
                     running = await self._terminate()
                     if worker.done() and not running:
@@ -126,7 +126,7 @@ async def run_supervised(
     call = Call(db, loop, owner)
     context = contextvars.copy_context()
     context.run(_current.set, call)
-    # A future and no task: when the loop is closing, it tells whether the thread has left.
+    # A future, not a task: even while the loop closes it shows whether the thread ended.
     worker = loop.run_in_executor(None, context.run, work)
     worker.add_done_callback(retrieve_exception)
     try:
@@ -139,7 +139,7 @@ async def run_supervised(
         raise _refused(error) from error
     except (ValueError, LookupError, TypeError) as error:
         raise GDSError(
-            "the graphdatascience client cannot use what Graph Data Science answered "
+            "the graphdatascience client cannot read the answer of Graph Data Science "
             f"({type(error).__name__}); install releases of the two that fit each other"
         ) from error
 

@@ -56,8 +56,8 @@ async def drop_at_end(gds: GDS, name: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        # What cannot be dropped now is left to drop_leftovers: a result, or the error
-        # that ended the work, is worth more than a complaint about cleaning up.
+        # drop_leftovers handles what cannot be dropped now. A result, or the error that ended
+        # the work, matters more than a failed cleanup.
         with suppress(DatabaseError):
             await to_the_end(_drop(gds, [name]))
 

@@ -72,7 +72,7 @@ async def installed_version(db: Database) -> str:
 
 
 def _client(db: Database) -> tuple[GraphDataScience, DatabaseRunner]:
-    # Imported here: the client brings pandas and pyarrow, seconds that other commands save.
+    # Imported here: the client imports pandas and pyarrow, which takes seconds.
     from graphdatascience import GraphDataScience
 
     from pgs_neo4j.gds.runner import DatabaseRunner

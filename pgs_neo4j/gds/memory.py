@@ -48,5 +48,5 @@ async def _max_heap(db: Database) -> int | None:
     try:
         rows = await db.read(queries.get("gds/read_heap"))
     except QueryError:
-        return None  # not every user may ask; GDS has a guard of its own
+        return None  # not every user may ask; GDS has its own guard
     return int(rows[0]["max_bytes"]) if rows else None

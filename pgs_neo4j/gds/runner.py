@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import neo4j
 
 
-class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client ships no types we follow
+class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untyped here
     """Runs the client's statements on the event loop that owns the pool.
 
     Called only from the worker thread of ``calls.run_supervised``.

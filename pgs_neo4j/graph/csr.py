@@ -167,7 +167,7 @@ def totals(labels: IntArray, values: NDArray[Any], count: int = 0) -> FloatArray
 
     ``labels`` ``(n,)`` count from 0.
     """
-    # without the cast numpy would count in integers where there is nothing to count
+    # without the cast numpy returns integers for empty arrays
     return np.bincount(labels, values, count).astype(np.float64, copy=False)
 
 
@@ -185,7 +185,7 @@ def summed_rows(owner: IntArray, neighbor: IntArray, weight: FloatArray, count: 
     Entries of the same owner and neighbor are summed.
     """
     key = owner * count + neighbor
-    # what is nearly in order already, a stable sort does quickly
+    # a stable sort is fast on keys that are nearly in order
     order = np.argsort(key, kind="stable")
     first, total = sum_runs(key[order], weight[order])
     entry = order[first]
@@ -241,7 +241,7 @@ def dense(labels: IntArray) -> IntArray:
         labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
         low, high = 0, int(labels.max())
     first = np.full(high - low + 1, -1, dtype=np.int64)
-    # the last of several writes to one place stands, so write from the end
+    # the last of several writes to one place wins, so write from the end
     first[labels[::-1] - low] = np.arange(labels.size - 1, -1, -1)
     used = np.flatnonzero(first >= 0)
     rank = first

@@ -86,7 +86,7 @@ def _smoothed(table: Rows, group: IntArray) -> FloatArray:
     value[table.degree == 0] = 0.0
     if not linked.size:
         return value
-    # one float sum per row in the rows' own order: the same whatever the order of the edges
+    # one float sum per row, in the order of rows: equal for any order of edges
     begin = table.start[linked]
     strength = np.add.reduceat(table.weight, begin)
     strength[strength == 0] = 1.0

@@ -52,7 +52,7 @@ def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntA
     for labels, sizes in ((old, old_sizes), (new, new_sizes)):
         counts = np.bincount(labels, minlength=sizes.size)
         if counts.size > sizes.size or (counts > sizes).any():
-            raise ValueError("a partition has more nodes in common than it has; check its size")
+            raise ValueError("a partition has more common nodes than its size; check the sizes")
     if old.shape != new.shape:
         raise ValueError("old and new must hold one label each for the same nodes")
     forest = _forest(old, new, old_sizes, new_sizes)
@@ -75,7 +75,7 @@ def _forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArr
     size = np.concatenate((old_sizes, new_sizes))
     for namer, named in ((left, right), (right, left)):
         half = np.flatnonzero(HALF * overlap >= size[namer])[::-1]
-        # the last of several writes to one place stands: from the end, so the lowest label
+        # the last of several writes to one place wins: from the end, so the lowest label
         parent[namer[half]], weight[namer[half]] = named[half], overlap[half]
     # of two that name each other the old one is the root
     mutual = np.flatnonzero(parent[parent[: old_sizes.size]] == np.arange(old_sizes.size))

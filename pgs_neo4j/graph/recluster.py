@@ -143,7 +143,7 @@ def _best_moves(
     neighbor = level.rows.neighbor[entry]
     theirs = at.of[neighbor]
     key = owner * n + theirs
-    # rows stand in order already, and a stable sort is quick on what is nearly sorted
+    # a stable sort is fast, as rows are nearly in order
     order = np.argsort(key, kind="stable")
     first, shared = sum_runs(key[order], level.rows.weight[entry][order])
     place, candidate = owner[order[first]], theirs[order[first]]

@@ -33,7 +33,7 @@ def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> I
         if not nodes.size:
             return parts
         edges = within(edges, parts, over)
-        # members of one community side by side: neighbors are then near in memory too
+        # members of one community side by side, so that neighbors are near in memory
         nodes = nodes[np.argsort(parts[nodes], kind="stable")]
         divided, half[nodes] = _divide(
             renumbered(edges, nodes), dense(parts[nodes]), tokens[nodes], limits

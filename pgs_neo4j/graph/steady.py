@@ -86,7 +86,7 @@ def unchanged(labels: IntArray, previous: IntArray, sizes: IntArray) -> IntArray
     """
     count = int(labels.max(initial=-1)) + 1
     same = np.full(count, -1, dtype=np.int64)
-    same[labels] = previous  # that of any of its nodes: they must all have the same
+    same[labels] = previous  # that of any of its nodes; all must have the same
     differs = np.bincount(labels[same[labels] != previous], minlength=count) > 0
     whole = np.bincount(labels, minlength=count) == np.append(sizes, -1)[same]
     return np.where(whole & ~differs, same, -1)

@@ -164,5 +164,5 @@ def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view:
     if sketch.shape != view.sketch.shape:
         return max(count, 1)  # built by an older release: all may differ
     differing = difference(sketch, view.sketch)
-    # One that changed counts as one removed and one added; the larger of the two is reported.
+    # A changed one counts as removed and added; the larger of the two numbers is reported.
     return (differing + abs(count - current.relationship_count) + 1) // 2

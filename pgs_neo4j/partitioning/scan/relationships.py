@@ -65,7 +65,7 @@ def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArra
 
     ``ids`` ``(n,)`` ascend. The position of an id that is missing is -1.
     """
-    if len(ids) and ids[-1] < 8 * len(ids):  # ids are mostly dense, and a table is quick
+    if len(ids) and ids[-1] < 8 * len(ids):  # ids are mostly dense, and a table is fast
         table = np.full(int(ids[-1]) + 2, -1, dtype=np.int64)
         table[ids] = np.arange(len(ids))
         return lambda wanted: table[np.minimum(wanted, len(table) - 1)]

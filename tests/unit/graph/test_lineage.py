@@ -87,8 +87,8 @@ def test_a_blob_that_fell_into_a_thousand() -> None:
     ("old", "new", "old_sizes", "message"),
     [
         ([0, 0], [0], [2], "one label each"),
-        ([0, 0], [0, 0], [1], "more nodes in common than it has"),
-        ([0, 1], [0, 0], [2], "more nodes in common than it has"),
+        ([0, 0], [0, 0], [1], "more common nodes than its size"),
+        ([0, 1], [0, 0], [2], "more common nodes than its size"),
     ],
 )
 def test_sizes_and_labels_that_contradict_each_other_are_refused(
