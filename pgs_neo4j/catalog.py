@@ -1,4 +1,4 @@
-"""Named graphs in the database, and taking everything of ours out again."""
+"""Named graphs in the database, and the removal of all that pgs wrote."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class StoredGraph:
-    """A graph as stored: its mapping, and its current generation when it has one."""
+    """A stored graph: its mapping, and its current generation if any."""
 
     name: str
     mapping: GraphMapping
@@ -35,7 +35,7 @@ class StoredGraph:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What a purge took out."""
+    """The counts of what a purge removed."""
 
     nodes: int
     relationships: int
@@ -62,9 +62,9 @@ async def graphs(db: Database) -> list[StoredGraph]:
 
 
 async def get(db: Database, name: str | None) -> StoredGraph:
-    """The graph of that name, or the only one when none is named.
+    """The named graph, or the only one without a name.
 
-    Raises UnknownGraphError, which lists the graphs there are.
+    Raises UnknownGraphError, which lists the stored graphs.
     """
     stored = await graphs(db)
     if name is None and len(stored) == 1:
@@ -74,7 +74,7 @@ async def get(db: Database, name: str | None) -> StoredGraph:
             return graph
     if not stored:
         raise UnknownGraphError(
-            "this database holds no graph of ours yet; 'pgs inspect' proposes a mapping and "
+            "no graph is stored in this database yet; 'pgs inspect' proposes a mapping and "
             "'pgs graph add NAME' stores it"
         )
     listed = ", ".join(graph.name for graph in stored)
@@ -93,7 +93,7 @@ async def remove(db: Database, name: str) -> None:
 
 
 async def purge(db: Database) -> Purged:
-    """Take every node, relationship, constraint, and index of ours out of the database.
+    """Remove every node, relationship, constraint, and index that pgs wrote.
 
     The user's nodes and relationships are not touched. Harmless to repeat.
     """
@@ -126,7 +126,7 @@ def check_name(name: str) -> None:
 
 
 def check_mapping(mapping: GraphMapping) -> None:
-    """Raise MappingError when the mapping names something of ours, or something empty."""
+    """Raise MappingError for a reserved or empty name in the mapping."""
     for names, prefix in ((mapping.labels, "Pgs"), (mapping.relationship_types, "PGS_")):
         for name in names:
             if not name or name.startswith(prefix):
@@ -141,11 +141,11 @@ def check_mapping(mapping: GraphMapping) -> None:
 
 def mapping_from(stored: dict[str, Any]) -> GraphMapping:
     """A mapping from its JSON form."""
-    known = {field.name for field in fields(GraphMapping)}
+    names = {field.name for field in fields(GraphMapping)}
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in stored.items()
-        if name in known
+        if name in names
     }
     return GraphMapping(**values)
 

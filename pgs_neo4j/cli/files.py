@@ -1,4 +1,4 @@
-"""Files that a command writes: there whole or not at all, and never over another one unasked."""
+"""Write files completely or not at all, and overwrite none without --force."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgs_neo4j.errors import UsageError
 
 
 def check_target(name: str, *, force: bool) -> None:
-    """Raise UsageError when a file cannot be written there, before anything is computed."""
+    """Raise UsageError if the file cannot be written, before any computation."""
     path = Path(name).expanduser()
     try:
         there, ordinary = path.exists(), path.is_file()
@@ -23,15 +23,15 @@ def check_target(name: str, *, force: bool) -> None:
     if folder:
         raise UsageError(f"{name} is a folder; name a file in it")
     if not parent:
-        raise UsageError(f"there is no folder {path.parent}; make it first, or write elsewhere")
+        raise UsageError(f"there is no folder {path.parent}; create it first, or write elsewhere")
     if there and not ordinary:
-        raise UsageError(f"{name} is no ordinary file; name one, or write to stdout as -")
+        raise UsageError(f"{name} is not an ordinary file; name one, or write to stdout as -")
     if there and not force:
-        raise UsageError(f"{name} is there already; say --force to overwrite it")
+        raise UsageError(f"{name} already exists; pass --force to overwrite it")
 
 
 def write_whole(name: str, text: str, *, force: bool) -> int:
-    """Write the text to a file beside it, then give it its name; the size in bytes.
+    """Write the text to a temporary file and rename it; returns the size in bytes.
 
     A link is followed, and a file that is overwritten keeps its mode. Raises UsageError.
     """
@@ -46,7 +46,7 @@ def write_whole(name: str, text: str, *, force: bool) -> int:
             os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, beside)
-        check_target(name, force=force)  # somebody else may have been faster
+        check_target(name, force=force)  # another process may have been faster
         beside.replace(target)
     except OSError as error:
         raise _unwritable(name, error) from error

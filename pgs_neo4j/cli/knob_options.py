@@ -34,9 +34,9 @@ def with_knobs(*names: str) -> Callable[[Command], Command]:
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         # The options that every command has, as --json, come last in its help.
-        last = next((i for i, each in enumerate(own) if each.name == "as_json"), len(own))
+        last = next((i for i, parameter in enumerate(own) if parameter.name == "as_json"), len(own))
         parameters = [*own[:last], *map(_parameter, names), *own[last:]]
-        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         signature = inspect.Signature(parameters)
         call.__signature__ = signature  # type: ignore[attr-defined]
         return call

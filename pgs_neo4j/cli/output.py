@@ -19,7 +19,7 @@ _speak: Callable[[str], None] | None = None
 
 
 def prepare() -> None:
-    """Let no character fail that a stream's encoding lacks, nor a stderr that was closed."""
+    """Make both streams safe: replace unknown characters, reopen a closed stderr."""
     if sys.stderr is None:  # as with 2>&-
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     for stream in (sys.stdout, sys.stderr):
@@ -29,17 +29,17 @@ def prepare() -> None:
 
 
 def width() -> int:
-    """Columns of the terminal; 80 where there is none."""
+    """Columns of the terminal; 80 without one."""
     return max(40, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether people are watching, on a terminal that can do more than print."""
+    """Whether a stream is a terminal that can do more than print."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def write(text: str) -> None:
-    """Write to stdout at once. Raises BrokenPipeError when nobody reads any more."""
+    """Write to stdout at once. Raises BrokenPipeError when stdout was closed."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
@@ -50,7 +50,7 @@ def write_lines(lines: list[str]) -> None:
 
 
 def write_json(value: object) -> None:
-    """Write one JSON document to stdout, with what a terminal might obey as escapes."""
+    """Write one JSON document to stdout, control characters as escapes."""
     write(_json_text(value))
 
 
@@ -67,7 +67,7 @@ def _json_text(value: object) -> str:
 
 
 def write_table(table: RenderableType) -> None:
-    """Write a rich renderable to stdout, in colour only where that is a terminal."""
+    """Write a rich renderable to stdout, in color only on a terminal."""
     from io import StringIO
 
     from rich.console import Console
@@ -94,20 +94,20 @@ def note(message: str) -> None:
 
 
 def complain(message: str) -> None:
-    """Say on stderr, in one line, what went wrong; red on a terminal."""
+    """Write an error to stderr in one line, red on a terminal."""
     line = f"pgs: {one_line(message)}"
     red = is_terminal(sys.stderr) and not os.environ.get("NO_COLOR")
     say(f"\x1b[31m{line}\x1b[0m" if red else line)
 
 
 def speak_through(speak: Callable[[str], None] | None) -> None:
-    """Have what is said on stderr written by a display that draws there; None: directly again."""
+    """Let a display write all lines for stderr; None: write them directly."""
     global _speak  # noqa: PLW0603 - there is but one stderr
     _speak = speak
 
 
 def say(line: str) -> None:
-    """Write a safe line to stderr; never raises, for what is said about a run must not end it."""
+    """Write a safe line to stderr. Never raises: a message must not end a run."""
     if _speak is not None:
         _speak(line)
         return
@@ -119,7 +119,7 @@ def say(line: str) -> None:
 
 
 def silence(stream: TextIO) -> None:
-    """Send what is still written to a stream whose reader is gone to nowhere."""
+    """Discard what is written to a stream that was closed."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

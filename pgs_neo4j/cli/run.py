@@ -4,7 +4,7 @@
     5 database   6 model   130 interrupted   141 stdout was closed
 
 A note below an error says what to do about it. An unexpected error is a fault of pgs. It is
-reported in one line as well, and the exit code is 1.
+also reported in one line, and the exit code is 1.
 """
 
 from __future__ import annotations

@@ -50,12 +50,12 @@ TABLES = {
 
 def knob_types() -> str:
     """The source of ``knob_types.py``."""
-    settings = (each for each in declarations(Settings) if each.name != OWN_PARAMETER)
+    settings = (declared for declared in declarations(Settings) if declared.name != OWN_PARAMETER)
     return "".join((HEAD, *_lines(declarations(PGSConfig)), SETTINGS, *_lines(settings)))
 
 
 def _lines(listed: Iterable[Declaration]) -> Iterable[str]:
-    return (f"    {each.name}: {_type(each)} | None\n" for each in listed)
+    return (f"    {declared.name}: {_type(declared)} | None\n" for declared in listed)
 
 
 def _type(declaration: Declaration) -> str:

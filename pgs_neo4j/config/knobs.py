@@ -184,7 +184,7 @@ class PGSConfig(Sourced):
         Field(
             ge=1,
             le=256,
-            description="maximum model calls in flight; the limit grows towards this while "
+            description="maximum model calls in flight; the limit grows toward this while "
             "calls succeed",
         ),
     ] = 20

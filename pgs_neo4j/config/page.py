@@ -50,8 +50,8 @@ def settings_page() -> str:
     listed = [*declarations(Settings), *declarations(PGSConfig)]
     parts = [INTRODUCTION]
     for topic in get_args(Topic):
-        rows = [each for each in listed if each.about.topic == topic]
-        parts.append(f"\n## {HEADINGS[topic]}\n\n" + _table(_row(each) for each in rows))
+        rows = [declared for declared in listed if declared.about.topic == topic]
+        parts.append(f"\n## {HEADINGS[topic]}\n\n" + _table(_row(declared) for declared in rows))
     for name, entry in TABLES.items():
         parts.append(f"\n## Keys of `{KEYS[name]}`\n\n" + _table(_keys(entry)))
     return "".join(parts)
@@ -62,16 +62,16 @@ def _table(rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in (*head, *rows))
 
 
-def _row(each: Declaration) -> tuple[str, ...]:
-    name = KEYS.get(each.name, each.name)
-    return f"`{name}`", _default(each), _values(each), each.description
+def _row(declared: Declaration) -> tuple[str, ...]:
+    name = KEYS.get(declared.name, declared.name)
+    return f"`{name}`", _default(declared), _values(declared), declared.description
 
 
-def _default(each: Declaration) -> str:
-    value = each.field.default
-    if each.name in TABLES:
+def _default(declared: Declaration) -> str:
+    value = declared.field.default
+    if declared.name in TABLES:
         return "no table"
-    return "`none`" if value is None and each.nullable else _value(value)
+    return "`none`" if value is None and declared.nullable else _value(value)
 
 
 def _value(value: object) -> str:
@@ -82,14 +82,14 @@ def _value(value: object) -> str:
     return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 
-def _values(each: Declaration) -> str:
-    options = [f"`{value}`" for kind in each.types for value in get_args(kind)]
-    if bool in each.types:
+def _values(declared: Declaration) -> str:
+    options = [f"`{value}`" for kind in declared.types for value in get_args(kind)]
+    if bool in declared.types:
         return "`true`, `false`"
-    if each.name in TABLES or (not options and not each.bounds):
+    if declared.name in TABLES or (not options and not declared.bounds):
         return ""
-    values = ", ".join(options) or bounds_text(dict(each.bounds))
-    return f"{values}, `none`" if each.nullable else values
+    values = ", ".join(options) or bounds_text(dict(declared.bounds))
+    return f"{values}, `none`" if declared.nullable else values
 
 
 def _keys(entry: type[BaseModel]) -> Iterator[tuple[str, ...]]:

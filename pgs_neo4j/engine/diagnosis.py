@@ -16,7 +16,7 @@ from pgs_neo4j.errors import ConfigError, LocalServerError
 
 @dataclass(frozen=True, slots=True)
 class Doctor:
-    """Examines a set-up. Called, it runs all checks: ``await pgs.doctor()``."""
+    """Examines a setup. Called, it runs all checks: ``await pgs.doctor()``."""
 
     _core: Core
 
@@ -28,7 +28,7 @@ class Doctor:
 
 
 async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
-    """Examine the configured set-up without connecting first, so that it need not work."""
+    """Examine the configured setup without connecting first, so that it need not work."""
     try:
         loaded = config.load(settings)
     except ConfigError as error:

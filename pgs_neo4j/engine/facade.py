@@ -74,7 +74,7 @@ class PGS:
     """Partitioned Graph Synthesis on one database; ``PGS.connect`` opens it.
 
     Views group what belongs together: ``graphs``, ``partitions``, ``sessions``, ``runs``,
-    ``jobs``, ``indexes``, ``survey``, ``load``, and ``doctor``. Most views can be called as well:
+    ``jobs``, ``indexes``, ``survey``, ``load``, and ``doctor``. Most views can be called:
     ``await pgs.graphs()`` lists the graphs.
     """
 
@@ -167,7 +167,7 @@ class PGS:
 
     @property
     def doctor(self) -> Doctor:
-        """Checks of this set-up, with their fixes."""
+        """Checks of this setup, with their fixes."""
         return Doctor(self._core)
 
     async def execute(

@@ -45,7 +45,7 @@ class Jobs:
         ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) also skips one of which
         no larger share changed. ``keep`` overrides ``keep_generations``. Raises BusyError while
         another job partitions the graph, ConfigError, and what ``pgs.partition`` raises. The
-        record states the error as well, and the current generation stays.
+        record also states the error, and the current generation stays.
         """
         return await repartition.repartition(
             self._pgs,

@@ -1,4 +1,4 @@
-"""One repartition as a job: recorded from its beginning to its end, whatever that is."""
+"""One repartition as a job, recorded from its start to its end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MADE: dict[str, Outcome] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOrder:
-    """What a job is to do.
+    """The order of a job.
 
     ``if_changed`` leaves an unchanged graph as it is; ``max_drift`` implies it, and also leaves
     a graph of which no larger share changed (0 to 1). ``keep`` is the number of generations
@@ -49,7 +49,7 @@ class JobOrder:
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A job that failed, and why; without a record when not even that could be begun."""
+    """A failed job and its error; without a record if none could be started."""
 
     graph: str | None
     error: PGSError
@@ -68,9 +68,9 @@ async def repartition(
     keep: int | None = None,
     on_event: OnEvent | None = None,
 ) -> Job:
-    """Partition a graph anew as a job, and its record.
+    """Repartition a graph as a job; its record.
 
-    Raises BusyError when somebody else is at it, ConfigError, and what ``PGS.partition``
+    Raises BusyError while another job holds the lock, ConfigError, and what ``PGS.partition``
     raises; the record says so too, and the current generation stays.
     """
     order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
@@ -86,20 +86,20 @@ async def repartition_all(
     on_event: OnEvent | None = None,
     on_end: Callable[[EndedJob], None] | None = None,
 ) -> list[EndedJob]:
-    """All stored graphs by name, one after another; one that fails does not stop the rest."""
-    found = []
+    """Repartition all stored graphs by name, in turn; a failure stops no other."""
+    jobs_ended = []
     for stored in await pgs.graphs():
         ended = await attempt(pgs, stored.name, order, on_event)
-        found.append(ended)
+        jobs_ended.append(ended)
         if on_end is not None:
             on_end(ended)
-    return found
+    return jobs_ended
 
 
 async def attempt(
     pgs: PGS, graph: str | None, order: JobOrder, on_event: OnEvent | None = None
 ) -> EndedJob:
-    """Do it, and tell how it ended; only a cancellation is raised."""
+    """Run a job and return how it ended; raises only a cancellation."""
     try:
         graph = (await pgs.graph(graph)).name
         await ensure_schema(pgs.db)
@@ -112,7 +112,7 @@ async def attempt(
             done = await _work(pgs, job, order, on_event)
     except BaseException as error:
         job = _broken(job, error, perf_counter() - began)
-        # Shielded: an interrupted job, too, is closed before its caller goes on.
+        # Shielded: even an interrupted job is closed before its caller continues.
         job = await to_the_end(jobs.close(pgs.db, job))
         if isinstance(error, PGSError):
             return FailedJob(graph, error, job)
@@ -134,52 +134,52 @@ async def _work(pgs: PGS, job: Job, order: JobOrder, on_event: OnEvent | None) -
                 generation=(await pgs.graph(job.graph)).generation,
                 figures={"seconds": round(perf_counter() - began, 3), "changes": asdict(drift)},
             )
-    found = await pgs.partition(
+    partitioning = await pgs.partition(
         job.graph,
         force=not order.if_changed and order.max_drift is None,
         on_event=on_event,
         keep_generations=order.keep,
     )
-    return _finished(job, found, found.drift or drift)
+    return _finished(job, partitioning, partitioning.drift or drift)
 
 
 def _bearable(drift: Drift, most: float) -> bool:
-    # Changed settings are no drift: whoever changes them wants other partitions.
+    # Changed settings are not drift: a user who changes them wants other partitions.
     return drift.changed and not drift.settings_changed and drift.fraction <= most
 
 
-def _finished(job: Job, found: Partitioning, drift: Drift | None) -> Job:
+def _finished(job: Job, partitioning: Partitioning, drift: Drift | None) -> Job:
     figures = {
-        **_figures(found.generation),
-        "seconds": round(found.seconds, 3),
-        "steps": {name: round(took, 3) for name, took in found.steps.items()},
+        **_figures(partitioning.generation),
+        "seconds": round(partitioning.seconds, 3),
+        "steps": {name: round(took, 3) for name, took in partitioning.steps.items()},
     }
     if drift is not None:
         figures["changes"] = asdict(drift)
     return replace(
         job,
-        outcome="unchanged" if found.reused else MADE[found.generation.origin],
+        outcome="unchanged" if partitioning.reused else MADE[partitioning.generation.origin],
         drift=None if drift is None else drift.fraction,
-        generation=found.generation.id,
+        generation=partitioning.generation.id,
         figures=figures,
     )
 
 
-def _figures(made: Generation) -> dict[str, Any]:
+def _figures(generation: Generation) -> dict[str, Any]:
     return {
-        "nodes": made.node_count,
-        "relationships": made.relationship_count,
-        "partitions": made.partition_count,
-        "modularity": round(made.modularity, 6),
-        "raw_modularity": round(made.raw_modularity, 6),
-        "conductance": round(made.conductance, 6),
-        "largest_fraction": round(made.largest_fraction, 6),
-        "pooled_nodes": made.pooled_nodes,
-        "pools": made.pools,
-        "split": made.split,
-        "merged": made.merged,
-        "levels": list(made.levels),
-        "issues": dict(made.issues),
+        "nodes": generation.node_count,
+        "relationships": generation.relationship_count,
+        "partitions": generation.partition_count,
+        "modularity": round(generation.modularity, 6),
+        "raw_modularity": round(generation.raw_modularity, 6),
+        "conductance": round(generation.conductance, 6),
+        "largest_fraction": round(generation.largest_fraction, 6),
+        "pooled_nodes": generation.pooled_nodes,
+        "pools": generation.pools,
+        "split": generation.split,
+        "merged": generation.merged,
+        "levels": list(generation.levels),
+        "issues": dict(generation.issues),
     }
 
 
@@ -187,10 +187,10 @@ def _broken(job: Job, error: BaseException, seconds: float) -> Job:
     stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
     busy = isinstance(error, BusyError) and not isinstance(error, LeaseLostError)
     outcome: Outcome = "interrupted" if stopped else "busy" if busy else "failed"
-    said = str(error) if isinstance(error, PGSError) else type(error).__name__
+    message = str(error) if isinstance(error, PGSError) else type(error).__name__
     return replace(
         job,
         outcome=outcome,
-        error=None if stopped else said,
+        error=None if stopped else message,
         figures={"seconds": round(seconds, 3)},
     )

@@ -1,1 +1,1 @@
-"""Scheduled repartitioning: jobs that leave a record, by hand or by the clock."""
+"""Repartition jobs at the times that ``pgs.toml`` sets."""

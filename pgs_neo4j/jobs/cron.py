@@ -1,7 +1,7 @@
-"""Crontab expressions as crontab(5) has them, made into APScheduler's triggers.
+"""Expressions of crontab(5) as triggers of APScheduler.
 
-APScheduler reads them otherwise in two places: its weekdays begin with Monday at 0, and a day
-of the month and a weekday must both fit where crontab is content with either.
+APScheduler differs in two places. Its weekdays begin with Monday at 0. And it requires both a
+day of the month and a weekday to match, where crontab requires either.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PART = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 
 
 def trigger(cron: str, timezone: str | None) -> BaseTrigger:
-    """A trigger for five fields of crontab, by the clock of a time zone or of this machine.
+    """The trigger of five crontab fields, in a time zone or that of this machine.
 
     Raises ValueError that says what is wrong with them.
     """
@@ -39,10 +39,10 @@ def trigger(cron: str, timezone: str | None) -> BaseTrigger:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a machine that names no time zone is in UTC
-        made = OrTrigger([fires(day, "*"), fires("*", weekday)]) if either else fires(day, weekday)
-    if made.get_next_fire_time(None, datetime.now(UTC)) is None:
+        fired = OrTrigger([fires(day, "*"), fires("*", weekday)]) if either else fires(day, weekday)
+    if fired.get_next_fire_time(None, datetime.now(UTC)) is None:
         raise ValueError("there is no such day")
-    return made
+    return fired
 
 
 def _zone(name: str) -> tzinfo:
@@ -65,13 +65,13 @@ def _weekdays(text: str) -> str:
 def _expanded(part: str) -> set[int]:
     match = _PART.fullmatch(part)
     if match is None:
-        raise ValueError(f"{part!r} is no day of the week")
+        raise ValueError(f"{part!r} is not a day of the week")
     star, first, last, step = match.groups()
     if star:
         begin, end = 0, 6
     else:
         begin = _number(first)
-        # A step without an end goes on to the end of the week.
+        # A step without an end continues to the end of the week.
         end = _number(last) if last else (6 if step else begin)
         if last and end == 0 < begin:
             end = 7
@@ -86,4 +86,4 @@ def _number(word: str) -> int:
         return WEEKDAYS.index(word)
     if word.isdecimal() and int(word) <= 7:
         return int(word)
-    raise ValueError(f"{word!r} is no day of the week: 0 to 7 or sun to sat")
+    raise ValueError(f"{word!r} is not a day of the week: use 0 to 7 or sun to sat")

@@ -1,8 +1,8 @@
-"""Jobs by the clock, inside one process: ``[[schedule]]`` entries of ``pgs.toml``.
+"""Jobs at set times inside one process: ``[[schedule]]`` entries of ``pgs.toml``.
 
 One job at a time, so that memory is that of one; an entry whose time comes again before its
-job is done is skipped. Each job connects anew: a database that was away for a while costs the
-jobs of that while and no more.
+job is done is skipped. Each job opens its own connection, so an unavailable database costs only
+the jobs of that time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Open = Callable[[], "AbstractAsyncContextManager[PGS]"]
 
 
 class Watcher(Protocol):
-    """Hears of what the schedule does."""
+    """Is notified of what the schedule does."""
 
     def ended(self, number: int, ended: EndedJob) -> None:
         """A job of the entry of that number ended."""
@@ -51,11 +51,11 @@ class Planned:
 
     def next_at(self, now: datetime | None = None) -> datetime:
         """When its next job begins, in the entry's time zone."""
-        found = self.trigger.get_next_fire_time(None, now or datetime.now(UTC))
-        if not isinstance(found, datetime):
+        at = self.trigger.get_next_fire_time(None, now or datetime.now(UTC))
+        if not isinstance(at, datetime):
             name = entry_name(self.number, self.entry.target)
-            raise ConfigError(f"{name}: cron never comes again")
-        return found
+            raise ConfigError(f"{name}: cron never matches again")
+        return at
 
 
 def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
@@ -68,28 +68,28 @@ def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
 
 
 async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> list[EndedJob]:
-    """All entries now, in their order; how each of their jobs ended."""
-    found: list[EndedJob] = []
-    for each in planned:
-        found += await _run(each, open_pgs, watcher)
-    return found
+    """Run all entries now, in order; returns how each job ended."""
+    jobs: list[EndedJob] = []
+    for item in planned:
+        jobs += await _run(item, open_pgs, watcher)
+    return jobs
 
 
 async def run_forever(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> None:
-    """Entries at their times until cancelled, which ends a job under way as any other is."""
+    """Run entries at their times until canceled, which also ends the current job."""
     clock = Clock(planned, watcher)
     clock.start()
     try:
         while True:
-            each = await clock.due()
-            await _run(each, open_pgs, watcher)
-            clock.done(each)
+            item = await clock.due()
+            await _run(item, open_pgs, watcher)
+            clock.done(item)
     finally:
         clock.stop()
 
 
 class Clock:
-    """Tells which entry is due; the entries that wait or run are not told again."""
+    """Queues entries that are due, each at most once until it is done."""
 
     def __init__(self, planned: Sequence[Planned], watcher: Watcher) -> None:
         self._planned = planned
@@ -112,30 +112,30 @@ class Clock:
                 "misfire_grace_time": LATEST_S,
             },
         )
-        for each in self._planned:
-            scheduler.add_job(self.ring, each.trigger, args=(each,), id=str(each.number))
+        for item in self._planned:
+            scheduler.add_job(self.ring, item.trigger, args=(item,), id=str(item.number))
         scheduler.add_listener(self._missed, EVENT_JOB_MISSED)
         scheduler.start()
         self._scheduler = scheduler
 
-    async def ring(self, each: Planned) -> None:
+    async def ring(self, item: Planned) -> None:
         """An entry's time has come."""
-        if each.number in self._busy:
-            self._watcher.skipped(each.number, "the job before is not done yet")
+        if item.number in self._busy:
+            self._watcher.skipped(item.number, "its previous job is still running")
             return
-        self._busy.add(each.number)
-        self._due.put_nowait(each)
+        self._busy.add(item.number)
+        self._due.put_nowait(item)
 
     def _missed(self, event: JobExecutionEvent) -> None:
-        self._watcher.skipped(int(event.job_id), "this process stood still when it was due")
+        self._watcher.skipped(int(event.job_id), "this process was suspended when it was due")
 
     async def due(self) -> Planned:
         """The next entry whose time has come."""
         return await self._due.get()
 
-    def done(self, each: Planned) -> None:
+    def done(self, item: Planned) -> None:
         """Its job has ended, so its time may come again."""
-        self._busy.discard(each.number)
+        self._busy.discard(item.number)
 
     def stop(self) -> None:
         """Count no longer."""
@@ -143,25 +143,25 @@ class Clock:
             self._scheduler.shutdown(wait=False)
 
 
-async def _run(each: Planned, open_pgs: Open, watcher: Watcher) -> list[EndedJob]:
-    entry = each.entry
+async def _run(item: Planned, open_pgs: Open, watcher: Watcher) -> list[EndedJob]:
+    entry = item.entry
     order = JobOrder(if_changed=entry.if_changed, max_drift=entry.max_drift, keep=entry.keep)
 
     def tell(ended: EndedJob) -> None:
-        watcher.ended(each.number, ended)
+        watcher.ended(item.number, ended)
 
-    found: list[EndedJob] = []
+    jobs: list[EndedJob] = []
     try:
         async with open_pgs() as pgs:
             if entry.all_graphs:
-                found = await pgs.jobs.attempt_all(order, on_end=tell)
+                jobs = await pgs.jobs.attempt_all(order, on_end=tell)
             else:
-                found = [await pgs.jobs.attempt(entry.graph, order)]
-                tell(found[0])
+                jobs = [await pgs.jobs.attempt(entry.graph, order)]
+                tell(jobs[0])
     except PGSError as error:
-        found.append(FailedJob(entry.graph, error))
-        tell(found[-1])
-    return found
+        jobs.append(FailedJob(entry.graph, error))
+        tell(jobs[-1])
+    return jobs
 
 
 def _planned(number: int, entry: ScheduleEntry) -> Planned:
@@ -169,11 +169,11 @@ def _planned(number: int, entry: ScheduleEntry) -> Planned:
         return Planned(number, entry, trigger(entry.cron, entry.timezone))
     except ValueError as error:
         name = entry_name(number, entry.target)
-        raise ConfigError(f"{name}: cron = {entry.cron!r} cannot be kept: {error}") from error
+        raise ConfigError(f"{name}: cron = {entry.cron!r} is invalid: {error}") from error
 
 
 def _quiet() -> None:
-    # What it has to say is told by the watcher; its tracebacks are for nobody.
+    # The watcher reports what happens; tracebacks of APScheduler would only repeat it.
     logger = logging.getLogger("apscheduler")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())

@@ -130,7 +130,7 @@ async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
 
     resumed = await pgs("resume", run, "--max-calls", "none")
     assert resumed.code == 0
-    assert f"run: {run} goes on" in resumed.err
+    assert f"run: {run} resumes" in resumed.err
     assert "4 partitions swept; 160 nodes read" in resumed.out
     assert "1 from the cache" in resumed.out
     assert "pgs resume" not in resumed.out

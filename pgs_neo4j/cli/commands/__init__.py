@@ -1,1 +1,1 @@
-"""One module per group of commands. Each imports what it needs when it runs, not before."""
+"""Commands, one module each. Each imports what it needs when it runs."""

@@ -21,108 +21,111 @@ if TYPE_CHECKING:
     )
 
 
-def plan(found: Plan, unpriced: Sequence[str]) -> Json:
-    """What a question would read and cost; null where a model has no price."""
+def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
+    """The reading and cost of a question; null where a model has no price."""
     names = ("graph", "session", "mode", "generation", "sweep_model", "synthesis_model")
     totals = ("calls", "cached", "input_tokens", "output_tokens")
     return {
-        **{name: getattr(found, name) for name in names},
-        "sweeps": plain_data(found.sweeps),
-        "synthesis": plain_data(found.synthesis),
-        "flagged": plain_data(found.flagged),
-        "total": {name: getattr(found, name) for name in totals},
-        "cost": {"low": plain_data(found.low), "high": plain_data(found.high)},
+        **{name: getattr(forecast, name) for name in names},
+        "sweeps": plain_data(forecast.sweeps),
+        "synthesis": plain_data(forecast.synthesis),
+        "flagged": plain_data(forecast.flagged),
+        "total": {name: getattr(forecast, name) for name in totals},
+        "cost": {"low": plain_data(forecast.low), "high": plain_data(forecast.high)},
         "unpriced": list(unpriced),
-        "budget": found.budget,
-        "routing": plain_data(found.routing),
+        "budget": forecast.budget,
+        "routing": plain_data(forecast.routing),
     }
 
 
-def partitioning(found: Partitioning) -> Json:
+def partitioning(result: Partitioning) -> Json:
     """What ``pgs partition`` did, or found done already."""
     return {
-        **generation(found.generation),
-        "reused": found.reused,
-        "drift": drift(found.drift),
-        "seconds": plain_data(found.seconds),
-        "steps": plain_data(found.steps),
+        **generation(result.generation),
+        "reused": result.reused,
+        "drift": drift(result.drift),
+        "seconds": plain_data(result.seconds),
+        "steps": plain_data(result.steps),
     }
 
 
-def report(found: Generation) -> Json:
-    """All figures of a generation, its sizes counted; ``steps`` are those that made it."""
+def report(figures: Generation) -> Json:
+    """All figures of a generation, with a histogram of sizes and seconds per step."""
     from pgs_neo4j.cli.pages.quality_page import histogram, quantiles
 
-    bins = histogram(found.sizes)
+    bins = histogram(figures.sizes)
     return {
-        **generation(found),
-        "size_quantiles": plain_data(quantiles(found)),
+        **generation(figures),
+        "size_quantiles": plain_data(quantiles(figures)),
         "histogram": [
-            {"from": each.first, "to": each.last, "partitions": each.partitions} for each in bins
+            {"from": bin_.first, "to": bin_.last, "partitions": bin_.partitions} for bin_ in bins
         ],
-        "seconds": plain_data(sum(found.seconds.values())),
-        "steps": plain_data(found.seconds),
+        "seconds": plain_data(sum(figures.seconds.values())),
+        "steps": plain_data(figures.seconds),
     }
 
 
-def drift(found: Drift | None) -> Json | None:
-    """How far a graph has moved; its present size is null where nobody counted it."""
-    if found is None:
+def drift(change: Drift | None) -> Json | None:
+    """The drift of a graph; its size is null if it was not counted."""
+    if change is None:
         return None
-    size = {} if found.nodes else {"nodes": None, "relationships": None}
-    derived = {"changed": found.changed, "fraction": plain_data(found.fraction)}
-    return {**plain_data(found), **size, **derived}
+    size = {} if change.nodes else {"nodes": None, "relationships": None}
+    derived = {"changed": change.changed, "fraction": plain_data(change.fraction)}
+    return {**plain_data(change), **size, **derived}
 
 
-def generation(found: Generation) -> Json:
-    """The figures of a generation; null where an older release did not record them."""
+def generation(figures: Generation) -> Json:
+    """The figures of a generation; null if an older release recorded none."""
     recorded = ("raw_modularity", "conductance", "split", "merged", "pools", "levels")
     return {
-        "graph": found.graph,
-        "generation": found.id,
-        "created_at": found.created_at,
-        "origin": found.origin,
-        "algorithm": found.algorithm,
-        "node_count": found.node_count,
-        "relationship_count": found.relationship_count,
-        "partition_count": found.partition_count,
-        "modularity": plain_data(found.modularity),
-        "sizes": list(found.sizes),
-        "largest_fraction": plain_data(found.largest_fraction),
-        "pooled_nodes": found.pooled_nodes,
-        "embedder": found.embedder,
-        "dimensions": found.dimensions,
-        "issues": plain_data(found.issues),
-        **{name: plain_data(getattr(found, name)) if found.settings else None for name in recorded},
+        "graph": figures.graph,
+        "generation": figures.id,
+        "created_at": figures.created_at,
+        "origin": figures.origin,
+        "algorithm": figures.algorithm,
+        "node_count": figures.node_count,
+        "relationship_count": figures.relationship_count,
+        "partition_count": figures.partition_count,
+        "modularity": plain_data(figures.modularity),
+        "sizes": list(figures.sizes),
+        "largest_fraction": plain_data(figures.largest_fraction),
+        "pooled_nodes": figures.pooled_nodes,
+        "embedder": figures.embedder,
+        "dimensions": figures.dimensions,
+        "issues": plain_data(figures.issues),
+        **{
+            name: plain_data(getattr(figures, name)) if figures.settings else None
+            for name in recorded
+        },
     }
 
 
-def partition(found: Partition) -> Json:
+def partition(part: Partition) -> Json:
     """A described partition; its centroid stays in the database."""
     return {
-        "id": found.id,
-        "uid": found.uid,
-        "lineage": found.lineage,
-        "parent": found.parent,
-        "nodes": found.size,
-        "tokens": found.tokens,
-        "keywords": list(found.keywords),
-        "summary": found.summary,
-        "adjacent": plain_data(found.adjacent),
-        "pool": found.pool,
+        "id": part.id,
+        "uid": part.uid,
+        "lineage": part.lineage,
+        "parent": part.parent,
+        "nodes": part.size,
+        "tokens": part.tokens,
+        "keywords": list(part.keywords),
+        "summary": part.summary,
+        "adjacent": plain_data(part.adjacent),
+        "pool": part.pool,
     }
 
 
-def graph(found: StoredGraph) -> Json:
+def graph(stored: StoredGraph) -> Json:
     """A stored graph with its mapping."""
-    return {str(key): value for key, value in plain_data(found).items()}
+    return {str(key): value for key, value in plain_data(stored).items()}
 
 
-def session(found: SessionInfo) -> Json:
+def session(info: SessionInfo) -> Json:
     """A stored session with its coverage of the current generation."""
     return {
-        **plain_data(found),
-        "coverage": coverage_data(found.coverage) if found.coverage else None,
+        **plain_data(info),
+        "coverage": coverage_data(info.coverage) if info.coverage else None,
     }
 
 

@@ -1,8 +1,8 @@
-"""How far a graph has moved from its generation, and how a generation came about, in words."""
+"""The drift of a graph, and the origin of a generation, in words."""
 
 from __future__ import annotations
 
-from pgs_neo4j.cli.pages.text import labelled
+from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model import Drift, Generation, Origin
 from pgs_neo4j.text.shown import counted, one_line, percent
 
@@ -15,16 +15,16 @@ ORIGINS: dict[Origin, str] = {
 
 OUTLOOK: dict[Origin | None, str] = {
     None: "these partitions are used as they are",
-    "refreshed": "these partitions stay, and those concerned are described anew",
+    "refreshed": "the partitions stay; those affected get new descriptions",
     "seeded": "new partitions grow from these",
     "cold": "new partitions are made from nothing",
 }
 
 
-def origin(made: Generation) -> str:
+def origin(generation: Generation) -> str:
     """How a generation came about: ``from nothing by leiden-louvain``."""
-    by = "" if made.origin == "refreshed" else f" by {made.algorithm}"
-    return f"{ORIGINS[made.origin]}{by}"
+    by = "" if generation.origin == "refreshed" else f" by {generation.algorithm}"
+    return f"{ORIGINS[generation.origin]}{by}"
 
 
 def changes(moved: Drift) -> list[str]:
@@ -50,7 +50,7 @@ def drifted(moved: Drift) -> str:
 
 
 def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
-    """Both tiers of a check, for people; no drift is a graph before its first generation.
+    """A check in lines; without a drift, the graph has no generation yet.
 
     ``outlook`` is how the next generation would come about, None if there will be none.
     """
@@ -66,13 +66,13 @@ def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int)
     rows.append(("settings", settings))
     rows.append(("drift", percent(moved.fraction) if moved.changed else "none"))
     rows.append(("next time", OUTLOOK[outlook]))
-    return [line for label, text in rows for line in labelled(label, text, width, COLUMN)]
+    return [line for label, text in rows for line in labeled(label, text, width, COLUMN)]
 
 
 def _committed(moved: Drift) -> str:
     if not moved.committed:
         return "nothing by anybody else, so the graph was not scanned"
-    return "something by somebody else, so the graph was scanned"
+    return "something by another client, so the graph was scanned"
 
 
 def _scanned(moved: Drift) -> list[tuple[str, str]]:

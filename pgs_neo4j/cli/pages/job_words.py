@@ -1,4 +1,4 @@
-"""How a job ended, in one line."""
+"""The end of a job in one line."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ WORDS = {
     "unchanged": "unchanged",
     "left": "left as it is",
     "refreshed": "refreshed where texts changed",
-    "seeded": "repartitioned from its partitions before",
+    "seeded": "repartitioned from its former partitions",
     "repartitioned": "repartitioned",
-    "busy": "somebody else is at it",
+    "busy": "another job holds the lock",
     "failed": "failed",
     "interrupted": "interrupted",
     "killed": "killed",
@@ -20,7 +20,7 @@ WORDS = {
 
 
 def line(ended: EndedJob) -> str:
-    """A job that ended, for people."""
+    """A finished job in words."""
     if isinstance(ended, FailedJob):
         outcome = ended.job.outcome if ended.job is not None else "failed"
         target = f"{one_line(ended.graph)}: " if ended.graph else ""

@@ -8,8 +8,8 @@ from pgs_neo4j.model import GraphMapping
 
 
 def add_command(name: str, mapping: GraphMapping) -> str:
-    """``pgs graph add NAME …`` for a mapping, quoted for a POSIX shell."""
-    given = (
+    """The ``pgs graph add`` command of a mapping, quoted for a POSIX shell."""
+    options = (
         ("--label", mapping.labels),
         ("--relationship-type", mapping.relationship_types),
         ("--text", mapping.text),
@@ -20,7 +20,7 @@ def add_command(name: str, mapping: GraphMapping) -> str:
         ("--embedding", (mapping.embedding,)),
     )
     words = ["pgs", "graph", "add", name]
-    for option, values in given:
+    for option, values in options:
         for value in values:
             if value is not None:
                 # Only this form takes a name that begins with a dash.

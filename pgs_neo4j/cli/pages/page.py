@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages import checks_page
-from pgs_neo4j.cli.pages.run_words import resuming
-from pgs_neo4j.cli.pages.text import labelled, moment
+from pgs_neo4j.cli.pages.run_words import resume_command
+from pgs_neo4j.cli.pages.text import labeled, moment
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.mentions import distinct, name_of
@@ -27,7 +27,7 @@ def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
         ("Asked", f"{moment(asked_at)} UTC, graph {one_line(answer.graph)}, mode {answer.mode}"),
         ("Status", status),
     )
-    return [line for label, text in rows for line in labelled(label, text, width)]
+    return [line for label, text in rows for line in labeled(label, text, width)]
 
 
 def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list[str]:
@@ -75,7 +75,7 @@ def summary(answer: Answer, width: int) -> list[str]:
         ("Stopped", one_line(answer.stopped)),
         *(("Note", text) for text in _notes(answer)),
     ]
-    return [line for label, text in rows if text for line in labelled(label, text, width)]
+    return [line for label, text in rows if text for line in labeled(label, text, width)]
 
 
 def advice(answer: Answer) -> list[str]:
@@ -100,7 +100,7 @@ def advice(answer: Answer) -> list[str]:
 
 
 def _resuming(answer: Answer) -> list[str]:
-    command = f"  {resuming(answer.run)}"
+    command = f"  {resume_command(answer.run)}"
     if not answer.stopped:
         return ["", "To complete this answer:", command]
     limits = "Its limits start again from zero, and you can set other ones."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.pages.text import labelled
+from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model import Plan, PlannedCalls
 from pgs_neo4j.text.shown import counted, money, one_line, tokens
 
@@ -28,7 +28,7 @@ def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
         ("Model", models(plan)),
         ("Note", one_line(plan.routing.note)),
     ]
-    return [line for label, text in rows if text for line in labelled(label, text, width)]
+    return [line for label, text in rows if text for line in labeled(label, text, width)]
 
 
 def shared_reason(plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""The quality report of a generation, on one screen. Pure but for the look at the terminal."""
+"""The quality report of a generation, on one screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages.drift_words import origin
-from pgs_neo4j.cli.pages.text import labelled
+from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model import Generation
 from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
@@ -30,28 +30,30 @@ class Bin:
     partitions: int
 
 
-def quantiles(made: Generation) -> tuple[float, ...]:
+def quantiles(generation: Generation) -> tuple[float, ...]:
     """Smallest size, quartiles, and largest; zeros for a generation without partitions."""
-    return tuple(float(size) for size in np.quantile(made.sizes or (0,), QUANTILES))
+    return tuple(float(size) for size in np.quantile(generation.sizes or (0,), QUANTILES))
 
 
 def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
-    """The sizes in bins that begin at 1, 2, 5, 10, 20, …, from the smallest to the largest."""
+    """Count sizes in bins that begin at 1, 2, 5, 10, 20, …, in ascending order."""
     if not sizes:
         return ()
     edges = [step * 10**power for power in range(len(str(max(sizes))) + 1) for step in STEPS]
     counts, _ = np.histogram(sizes, edges)
-    held = np.flatnonzero(counts)
+    filled = np.flatnonzero(counts)
     return tuple(
         Bin(edges[at], edges[at + 1] - 1, int(counts[at]))
-        for at in range(int(held[0]), int(held[-1]) + 1)
+        for at in range(int(filled[0]), int(filled[-1]) + 1)
     )
 
 
-def report(made: Generation, width: int, *, blocks: bool) -> list[str]:
-    """All figures, and the sizes as bars: of block characters, or of ``#``."""
-    lines = [line for label, text in _rows(made) for line in labelled(label, text, width, COLUMN)]
-    return [*lines, "", *bars(histogram(made.sizes), width, blocks=blocks)]
+def report(generation: Generation, width: int, *, blocks: bool) -> list[str]:
+    """All figures, and the sizes as bars of block characters or ``#``."""
+    lines = [
+        line for label, text in _rows(generation) for line in labeled(label, text, width, COLUMN)
+    ]
+    return [*lines, "", *bars(histogram(generation.sizes), width, blocks=blocks)]
 
 
 def can_show_blocks() -> bool:
@@ -60,7 +62,7 @@ def can_show_blocks() -> bool:
 
 
 def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
-    """The bins as a table with a bar each; one that holds anything has at least a mark."""
+    """The bins as rows with bars. A bin that is not empty has at least one mark."""
     names = [f"{each.first:,} to {each.last:,}" for each in bins]
     room = max(map(len, ("nodes", *names)))
     longest = min(LONGEST_BAR, width - room - len("partitions") - 4)
@@ -82,61 +84,66 @@ def bar(share: float, longest: int, *, blocks: bool) -> str:
     return ("█" * whole + EIGHTHS[part]).rstrip()
 
 
-def _rows(made: Generation) -> list[tuple[str, str]]:
-    relationships = counted(made.relationship_count, "relationship")
+def _rows(generation: Generation) -> list[tuple[str, str]]:
+    relationships = counted(generation.relationship_count, "relationship")
     rows = [
-        ("graph", f"{one_line(made.graph)}, generation {made.id}"),
-        ("made", f"{_clock(made.created_at)}, {origin(made)}"),
-        ("holds", f"{counted(made.node_count, 'node')}, {relationships}"),
-        ("partitions", f"{made.partition_count:,}, {_pools(made)}"),
-        ("sizes", _sizes(made)),
-        ("largest", f"{percent(made.largest_fraction)} of the nodes"),
+        ("graph", f"{one_line(generation.graph)}, generation {generation.id}"),
+        ("made", f"{_clock(generation.created_at)}, {origin(generation)}"),
+        ("holds", f"{counted(generation.node_count, 'node')}, {relationships}"),
+        ("partitions", f"{generation.partition_count:,}, {_pools(generation)}"),
+        ("sizes", _sizes(generation)),
+        ("largest", f"{percent(generation.largest_fraction)} of the nodes"),
     ]
-    if made.settings:
-        rows += _measured(made)
+    if generation.settings:
+        rows += _measured(generation)
     else:
-        rows.append(("modularity", f"{made.modularity:.3f}"))
+        rows.append(("modularity", f"{generation.modularity:.3f}"))
         rows.append(("the rest", "not recorded by the older release that made it"))
-    if made.issues:
-        listed = (f"{count:,} {name.replace('_', ' ')}" for name, count in made.issues.items())
+    if generation.issues:
+        listed = (
+            f"{count:,} {name.replace('_', ' ')}" for name, count in generation.issues.items()
+        )
         rows.append(("noticed", ", ".join(listed)))
     return rows
 
 
-def _measured(made: Generation) -> list[tuple[str, str]]:
+def _measured(generation: Generation) -> list[tuple[str, str]]:
     """What older releases did not record."""
-    steps = ", ".join(f"{name} {seconds(took)}" for name, took in made.seconds.items())
+    steps = ", ".join(f"{name} {seconds(took)}" for name, took in generation.seconds.items())
     return [
-        ("limits", _limits(made)),
-        ("modularity", f"{made.modularity:.3f}, {made.raw_modularity:.3f} before the limits"),
-        ("conductance", f"{made.conductance:.3g} on average"),
-        ("hierarchy", _levels(made)),
-        ("took", f"{seconds(sum(made.seconds.values()))}: {steps}" if steps else "-"),
+        ("limits", _limits(generation)),
+        (
+            "modularity",
+            f"{generation.modularity:.3f}, {generation.raw_modularity:.3f} before the limits",
+        ),
+        ("conductance", f"{generation.conductance:.3g} on average"),
+        ("hierarchy", _levels(generation)),
+        ("took", f"{seconds(sum(generation.seconds.values()))}: {steps}" if steps else "-"),
     ]
 
 
-def _pools(made: Generation) -> str:
-    if not made.pooled_nodes:
+def _pools(generation: Generation) -> str:
+    if not generation.pooled_nodes:
         return "no pool"
-    pools = f"{counted(made.pools, 'pool')} of " if made.settings else "pools of "
-    return f"{pools}{counted(made.pooled_nodes, 'node')} that no relationship places"
+    pools = f"{counted(generation.pools, 'pool')} of " if generation.settings else "pools of "
+    return f"{pools}{counted(generation.pooled_nodes, 'node')} that no relationship places"
 
 
-def _limits(made: Generation) -> str:
-    if not made.split and not made.merged:
+def _limits(generation: Generation) -> str:
+    if not generation.split and not generation.merged:
         return "every community was within them"
-    return f"{made.split:,} too large and split, {made.merged:,} too small and merged"
+    return f"{generation.split:,} too large and split, {generation.merged:,} too small and merged"
 
 
-def _sizes(made: Generation) -> str:
-    least, low, middle, high, most = (f"{size:,.0f}" for size in quantiles(made))
+def _sizes(generation: Generation) -> str:
+    least, low, middle, high, most = (f"{size:,.0f}" for size in quantiles(generation))
     return f"{least} to {most} nodes, median {middle}, quartiles {low} and {high}"
 
 
-def _levels(made: Generation) -> str:
-    if not made.levels:
+def _levels(generation: Generation) -> str:
+    if not generation.levels:
         return "none above the partitions"
-    first, *further = (counted(units, "unit") for units in made.levels)
+    first, *further = (counted(units, "unit") for units in generation.levels)
     return ", ".join([f"{first} above the partitions", *(f"then {units}" for units in further)])
 
 

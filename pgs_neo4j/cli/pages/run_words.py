@@ -1,4 +1,4 @@
-"""How a run that did not end well can go on, in words. Pure."""
+"""How to resume an unfinished run, in words. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ WHOLE = "complete"
 RUNNING = "running"
 
 
-def resuming(run: str) -> str:
-    """The command that goes on with a run."""
+def resume_command(run: str) -> str:
+    """The command that resumes a run."""
     return f"pgs resume {shlex.quote(one_line(run))}"
 
 
-def going_on(run: str, status: str) -> list[str]:
-    """What to try next with a run of a status, after an empty line; nothing when it is complete."""
+def next_step(run: str, status: str) -> list[str]:
+    """Lines on what to try next with a run; none if it is complete."""
     if status == WHOLE:
         return []
     if status == RUNNING:
         return [
             "",
-            "It is going on; or, if its process was killed, try next:",
-            f"  {resuming(run)}",
+            "It is in progress. If its process was killed, try next:",
+            f"  {resume_command(run)}",
         ]
-    return ["", "Try next, to go on with it:", f"  {resuming(run)}"]
+    return ["", "Try next, to resume it:", f"  {resume_command(run)}"]

@@ -1,4 +1,4 @@
-"""What `pgs inspect` shows: labels, types, and properties of a database, and a proposal."""
+"""The page of `pgs inspect`: labels, types, properties, and a proposal."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ MOST_LABELS = 15
 MOST_PROPERTIES = 8
 
 
-def heading(found: Survey) -> list[str]:
+def heading(survey: Survey) -> list[str]:
     """How much there is."""
-    floor = f" (counting stopped at {found.floor:,})" if found.floor else ""
+    floor = f" (counting stopped at {survey.floor:,})" if survey.floor else ""
     lines = [
-        f"{counted(found.nodes, 'node')}, {counted(found.relationships, 'relationship')}{floor}, "
-        f"{counted(len(found.labels), 'label')}, "
-        f"{counted(len(found.relationship_types), 'relationship type')}"
+        f"{counted(survey.nodes, 'node')}, {counted(survey.relationships, 'relationship')}{floor}, "
+        f"{counted(len(survey.labels), 'label')}, "
+        f"{counted(len(survey.relationship_types), 'relationship type')}"
     ]
-    if found.our_labels:
-        ours = sum(count for _, count in found.our_labels)
-        lines.append(f"and {counted(ours, 'node')} of pgs itself, left aside")
+    if survey.our_labels:
+        ours = sum(count for _, count in survey.our_labels)
+        lines.append(f"and {counted(ours, 'node')} of pgs itself, not counted")
     return [*lines, ""]
 
 
-def tables(found: Survey) -> Iterator[Table]:
+def tables(survey: Survey) -> Iterator[Table]:
     """One table of labels with their properties, one of relationship types."""
-    rows = [row for sample in found.labels[:MOST_LABELS] for row in _rows(sample)]
-    hidden = len(found.labels) - MOST_LABELS
+    rows = [row for sample in survey.labels[:MOST_LABELS] for row in _rows(sample)]
+    hidden = len(survey.labels) - MOST_LABELS
     if hidden > 0:
         rows.append((f"and {hidden} more", "", "", "", "", ""))
     columns = ("label", "nodes>", "property", "on>", "kind", "sample")
     yield plain_tables.table(columns, rows)
-    if found.relationship_types:
+    if survey.relationship_types:
         types = (
             (sample.type, f"{sample.count:,}", ", ".join(p.name for p in sample.properties) or "-")
-            for sample in found.relationship_types[: 2 * MOST_LABELS]
+            for sample in survey.relationship_types[: 2 * MOST_LABELS]
         )
         yield plain_tables.table(("",), [])
         yield plain_tables.table(("relationship type", "count>", "properties"), types)
@@ -62,8 +62,8 @@ def proposed(proposal: Proposal, command: str | None, width: int) -> list[str]:
 def _rows(sample: LabelSample) -> Iterator[tuple[str, ...]]:
     label = sample.label or "(no label)"
     count = f"{sample.count:,}"
-    for found in sample.properties[:MOST_PROPERTIES]:
-        yield label, count, found.name, percent(sample.share(found)), _kind(found), _content(found)
+    for prop in sample.properties[:MOST_PROPERTIES]:
+        yield label, count, prop.name, percent(sample.share(prop)), _kind(prop), _content(prop)
         label = count = ""
     if not sample.properties:
         yield label, count, "-", "", "" if sample.sampled else "not sampled", ""
@@ -72,18 +72,18 @@ def _rows(sample: LabelSample) -> Iterator[tuple[str, ...]]:
         yield "", "", f"and {hidden} more", "", "", ""
 
 
-def _kind(found: NodeProperty) -> str:
-    if found.sizes:
+def _kind(prop: NodeProperty) -> str:
+    if prop.sizes:
         return "vector"
-    return ", ".join(found.types).lower() + (" unique" if found.unique else "")
+    return ", ".join(prop.types).lower() + (" unique" if prop.unique else "")
 
 
-def _content(found: NodeProperty) -> str:
-    if found.sizes:
-        return ", ".join(f"{size} numbers" for size, _ in found.sizes[:3])
-    if found.texts:
-        prose = f", {percent(found.prose / found.texts)} prose" if found.prose else ""
-        return f"{found.mean_length or 0:.0f} characters on average{prose}"
-    if found.least is not None and found.greatest is not None:
-        return f"{found.least:g} to {found.greatest:g}"
+def _content(prop: NodeProperty) -> str:
+    if prop.sizes:
+        return ", ".join(f"{size} numbers" for size, _ in prop.sizes[:3])
+    if prop.texts:
+        prose = f", {percent(prop.prose / prop.texts)} prose" if prop.prose else ""
+        return f"{prop.mean_length or 0:.0f} characters on average{prose}"
+    if prop.least is not None and prop.greatest is not None:
+        return f"{prop.least:g} to {prop.greatest:g}"
     return ""

@@ -1,4 +1,4 @@
-"""Tables for people. Every cell is plain text: nothing from a graph is taken for markup."""
+"""Tables of plain text: nothing from a graph is taken for markup."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ ERROR = 120
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Rows under headings; a heading that ends in ``>`` sets its column right."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    """Rows under headings; ``>`` after a heading aligns its column right."""
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
         right = column.endswith(">")
-        made.add_column(column.rstrip(">"), justify="right" if right else "left", overflow="fold")
+        grid.add_column(column.rstrip(">"), justify="right" if right else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(Text(one_line(str(cell))) for cell in row))
-    return made
+        grid.add_row(*(Text(one_line(str(cell))) for cell in row))
+    return grid
 
 
-def partitions(found: Sequence[Partition]) -> Table:
+def partitions(parts: Sequence[Partition]) -> Table:
     """The current partitions, largest first."""
     rows = (
         (
@@ -42,19 +42,19 @@ def partitions(found: Sequence[Partition]) -> Table:
             ", ".join(f"P{near.id} ({near.edges})" for near in part.adjacent) or "-",
             "yes" if part.pool else "",
         )
-        for part in found
+        for part in parts
     )
     return table(("id", "nodes>", "tokens>", "keywords", "adjacent (edges)", "pool"), rows)
 
 
-def routes(routing: Routing, found: Mapping[int, Partition]) -> Table:
+def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
     """The partitions a question goes to, best first."""
     rows = (
         (
             f"P{route.partition}",
             "-" if route.similarity is None else f"{route.similarity:.2f}",
-            f"{found[route.partition].size:,}" if route.partition in found else "-",
-            ", ".join(found[route.partition].keywords[:4]) if route.partition in found else "-",
+            f"{by_id[route.partition].size:,}" if route.partition in by_id else "-",
+            ", ".join(by_id[route.partition].keywords[:4]) if route.partition in by_id else "-",
             route.reason,
         )
         for route in routing.routes
@@ -62,28 +62,28 @@ def routes(routing: Routing, found: Mapping[int, Partition]) -> Table:
     return table(("id", "similarity>", "nodes>", "keywords", "reason"), rows)
 
 
-def plan(found: Plan, why: str) -> Table:
-    """The partitions a question would read, best first, and what each is likely to take.
+def plan(forecast: Plan, why: str) -> Table:
+    """The partitions a question would read, best first, with their expected cost.
 
     ``why`` is the reason of all of them, if they have but one; their keywords come then.
     """
     rows = (
         (
-            f"P{each.partition}",
-            f"{each.nodes:,}",
-            f"{each.passes:,}",
-            f"{each.cached:,}" if each.cached else "",
-            f"{each.input_tokens:,}",
-            f"{each.output_tokens:,}",
-            ", ".join(each.keywords[:4]) or "-" if why else each.reason,
+            f"P{planned.partition}",
+            f"{planned.nodes:,}",
+            f"{planned.passes:,}",
+            f"{planned.cached:,}" if planned.cached else "",
+            f"{planned.input_tokens:,}",
+            f"{planned.output_tokens:,}",
+            ", ".join(planned.keywords[:4]) or "-" if why else planned.reason,
         )
-        for each in found.sweeps
+        for planned in forecast.sweeps
     )
     last = "keywords" if why else "why"
     return table(("id", "nodes>", "passes>", "cached>", "tokens in>", "out>", last), rows)
 
 
-def graphs(found: Sequence[StoredGraph]) -> Table:
+def graphs(stored: Sequence[StoredGraph]) -> Table:
     """Stored graphs by name."""
     rows = (
         (
@@ -93,27 +93,27 @@ def graphs(found: Sequence[StoredGraph]) -> Table:
             ", ".join(graph.mapping.labels) or "all labels",
             ", ".join(graph.mapping.text) or "-",
         )
-        for graph in found
+        for graph in stored
     )
     return table(("graph", "partitions>", "nodes>", "labels", "text"), rows)
 
 
-def mapping(found: GraphMapping) -> Table:
-    """What takes part in a graph, and what its properties mean."""
+def mapping(view: GraphMapping) -> Table:
+    """What a graph includes, and what its properties mean."""
     rows = (
-        ("labels", ", ".join(found.labels) or "(all)"),
-        ("relationship types", ", ".join(found.relationship_types) or "(all)"),
-        ("text", ", ".join(found.text) or "(none)"),
-        ("title", found.title or "(none)"),
-        ("key", found.key or "(none)"),
-        ("weight", found.weight or "(none: by degree)"),
-        ("relationship weight", found.relationship_weight or "(none: all alike)"),
-        ("embedding", found.embedding or "(none)"),
+        ("labels", ", ".join(view.labels) or "(all)"),
+        ("relationship types", ", ".join(view.relationship_types) or "(all)"),
+        ("text", ", ".join(view.text) or "(none)"),
+        ("title", view.title or "(none)"),
+        ("key", view.key or "(none)"),
+        ("weight", view.weight or "(none: by degree)"),
+        ("relationship weight", view.relationship_weight or "(none: all alike)"),
+        ("embedding", view.embedding or "(none)"),
     )
     return table(("mapping", ""), rows)
 
 
-def sessions(found: Sequence[SessionInfo]) -> Table:
+def sessions(infos: Sequence[SessionInfo]) -> Table:
     """Stored sessions, the latest first."""
     rows = (
         (
@@ -123,12 +123,12 @@ def sessions(found: Sequence[SessionInfo]) -> Table:
             coverage_line(info.coverage) if info.coverage else "-",
             moment(info.updated_at),
         )
-        for info in found
+        for info in infos
     )
     return table(("session", "graph", "runs>", "coverage", "last used (UTC)"), rows)
 
 
-def jobs(found: Sequence[Job]) -> Table:
+def jobs(records: Sequence[Job]) -> Table:
     """Records of jobs, the latest first."""
     rows = (
         (
@@ -140,6 +140,6 @@ def jobs(found: Sequence[Job]) -> Table:
             seconds(float(job.figures["seconds"])) if "seconds" in job.figures else "-",
             one_line(job.error or "", ERROR),
         )
-        for job in found
+        for job in records
     )
     return table(("job", "graph", "outcome", "drift>", "started (UTC)", "took>", "error"), rows)

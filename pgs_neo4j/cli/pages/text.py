@@ -1,4 +1,4 @@
-"""Text laid out for a terminal: wrapped, labelled, as items. Pure."""
+"""Text laid out for a terminal: wrapped, labeled, as items. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_ITEM = 3  # lines
 
 
 def size(size_bytes: float) -> str:
-    """Bytes for people: ``0 kB``, ``5.3 kB``, ``45.2 MB``, ``155 MB``; a kB is 10^3."""
+    """Bytes as ``0 kB``, ``5.3 kB``, ``45.2 MB``, ``155 MB``; a kB is 10^3."""
     if size_bytes < 1e5:
         return f"{size_bytes / 1e3:,.1f} kB" if size_bytes else "0 kB"
     return f"{size_bytes / 1e6:,.1f} MB" if size_bytes < 1e8 else f"{size_bytes / 1e6:,.0f} MB"
@@ -24,7 +24,7 @@ def moment(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
-def labelled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
+def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
     """A label and a text beside it from ``column`` on, wrapped."""
     body = textwrap.wrap(text, max(30, width - column), break_on_hyphens=False) or [""]
     first, *rest = body
@@ -45,14 +45,14 @@ def item(text: str, width: int) -> list[str]:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """A text of several lines as a stream of it would be wrapped; ``width`` None leaves it."""
+    """Wrap a text as a stream of it would be; ``width`` None leaves it."""
     wrapper = Wrapper(width)
     return wrapper.feed(text) + wrapper.close()
 
 
 @dataclass(slots=True)
 class Wrapper:
-    """Wraps streamed text at word ends; the last word waits until it is known to be whole.
+    """Wraps streamed text at word ends; holds the last word until it is complete.
 
     Lines that begin as a bullet continue under its text. ``width`` None leaves text as it is.
     """

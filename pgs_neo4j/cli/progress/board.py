@@ -1,4 +1,4 @@
-"""What a run has come to, folded from its events: the state behind the progress display."""
+"""The state of a run behind the progress display, folded from its events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEYWORDS = 4
 
 @dataclass(slots=True)
 class PhaseRow:
-    """One phase: when it began, how long it took (None while it runs), what it says."""
+    """One phase: its start, its seconds (None while it runs), and its detail."""
 
     began: float
     seconds: float | None = None
@@ -73,7 +73,7 @@ class Board:
             case PhaseFinished(phase, took, detail):
                 row = self._phase(phase)
                 row.seconds, row.total = took, 0
-                row.detail = one_line(detail) or self._told(phase) or row.detail
+                row.detail = one_line(detail) or self._sweep_detail(phase) or row.detail
             case StepStarted(phase, step):
                 row = self._phase(phase)
                 row.detail, row.done, row.total = one_line(step), 0, 0
@@ -102,7 +102,7 @@ class Board:
 
     def detail(self, phase: Phase) -> str:
         """What to say of a phase now."""
-        return self._told(phase) or self.phases[phase].detail
+        return self._sweep_detail(phase) or self.phases[phase].detail
 
     def elapsed(self, phase: Phase) -> float:
         """Seconds a phase took, or has taken so far."""
@@ -113,23 +113,23 @@ class Board:
         return self.phases.setdefault(phase, PhaseRow(self.clock()))
 
     def _close_openers(self) -> None:
-        """Connecting and loading tell no end: it is where the next phase begins."""
+        """End connecting and loading, which have no event of their own for it."""
         for name in ("connect", "load"):
             row = self.phases.get(name)
             if row is not None and row.seconds is None:
                 row.seconds, row.total = self.clock() - row.began, 0
 
-    def _told(self, phase: Phase) -> str:
-        known = self.sweeps.keys() | self.unread
-        if phase != "sweep" or not known:
+    def _sweep_detail(self, phase: Phase) -> str:
+        partitions = self.sweeps.keys() | self.unread
+        if phase != "sweep" or not partitions:
             return ""
         states = [row.state for row in self.sweeps.values()]
         ended = sum(state != "reading" for state in states)
-        total = max(self.routed, len(known))
+        total = max(self.routed, len(partitions))
         failed, unread = states.count("failed"), len(self.unread)
-        told = f"{ended} of {counted(total, 'partition')}"
-        told += f", {failed} failed" if failed else ""
-        return f"{told}, {unread} left unread" if unread else told
+        detail = f"{ended} of {counted(total, 'partition')}"
+        detail += f", {failed} failed" if failed else ""
+        return f"{detail}, {unread} left unread" if unread else detail
 
 
 def chosen(routing: Routing) -> str:
@@ -143,8 +143,8 @@ def progress(done: int, total: int, what: str) -> str:
         return f"{size(done)} of {size(total)}" if total else size(done)
     if what == "percent":
         return f"{done} %"
-    shown = one_line(what, 40)
-    return f"{done:,} of {total:,} {shown}" if total else f"{done:,} {shown}"
+    unit = one_line(what, 40)
+    return f"{done:,} of {total:,} {unit}" if total else f"{done:,} {unit}"
 
 
 def keywords_of(keywords: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Progress as lines on stderr, for logs and pipes: one line per event worth one."""
+"""Progress as lines on stderr, for logs and pipes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROGRESS_EVERY_S = 5.0
 
 @dataclass(slots=True)
 class Lines:
-    """Writes a line for each event; counted work at most once in PROGRESS_EVERY_S."""
+    """Writes a line per event; counts at most once in PROGRESS_EVERY_S."""
 
     board: Board = field(default_factory=Board)
     _last: float = float("-inf")
@@ -45,13 +45,13 @@ class Lines:
             if event.done != event.total and now - self._last < PROGRESS_EVERY_S:
                 return
             self._last = now
-        told = line(event, self.board)
-        if told:
-            output.say(told)
+        text = line(event, self.board)
+        if text:
+            output.say(text)
 
 
 def line(event: Event, board: Board) -> str:
-    """One event in one line; empty when it is worth none. ``board`` has taken it already."""
+    """An event in one line, or empty. ``board`` has already taken it."""
     match event:
         case PhaseFinished("route"):
             return ""  # Routed has said it
@@ -62,7 +62,7 @@ def line(event: Event, board: Board) -> str:
         case Progressed(phase):
             return f"{phase}: {board.detail(phase)}"
         case RunStarted(run, resumed):
-            return f"run: {run} {'goes on' if resumed else 'begins'}"
+            return f"run: {run} {'resumes' if resumed else 'begins'}"
         case Routed(routing):
             named = ", ".join(f"P{route.partition}" for route in routing.routes[:20])
             return f"route: {board.detail('route')}: {named}"
@@ -87,5 +87,5 @@ def _ended(sweep: Sweep) -> str:
     how = "read" if sweep.status is SweepStatus.ACCEPTED else str(sweep.status)
     amount = f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')}"
     # Of several passes each has told for itself why it failed.
-    told = f": {why}" if why and sweep.passes <= 1 else ""
-    return f"{how}, {amount} ({seconds(sweep.seconds)}){told}"
+    reason = f": {why}" if why and sweep.passes <= 1 else ""
+    return f"{how}, {amount} ({seconds(sweep.seconds)}){reason}"

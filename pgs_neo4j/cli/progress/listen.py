@@ -1,4 +1,4 @@
-"""Who hears the engine's events: the progress on stderr and the answer on stdout."""
+"""Listeners of events: progress on stderr and the answer on stdout."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.pages.run_words import resuming
+from pgs_neo4j.cli.pages.run_words import resume_command
 from pgs_neo4j.cli.pages.text import Wrapper, wrapped
 from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
 from pgs_neo4j.events import Event, RunStarted, SearchAnswered, TextStreamed
@@ -40,7 +40,7 @@ class Silent:
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Listener]:
-    """A listener for stderr: a display on a terminal, lines elsewhere, nothing when quiet."""
+    """A listener for stderr: a display on a terminal, else lines; none when quiet."""
     listener = _listener(quiet)
     listener.start()
     try:
@@ -51,32 +51,32 @@ def progress(*, quiet: bool) -> Iterator[Listener]:
 
 @dataclass(slots=True)
 class Run:
-    """Remembers which run was recorded, and passes everything on."""
+    """Remembers the id of the run, and forwards every event."""
 
-    shown: Listener
+    listener: Listener
     id: str = ""
 
     def start(self) -> None:
         """Begin to show."""
-        self.shown.start()
+        self.listener.start()
 
     def stop(self) -> None:
         """Cease to show."""
-        self.shown.stop()
+        self.listener.stop()
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         if isinstance(event, RunStarted):
             self.id = event.run
-        self.shown(event)
+        self.listener(event)
 
 
 @contextmanager
 def run_progress(*, quiet: bool) -> Iterator[Listener]:
-    """``progress`` of a run; when it ends early it is said, also when quiet, how it can go on."""
+    """``progress`` of a run. If it ends early, says how to resume it, even when quiet."""
     run = Run(Silent())
     try:
-        with progress(quiet=quiet) as run.shown:
+        with progress(quiet=quiet) as run.listener:
             yield run
     except asyncio.CancelledError:
         if run.id:
@@ -89,8 +89,8 @@ def run_progress(*, quiet: bool) -> Iterator[Listener]:
 
 
 def _can_go_on(run: str, *, bounded: bool = False) -> str:
-    more = "; its bounds count anew, and others can be given" if bounded else ""
-    return f"run {run} can go on: {resuming(run)}{more}"
+    more = "; its limits start over, and can be changed" if bounded else ""
+    return f"run {run} can be resumed: {resume_command(run)}{more}"
 
 
 def _listener(quiet: bool) -> Listener:
@@ -107,9 +107,9 @@ def _listener(quiet: bool) -> Listener:
 
 @dataclass(slots=True)
 class AnswerStream:
-    """Writes the answer to stdout as it arrives, and passes all else on.
+    """Writes the answer to stdout as it arrives; forwards all other events.
 
-    When nobody reads stdout any more it cancels ``task``, for a model call costs money.
+    When stdout is closed it cancels ``task``, because model calls cost money.
     """
 
     progress: Listener
@@ -156,7 +156,7 @@ class AnswerStream:
                 self.task.cancel()
 
     def _whole(self, text: str) -> str:
-        """What can be made plain now: a line break may be two characters, in two deltas."""
+        """Text without a trailing half of a line break, which the next delta may end."""
         text = self._held + text
         self._held = "\r" if text.endswith("\r") else ""
         return text.removesuffix("\r")
@@ -170,15 +170,15 @@ class AnswerStream:
 
 
 def answer_stream(progress: Listener) -> AnswerStream:
-    """A stream for the running task; wrapped at the width of a terminal, raw in a pipe."""
+    """A stream for the current task, wrapped on a terminal, raw in a pipe."""
     return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()))
 
 
 def write_answer(text: str) -> None:
-    """Write a whole answer as a stream of it would be written; nothing when it is empty."""
-    said = plain(text).rstrip()
-    if said:
-        output.write(f"{wrapped(said, _wrap_width())}\n")
+    """Write a whole answer in the layout of a stream."""
+    answer = plain(text).rstrip()
+    if answer:
+        output.write(f"{wrapped(answer, _wrap_width())}\n")
 
 
 def _wrap_width() -> int | None:

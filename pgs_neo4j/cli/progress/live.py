@@ -1,4 +1,4 @@
-"""Progress on a terminal: one line per phase, one per partition while it is read."""
+"""Progress on a terminal: a line per phase, and per partition being read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FEWEST_ROWS = 3
 
 @dataclass(slots=True)
 class Display:
-    """A display that follows the events and stays on the screen when it is stopped."""
+    """A display that follows events and stays on screen after it stops."""
 
     console: Console
     board: Board = field(default_factory=Board)
@@ -44,7 +44,7 @@ class Display:
         )
         self._live.start()
         # Written past it, a line would be drawn over, and the picture be left twice.
-        output.speak_through(lambda said: self.console.print(Text.from_ansi(said)))
+        output.speak_through(lambda line: self.console.print(Text.from_ansi(line)))
 
     def stop(self) -> None:
         """Leave the last state on the screen; harmless to repeat."""
@@ -66,7 +66,7 @@ class Display:
 
 
 def render(board: Board, rows: int) -> RenderableType:
-    """The board as a picture, with at most ``rows`` partitions: those at work, then the last."""
+    """The board with at most ``rows`` partitions: active ones, then the latest."""
     parts: list[RenderableType] = []
     for phase, row in board.phases.items():
         table = Table.grid(padding=(0, 2), expand=True)
@@ -88,9 +88,9 @@ def render(board: Board, rows: int) -> RenderableType:
 def _sweeps(board: Board, rows: int) -> RenderableType:
     at_work = [item for item in board.sweeps.items() if item[1].state == "reading"]
     ended = [item for item in board.sweeps.items() if item[1].state != "reading"]
-    shown = dict(at_work[:rows] + ended[max(0, len(ended) - max(0, rows - len(at_work))) :])
+    visible = dict(at_work[:rows] + ended[max(0, len(ended) - max(0, rows - len(at_work))) :])
     if len(at_work) >= rows:
-        shown = dict(at_work[:rows])
+        visible = dict(at_work[:rows])
     table = Table.grid(padding=(0, 2), expand=True)
     table.add_column(width=6, justify="right", no_wrap=True)
     table.add_column(ratio=1, no_wrap=True)
@@ -98,9 +98,9 @@ def _sweeps(board: Board, rows: int) -> RenderableType:
         table.add_column(justify="right", no_wrap=True)
     table.add_column(width=7, no_wrap=True)
     for partition, row in board.sweeps.items():
-        if partition in shown:
+        if partition in visible:
             table.add_row(*_cells(partition, row))
-    hidden = len(board.sweeps) - len(shown)
+    hidden = len(board.sweeps) - len(visible)
     if not hidden:
         return table
     return Group(table, Text(f"        and {counted(hidden, 'partition')} more", style="dim"))

@@ -314,7 +314,7 @@ def test_doctor_leaves_with_the_code_of_what_failed_first(failed: str | None, co
 
 def test_doctor_prints_a_fix_below_its_line() -> None:
     check = Check("GDS", "failed", "it is\nmissing", "install it")
-    assert doctor.described(check) == ["FAIL GDS: it is missing", "     fix: install it"]
+    assert doctor.describe(check) == ["FAIL GDS: it is missing", "     fix: install it"]
 
 
 def test_the_demo_ends_with_commands_that_reach_its_server(

@@ -41,7 +41,7 @@ def test_nothing_committed_is_nothing_scanned() -> None:
 def test_a_scan_tells_what_it_found() -> None:
     assert drift_words.checked("papers", MOVED, "seeded", 80) == [
         "graph            papers",
-        "committed since  something by somebody else, so the graph was scanned",
+        "committed since  something by another client, so the graph was scanned",
         "nodes            4 added, 1 removed, 1,003 now",
         "texts            5 changed",
         "weights          2 nodes of another weight or embedding",

@@ -60,7 +60,7 @@ def test_where_no_file_can_be_is_one_sentence(
 
 
 def test_a_device_is_left_alone() -> None:
-    with pytest.raises(UsageError, match="no ordinary file"):
+    with pytest.raises(UsageError, match="not an ordinary file"):
         check_target("/dev/null", force=True)
 
 

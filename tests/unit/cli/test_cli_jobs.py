@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from pgs_neo4j.cli import connection, output
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.operations import config
-from pgs_neo4j.cli.commands.operations.jobs import described
+from pgs_neo4j.cli.commands.operations.jobs import describe
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.config.schedule_table import ScheduleEntry
@@ -164,7 +164,7 @@ def test_of_all_graphs_the_worst_code_counts(ends: Any) -> None:
     assert done.exit_code == 5
     assert done.stdout == line(JOB) + "\n"
     assert done.stderr.splitlines() == [
-        "pgs: papers: somebody else is at it: graph papers is at work",
+        "pgs: papers: another job holds the lock: graph papers is at work",
         "pgs: c: failed: it is gone",
     ]
 
@@ -209,7 +209,7 @@ def test_jobs_are_listed_and_shown_as_text(
         "j1", "papers", "repartitioned", "3", "%", "2026-07-01", "03:17", "4.2", "s",
     ]  # fmt: skip
     assert "running (silent)" in rows[2]
-    shown = described(replace(JOB, error=hostile))
+    shown = describe(replace(JOB, error=hostile))
     assert shown[0] == "job               j1, a repartition of graph papers"
     assert "took              4.2 s" in shown
     assert "steps             scan 0.5" in shown

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.cli.commands.graphs.partitions import described
+from pgs_neo4j.cli.commands.graphs.partitions import describe
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
 from pgs_neo4j.partitioning.result import Partitioning
@@ -118,7 +118,7 @@ def test_a_check_tells_and_changes_nothing(engine: Engine) -> None:
     assert engine.asked == [("graph", None), ("check", "papers"), ("outlook", engine.moved)]
     assert "texts            3 changed\n" in done.stdout
     assert "drift            3 %\n" in done.stdout
-    assert "these partitions stay, and those concerned" in done.stdout
+    assert "the partitions stay; those affected" in done.stdout
     document = json.loads(pgs("partitions", "--check", "--json").stdout)
     assert (document["graph"], document["generation"]) == ("papers", "g2")
     assert document["outlook"] == "refreshed"
@@ -153,20 +153,20 @@ def test_the_list_carries_the_lineage_in_json_alone(engine: Engine) -> None:
 
 def test_partitioned_is_told_with_its_origin_and_the_drift_before_it() -> None:
     moved = Drift(committed=True, nodes=100, relationships=9, nodes_added=2)
-    lines = described(Partitioning(generation(), (), reused=False, seconds=2.5, drift=moved))
+    lines = describe(Partitioning(generation(), (), reused=False, seconds=2.5, drift=moved))
     assert lines == [
         "papers: 2 partitions of 100 nodes and 9 relationships, grown from the generation before "
         "by leiden-louvain, 2.5 s",
         "modularity 0.500, the largest holds 60 % of the nodes, 0 are pooled",
         "drift 2 %: 2 nodes added",
     ]
-    first = described(Partitioning(generation(origin="cold"), (), reused=False, seconds=2.5))
+    first = describe(Partitioning(generation(origin="cold"), (), reused=False, seconds=2.5))
     assert first[0].endswith("from nothing by leiden-louvain, 2.5 s")
     assert len(first) == 2
 
 
 def test_reused_partitions_are_told_as_unchanged() -> None:
     found = Partitioning(generation(), (), True, 0.1, drift=Drift(committed=False))
-    lines = described(found)
+    lines = describe(found)
     assert lines[0].endswith(", unchanged, reused, 0.1 s")
     assert not any("drift" in line for line in lines)

@@ -186,7 +186,7 @@ def test_hostile_keywords_are_text(hostile: str) -> None:
         ),
         (swept(9, SweepStatus.UNREAD, "2 calls"), "sweep: P9 left unread: 2 calls"),
         (RunStarted("r1", resumed=False), "run: r1 begins"),
-        (RunStarted("r1", resumed=True), "run: r1 goes on"),
+        (RunStarted("r1", resumed=True), "run: r1 resumes"),
         (Warned("mind"), "note: mind"),
         (TextStreamed("x"), ""),
     ],

@@ -80,9 +80,9 @@ def test_an_error_is_one_safe_line(capsys: pytest.CaptureFixture[str], hostile: 
 
 def test_what_can_be_done_is_noted_below_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     error = errors.BudgetError("too dear")
-    error.add_note("run r1 can go on: pgs resume r1")
+    error.add_note("run r1 can be resumed: pgs resume r1")
     assert left_with(raises(error)) == 3
-    assert capsys.readouterr().err == "pgs: too dear\nnote: run r1 can go on: pgs resume r1\n"
+    assert capsys.readouterr().err == "pgs: too dear\nnote: run r1 can be resumed: pgs resume r1\n"
 
 
 def test_debug_shows_the_traceback(

@@ -17,8 +17,8 @@ from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.questions.export import Format, form_of
-from pgs_neo4j.cli.commands.questions.sessions import _described
-from pgs_neo4j.cli.pages.run_words import going_on
+from pgs_neo4j.cli.commands.questions.sessions import _describe
+from pgs_neo4j.cli.pages.run_words import next_step
 from pgs_neo4j.errors import BudgetError, DatabaseUnavailableError, UnknownRunError, UsageError
 from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
@@ -136,9 +136,9 @@ def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine
     done = pgs("resume", "r1", "--json")
     assert (done.exit_code, done.stdout) == (3, "")
     assert done.stderr.splitlines() == [
-        "run: r1 goes on",
+        "run: r1 resumes",
         "pgs: 1 call (max_calls) does not cover it",
-        "note: run r1 can go on: pgs resume r1; its bounds count anew, and others can be given",
+        "note: run r1 can be resumed: pgs resume r1; its limits start over, and can be changed",
     ]
 
 
@@ -163,7 +163,9 @@ def test_show_gives_no_advice_on_a_whole_answer(engine: Engine, whole: Any) -> N
     assert "To complete" not in pgs("show", "r1").stdout
 
 
-@pytest.mark.parametrize(("status", "advised"), [("stopped", "go on"), ("running", "killed")])
+@pytest.mark.parametrize(
+    ("status", "advised"), [("stopped", "to resume it"), ("running", "killed")]
+)
 def test_show_of_a_run_without_an_answer(engine: Engine, status: str, advised: str) -> None:
     engine.properties |= {"status": status, "details": None, "error": "2 calls\nare over"}
     done = pgs("show", "r1")
@@ -272,7 +274,7 @@ def test_the_cache_is_shown_and_cleared(engine: Engine) -> None:
 )
 def test_sessions_show_says_how_a_run_goes_on(status: str, hint: str | None) -> None:
     made = {"id": "r1", "mode": "full", "status": status, "started_at": "2026-01-02T03:04:05Z"}
-    lines = _described(made)
+    lines = _describe(made)
     assert lines[1] == f"2026-01-02 03:04  r1  full  {status}"
     assert (lines[-1] if hint else None) == hint
-    assert bool(going_on("r1", status)) is bool(hint)
+    assert bool(next_step("r1", status)) is bool(hint)

@@ -138,11 +138,11 @@ def test_progress_is_silent_when_quiet(quiet: bool, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (ModelError, ["run r1 can go on: pgs resume r1"]),
+        (ModelError, ["run r1 can be resumed: pgs resume r1"]),
         (
             BudgetError,
             [
-                "run r1 can go on: pgs resume r1; its bounds count anew, and others can be given",
+                "run r1 can be resumed: pgs resume r1; its limits start over, and can be changed",
             ],
         ),
         (UsageError, []),
@@ -174,7 +174,7 @@ def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[st
         shown(RunStarted("r1", resumed=True))
         shown.stop()
         raise asyncio.CancelledError
-    assert capsys.readouterr().err == "note: run r1 can go on: pgs resume r1\n"
+    assert capsys.readouterr().err == "note: run r1 can be resumed: pgs resume r1\n"
 
 
 def test_a_whole_answer_is_written_as_a_stream_of_it(

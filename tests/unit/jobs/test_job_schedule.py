@@ -81,7 +81,7 @@ def test_entries_are_planned_by_their_cron() -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        (ScheduleEntry(graph="a", cron="99 3 * * *"), "cron = '99 3 * * *' cannot be kept"),
+        (ScheduleEntry(graph="a", cron="99 3 * * *"), "cron = '99 3 * * *' is invalid"),
         (ScheduleEntry(graph="a", cron="0 3 31 2 *"), "there is no such day"),
         (ScheduleEntry(graph="a", cron="0 3 * * *", timezone="No/Where"), "no time zone No/Where"),
     ],
@@ -151,7 +151,7 @@ async def test_an_entry_whose_job_is_not_done_is_skipped() -> None:
     clock = Clock([each], watched)
     await clock.ring(each)
     await clock.ring(each)
-    assert watched.skips == [(1, "the job before is not done yet")]
+    assert watched.skips == [(1, "its previous job is still running")]
     assert await clock.due() is each
     await clock.ring(each)
     assert len(watched.skips) == 2
@@ -189,6 +189,6 @@ async def test_a_time_long_missed_is_told_and_apscheduler_says_nothing(
     watched = Watched()
     await served([at_once(PAPERS), late], opens(engine), watched)
     assert [number for number, _ in watched.ends] == [1]
-    assert watched.skips == [(2, "this process stood still when it was due")]
+    assert watched.skips == [(2, "this process was suspended when it was due")]
     assert not logging.getLogger("apscheduler").propagate
     assert capfd.readouterr() == ("", "")

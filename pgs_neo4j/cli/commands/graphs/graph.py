@@ -97,11 +97,11 @@ async def _list(*, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import tables
 
     async with database() as pgs:
-        found = await pgs.graphs()
+        graphs = await pgs.graphs()
     if as_json:
-        output.write_json({"graphs": [json_of.graph(each) for each in found]})
-    elif found:
-        output.write_table(tables.graphs(found))
+        output.write_json({"graphs": [json_of.graph(graph) for graph in graphs]})
+    elif graphs:
+        output.write_table(tables.graphs(graphs))
     else:
         output.note("no graph is stored yet; 'pgs inspect' proposes one")
 
@@ -118,19 +118,19 @@ async def _show(name: str, *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import tables
 
     async with database() as pgs:
-        found = await pgs.graph(name)
+        graph = await pgs.graph(name)
     if as_json:
-        output.write_json(json_of.graph(found))
+        output.write_json(json_of.graph(graph))
         return
-    output.write_table(tables.mapping(found.mapping))
-    output.write_lines(["", _state(found), f"as a command: {add_command(name, found.mapping)}"])
+    output.write_table(tables.mapping(graph.mapping))
+    output.write_lines(["", _state(graph), f"as a command: {add_command(name, graph.mapping)}"])
 
 
-def _state(found: StoredGraph) -> str:
-    if found.node_count is None or found.partition_count is None:
-        return f"not partitioned yet: pgs partition --graph {found.name}"
-    parts = counted(found.partition_count, "partition")
-    return f"{parts} of {counted(found.node_count, 'node')}, generation {found.generation}"
+def _state(graph: StoredGraph) -> str:
+    if graph.node_count is None or graph.partition_count is None:
+        return f"not partitioned yet: pgs partition --graph {graph.name}"
+    parts = counted(graph.partition_count, "partition")
+    return f"{parts} of {counted(graph.node_count, 'node')}, generation {graph.generation}"
 
 
 @graph_app.command("remove")
@@ -143,13 +143,13 @@ async def _remove(name: str, *, yes: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import confirm, database
 
     async with database() as pgs:
-        found = await pgs.graph(name)
-        sessions = len(await pgs.sessions(found.name))
+        graph = await pgs.graph(name)
+        sessions = len(await pgs.sessions(graph.name))
         if sessions:
-            what = f"removing graph {found.name} also deletes {counted(sessions, 'session')}"
+            what = f"removing graph {graph.name} also deletes {counted(sessions, 'session')}"
             confirm(what, yes=yes)
-        await pgs.remove_graph(found.name)
+        await pgs.remove_graph(graph.name)
     if as_json:
-        output.write_json({"removed": found.name, "sessions": sessions})
+        output.write_json({"removed": graph.name, "sessions": sessions})
     else:
-        output.write_lines([f"graph {found.name} is removed; its nodes stay"])
+        output.write_lines([f"graph {graph.name} is removed; its nodes stay"])

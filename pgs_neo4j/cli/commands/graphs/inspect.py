@@ -32,13 +32,13 @@ async def _inspect(name: str, *, as_json: bool) -> None:
     from pgs_neo4j.engine import propose
 
     async with database() as pgs:
-        found = await pgs.survey()
-    proposal = propose(found)
-    command = add_command(name, proposal.mapping) if found.nodes else None
+        survey = await pgs.survey()
+    proposal = propose(survey)
+    command = add_command(name, proposal.mapping) if survey.nodes else None
     if as_json:
         output.write_json(
             {
-                **plain_data(found),
+                **plain_data(survey),
                 "mapping": plain_data(proposal.mapping),
                 "notes": list(proposal.notes),
                 "command": command,
@@ -47,7 +47,7 @@ async def _inspect(name: str, *, as_json: bool) -> None:
         return
     from pgs_neo4j.cli.pages import survey_page
 
-    output.write_lines(survey_page.heading(found))
-    for table in survey_page.tables(found):
+    output.write_lines(survey_page.heading(survey))
+    for table in survey_page.tables(survey):
         output.write_table(table)
     output.write_lines(survey_page.proposed(proposal, command, output.width()))

@@ -43,8 +43,8 @@ async def _load(file: Path, graph: str, label: str | None, *, as_json: bool, qui
 
     check_graph_name(graph)
     content = read_brain(file)
-    with progress(quiet=quiet) as shown:
-        async with database(shown) as pgs:
+    with progress(quiet=quiet) as listener:
+        async with database(listener) as pgs:
             done = await pgs.load(content, graph, label=label)
     ignored = ", ".join(f"{one_line(name)} ({count:,})" for name, count in content.ignored.items())
     if as_json:

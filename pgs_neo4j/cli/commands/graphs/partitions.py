@@ -54,37 +54,39 @@ async def _partition(
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.cli.progress.listen import progress
 
-    with progress(quiet=quiet) as shown:
-        async with database(shown, **knobs) as pgs:
-            found = await pgs.partition(graph, force=force)
+    with progress(quiet=quiet) as listener:
+        async with database(listener, **knobs) as pgs:
+            partitioning = await pgs.partition(graph, force=force)
     if as_json:
-        output.write_json(json_of.partitioning(found))
+        output.write_json(json_of.partitioning(partitioning))
     else:
-        output.write_lines(described(found))
+        output.write_lines(describe(partitioning))
     changed = {name: value for name, value in knobs.items() if value is not None}
     if changed and not quiet:
         named = " ".join(f"PGS_{name.upper()}={value}" for name, value in changed.items())
         output.note(f"'pgs ask' repartitions unless it gets the same settings: {named}")
 
 
-def described(found: Partitioning) -> list[str]:
+def describe(partitioning: Partitioning) -> list[str]:
     """A partitioning in a few lines."""
     from pgs_neo4j.cli.pages.drift_words import drifted, origin
 
-    made = found.generation
-    how = "unchanged, reused" if found.reused else origin(made)
+    generation = partitioning.generation
+    how = "unchanged, reused" if partitioning.reused else origin(generation)
     lines = [
-        f"{made.graph}: {counted(made.partition_count, 'partition')} of "
-        f"{counted(made.node_count, 'node')} and "
-        f"{counted(made.relationship_count, 'relationship')}, {how}, {seconds(found.seconds)}",
-        f"modularity {made.modularity:.3f}, the largest holds {percent(made.largest_fraction)} of "
-        f"the nodes, {made.pooled_nodes:,} are pooled",
+        f"{generation.graph}: {counted(generation.partition_count, 'partition')} of "
+        f"{counted(generation.node_count, 'node')} and "
+        f"{counted(generation.relationship_count, 'relationship')}, {how}, "
+        f"{seconds(partitioning.seconds)}",
+        f"modularity {generation.modularity:.3f}, the largest holds "
+        f"{percent(generation.largest_fraction)} of the nodes, "
+        f"{generation.pooled_nodes:,} are pooled",
     ]
-    if found.drift is not None and not found.reused:
-        lines.append(drifted(found.drift))
-    if made.issues:
+    if partitioning.drift is not None and not partitioning.reused:
+        lines.append(drifted(partitioning.drift))
+    if generation.issues:
         listed = ", ".join(
-            f"{count:,} {name.replace('_', ' ')}" for name, count in made.issues.items()
+            f"{count:,} {name.replace('_', ' ')}" for name, count in generation.issues.items()
         )
         lines.append(f"noticed: {listed}")
     return lines
@@ -126,16 +128,16 @@ async def _partitions(graph: str | None, *, as_json: bool) -> None:
 
     async with database() as pgs:
         stored = await pgs.graph(graph)
-        found = await pgs.partitions(stored.name)
+        current = await pgs.partitions(stored.name)
     if as_json:
-        listed = [json_of.partition(part) for part in found]
+        listed = [json_of.partition(part) for part in current]
         output.write_json(
             {"graph": stored.name, "generation": stored.generation, "partitions": listed}
         )
         return
     from pgs_neo4j.cli.pages import tables
 
-    output.write_table(tables.partitions(found))
+    output.write_table(tables.partitions(current))
 
 
 async def _report(graph: str | None, check: bool, *, as_json: bool) -> None:
@@ -145,13 +147,13 @@ async def _report(graph: str | None, check: bool, *, as_json: bool) -> None:
     if check:
         raise UsageError("--report cannot be combined with --check; leave one of them out")
     async with database() as pgs:
-        made = await pgs.generation(graph)
+        generation = await pgs.generation(graph)
     if as_json:
-        output.write_json(json_of.report(made))
+        output.write_json(json_of.report(generation))
         return
     from pgs_neo4j.cli.pages import quality_page as page
 
-    output.write_lines(page.report(made, output.width(), blocks=page.can_show_blocks()))
+    output.write_lines(page.report(generation, output.width(), blocks=page.can_show_blocks()))
 
 
 async def _check(graph: str | None, *, as_json: bool, quiet: bool) -> None:
@@ -160,8 +162,8 @@ async def _check(graph: str | None, *, as_json: bool, quiet: bool) -> None:
     from pgs_neo4j.cli.pages import drift_words
     from pgs_neo4j.cli.progress.listen import progress
 
-    with progress(quiet=quiet) as shown:
-        async with database(shown) as pgs:
+    with progress(quiet=quiet) as listener:
+        async with database(listener) as pgs:
             stored = await pgs.graph(graph)
             moved = await pgs.check(stored.name)
             outlook = "cold" if moved is None else pgs.outlook(moved)
@@ -201,12 +203,12 @@ async def _route(
     async with database(**knobs) as pgs:
         stored = await pgs.graph(graph)
         routing = await pgs.route(question, graph=stored.name, full_sweep=full_sweep)
-        found = {part.id: part for part in await pgs.partitions(stored.name)}
+        by_id = {part.id: part for part in await pgs.partitions(stored.name)}
     if as_json:
         output.write_json({"graph": stored.name, **plain_data(routing)})
         return
     from pgs_neo4j.cli.pages import tables
 
-    output.write_table(tables.routes(routing, found))
+    output.write_table(tables.routes(routing, by_id))
     if routing.note:
         output.note(routing.note)

@@ -24,7 +24,7 @@ async def _purge(*, yes: bool, as_json: bool) -> None:
 
     async with database() as pgs:
         if not yes:
-            names = ", ".join(each.name for each in await pgs.graphs()) or "none"
+            names = ", ".join(graph.name for graph in await pgs.graphs()) or "none"
             confirm(f"this deletes all partitions and sessions (graphs: {names})", yes=yes)
         done = await pgs.purge()
     if as_json:

@@ -28,12 +28,12 @@ async def _show(*, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
 
     async with database() as pgs:
-        found, most = await pgs.kept_replies(), pgs.config.cache_mb
+        cached, most = await pgs.kept_replies(), pgs.config.cache_mb
     if as_json:
-        output.write_json({**plain_data(found), "cache_mb": most})
+        output.write_json({**plain_data(cached), "cache_mb": most})
     else:
-        kept = counted(found.replies, "reply", "replies")
-        output.write_lines([f"{kept} stored, {size(found.size_bytes)} of at most {most:g} MB"])
+        amount = counted(cached.replies, "reply", "replies")
+        output.write_lines([f"{amount} stored, {size(cached.size_bytes)} of at most {most:g} MB"])
 
 
 @cache_app.command("clear")
@@ -50,10 +50,10 @@ async def _clear(*, yes: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import confirm, database
 
     async with database() as pgs:
-        found = await pgs.kept_replies()
-        if found.replies:
+        cached = await pgs.kept_replies()
+        if cached.replies:
             confirm(
-                f"this deletes {counted(found.replies, 'stored reply', 'stored replies')}", yes=yes
+                f"this deletes {counted(cached.replies, 'stored reply', 'stored replies')}", yes=yes
             )
         done = await pgs.clear_cache()
     if as_json:

@@ -36,21 +36,23 @@ async def _show(*, as_json: bool) -> None:
     path = settings.config_file()
     rows = [
         {
-            "name": each.name,
-            "value": masked(getattr(part, each.name), address=each.name in settings.ADDRESSES),
-            "origin": loaded.origins[each.name],
-            "about": each.description,
+            "name": setting.name,
+            "value": masked(
+                getattr(part, setting.name), address=setting.name in settings.ADDRESSES
+            ),
+            "origin": loaded.origins[setting.name],
+            "about": setting.description,
         }
         for part in (loaded.settings, loaded.config)
-        for each in settings.declarations(type(part))
+        for setting in settings.declarations(type(part))
     ]
     if as_json:
         output.write_json({"file": str(path) if path else None, "settings": rows})
         return
     from pgs_neo4j.cli.pages import tables
 
-    shown = [(r["name"], _cell(r["value"]), r["origin"]) for r in rows]
-    output.write_table(tables.table(("setting", "value", "origin"), shown))
+    cells = [(r["name"], _cell(r["value"]), r["origin"]) for r in rows]
+    output.write_table(tables.table(("setting", "value", "origin"), cells))
     output.write_lines(
         ["", f"file: {path or 'none; use pgs.toml here, or name one in PGS_CONFIG'}"]
     )
@@ -69,9 +71,9 @@ def masked(value: Any, *, address: bool = False) -> Any:
     if hasattr(value, "get_secret_value"):
         return MASK
     if isinstance(value, tuple):
-        return [masked(each) for each in value]
+        return [masked(item) for item in value]
     if isinstance(value, dict):
-        return {name: masked(each) for name, each in value.items()}
+        return {name: masked(item) for name, item in value.items()}
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True)
     return masked_address(value) if address and isinstance(value, str) else value

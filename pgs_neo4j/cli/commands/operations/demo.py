@@ -59,36 +59,36 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
     settings = loaded.settings
     if settings.neo4j_uri is not None:
         output.note("the demo uses the managed local server and ignores PGS_NEO4J_URI")
-    with progress(quiet=quiet) as shown:
-        server = await local.ensure_running(local.options_from_environment(), shown)
+    with progress(quiet=quiet) as listener:
+        server = await local.ensure_running(local.options_from_environment(), listener)
         async with engine(
-            shown,
+            listener,
             neo4j_uri=server.uri,
             neo4j_user=server.user,
             neo4j_password=server.password,
             neo4j_database="neo4j",
             embedder="hashing" if settings.embedder == "stored" else None,
         ) as pgs:
-            await _provide(pgs, server.data_dir / MARKER, anew=reset)
+            await _provide(pgs, server.data_dir / MARKER, reload=reset)
             if reset:
                 await pgs.partition(GRAPH, force=True)
             request = {"graph": GRAPH, "session_id": SESSION, "mode": "full"}
-            shown.stop()
+            listener.stop()
             output.write(f"Question: {asked}\n\n")
-            shown.start()
-            answer = await as_text(asking(pgs, asked, request), answer_stream(shown))
+            listener.start()
+            answer = await as_text(asking(pgs, asked, request), answer_stream(listener))
     output.write_lines(next_steps(loaded))
     return code_of(answer)
 
 
-async def _provide(pgs: PGS, marker: Path, *, anew: bool) -> None:
+async def _provide(pgs: PGS, marker: Path, *, reload: bool) -> None:
     """Load the demo graph unless ``marker`` says that this Python's is loaded.
 
     The graph must also be stored in the database: either may be gone.
     """
     wanted = _edition()
     stored = any(graph.name == GRAPH for graph in await pgs.graphs())
-    if stored and not anew and _read(marker) == wanted:
+    if stored and not reload and _read(marker) == wanted:
         return
     await pgs.load.demo(GRAPH)
     _write(marker, wanted)

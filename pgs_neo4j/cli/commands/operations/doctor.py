@@ -36,7 +36,7 @@ async def _doctor(*, as_json: bool) -> int:
         listed = [plain_data(check) for check in checks]
         output.write_json({"ok": code_of(checks) == DONE, "checks": listed})
     else:
-        output.write_lines([line for check in checks for line in described(check)])
+        output.write_lines([line for check in checks for line in describe(check)])
     return code_of(checks)
 
 
@@ -50,7 +50,7 @@ def code_of(checks: Sequence[Check]) -> int:
     return MODEL if failed[0] in MODEL_CHECKS else DATABASE
 
 
-def described(check: Check) -> list[str]:
+def describe(check: Check) -> list[str]:
     """A check in one line, and its fix in another."""
     lines = [f"{MARKS[check.status]:<5}{check.name}: {one_line(check.detail)}"]
     return [*lines, f"     fix: {one_line(check.fix)}"] if check.fix else lines

@@ -37,11 +37,11 @@ async def _list(graph: str | None, limit: int, *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import tables
 
     async with database() as pgs:
-        found = await pgs.jobs(graph, limit=limit)
+        records = await pgs.jobs(graph, limit=limit)
     if as_json:
-        output.write_json({"jobs": [json_of.job(job) for job in found]})
-    elif found:
-        output.write_table(tables.jobs(found))
+        output.write_json({"jobs": [json_of.job(job) for job in records]})
+    elif records:
+        output.write_table(tables.jobs(records))
     else:
         output.note("there is no job on record; 'pgs repartition' runs one")
 
@@ -60,14 +60,14 @@ async def _show(job: str, *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import as_json as json_of
 
     async with database() as pgs:
-        found = await pgs.jobs.get(job)
+        record = await pgs.jobs.get(job)
     if as_json:
-        output.write_json(json_of.job(found))
+        output.write_json(json_of.job(record))
     else:
-        output.write_lines(described(found))
+        output.write_lines(describe(record))
 
 
-def described(job: Job) -> list[str]:
+def describe(job: Job) -> list[str]:
     """A record in lines."""
     figures = dict(job.figures)
     took = figures.pop("seconds", None)
@@ -87,7 +87,7 @@ def described(job: Job) -> list[str]:
 
 def _figure(value: object) -> object:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {each}" for key, each in value.items()) or "-"
+        return ", ".join(f"{key} {item}" for key, item in value.items()) or "-"
     return value
 
 

@@ -33,12 +33,12 @@ async def _start(*, as_json: bool, quiet: bool) -> None:
     from pgs_neo4j import local
     from pgs_neo4j.cli.progress.listen import progress
 
-    with progress(quiet=quiet) as shown:
-        server = await local.ensure_running(local.options_from_environment(), shown)
+    with progress(quiet=quiet) as listener:
+        server = await local.ensure_running(local.options_from_environment(), listener)
     if as_json:
-        found = {"uri": server.uri, "user": server.user, "pid": server.pid}
-        found |= {"started": server.started, "data_dir": str(server.data_dir)}
-        output.write_json({**found, "neo4j": server.neo4j, "gds": server.gds})
+        document = {"uri": server.uri, "user": server.user, "pid": server.pid}
+        document |= {"started": server.started, "data_dir": str(server.data_dir)}
+        output.write_json({**document, "neo4j": server.neo4j, "gds": server.gds})
         return
     how = "started" if server.started else "was already running"
     about = f"Neo4j {server.neo4j} with GDS {server.gds}, process {server.pid}"
@@ -58,8 +58,8 @@ async def _stop(*, as_json: bool) -> None:
     if as_json:
         output.write_json({"stopped": stopped})
     else:
-        said = "is stopped" if stopped else "was not running"
-        output.write_lines([f"the local server {said}"])
+        outcome = "is stopped" if stopped else "was not running"
+        output.write_lines([f"the local server {outcome}"])
 
 
 @local_app.command("status")
@@ -71,25 +71,25 @@ def status(as_json: JsonOption = False) -> None:
 async def _status(*, as_json: bool) -> None:
     from pgs_neo4j import local
 
-    found = local.status(local.options_from_environment())
+    state = local.status(local.options_from_environment())
     if as_json:
-        output.write_json(plain_data(found))
+        output.write_json(plain_data(state))
     else:
-        output.write_lines(described(found))
+        output.write_lines(describe(state))
 
 
-def described(found: LocalStatus) -> list[str]:
+def describe(state: LocalStatus) -> list[str]:
     """A status in lines."""
-    where = [f"data     {found.data_dir} ({size(found.size_bytes)})"]
-    if not found.running:
+    where = [f"data     {state.data_dir} ({size(state.size_bytes)})"]
+    if not state.running:
         return ["the local server is not running; 'pgs local start' starts it", *where]
-    memory = size(found.memory_bytes) if found.memory_bytes else "unknown"
+    memory = size(state.memory_bytes) if state.memory_bytes else "unknown"
     return [
-        f"the local server runs at {found.uri} as process {found.pid}",
+        f"the local server runs at {state.uri} as process {state.pid}",
         *where,
-        f"version  Neo4j {found.version}, GDS {found.gds_version}",
-        f"memory   {memory} in use; heap {found.heap_mb} MiB, page cache {found.page_cache_mb} MiB",
-        f"uptime   {seconds(found.uptime_s or 0.0)}",
+        f"version  Neo4j {state.version}, GDS {state.gds_version}",
+        f"memory   {memory} in use; heap {state.heap_mb} MiB, page cache {state.page_cache_mb} MiB",
+        f"uptime   {seconds(state.uptime_s or 0.0)}",
     ]
 
 
@@ -105,9 +105,9 @@ async def _log(lines: int) -> None:
     from pgs_neo4j import local
 
     options = local.options_from_environment()
-    found = local.log_tail(options, lines)
-    if found:
-        output.write_lines([plain(line) for line in found])
+    tail = local.log_tail(options, lines)
+    if tail:
+        output.write_lines([plain(line) for line in tail])
     else:
         output.note(f"there is no log yet in {local.log_paths(options)[0].parent}")
 
@@ -126,15 +126,15 @@ async def _reset(*, yes: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import confirm
 
     options = local.options_from_environment()
-    found = local.status(options)
-    if found.size_bytes:
-        confirm(f"this deletes all data in {found.data_dir} ({size(found.size_bytes)})", yes=yes)
+    state = local.status(options)
+    if state.size_bytes:
+        confirm(f"this deletes all data in {state.data_dir} ({size(state.size_bytes)})", yes=yes)
     existed = await local.reset(options)
     if as_json:
         output.write_json({"reset": existed})
     else:
-        said = "is reset" if existed else "had no data"
-        output.write_lines([f"the local server {said}"])
+        outcome = "is reset" if existed else "had no data"
+        output.write_lines([f"the local server {outcome}"])
 
 
 @local_app.command("import")
@@ -166,8 +166,8 @@ def import_(
       pgs local import --nodes Paper=papers.csv --relationships CITES=cites.csv
       pgs local import --nodes n.csv --overwrite -- --array-delimiter=";"
     """
-    given = (nodes, relationships or [], flags or [])
-    run(_import(*given, overwrite=overwrite, as_json=as_json, quiet=quiet))
+    sources = (nodes, relationships or [], flags or [])
+    run(_import(*sources, overwrite=overwrite, as_json=as_json, quiet=quiet))
 
 
 async def _import(
@@ -182,17 +182,17 @@ async def _import(
     from pgs_neo4j import local
     from pgs_neo4j.cli.progress.listen import progress
 
-    with progress(quiet=quiet) as shown:
-        found = await local.bulk_import(
+    with progress(quiet=quiet) as listener:
+        result = await local.bulk_import(
             local.options_from_environment(),
             nodes=list[str | Path](nodes),
             relationships=list[str | Path](relationships),
             overwrite=overwrite,
             flags=flags,
-            on_event=shown,
+            on_event=listener,
         )
     if as_json:
-        output.write_json(plain_data(found))
+        output.write_json(plain_data(result))
         return
-    amount = f"{counted(found.nodes, 'node')} and {counted(found.relationships, 'relationship')}"
+    amount = f"{counted(result.nodes, 'node')} and {counted(result.relationships, 'relationship')}"
     output.write_lines([f"{amount} imported; next, run 'pgs local start' and 'pgs inspect'"])

@@ -67,28 +67,28 @@ async def _repartition(
     if graph is not None and all_graphs:
         raise UsageError("--graph cannot be combined with --all; leave one of them out")
     order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
-    with progress(quiet=quiet) as shown:
-        async with database(shown) as pgs:
+    with progress(quiet=quiet) as listener:
+        async with database(listener) as pgs:
             if all_graphs:
-                found = await pgs.jobs.attempt_all(order)
+                jobs = await pgs.jobs.attempt_all(order)
             else:
-                found = [await pgs.jobs.attempt(graph, order)]
-    if not found:
+                jobs = [await pgs.jobs.attempt(graph, order)]
+    if not jobs:
         output.note("no graph is stored in this database yet; 'pgs graph add' stores one")
-    return report(found, as_json=as_json, several=all_graphs)
+    return report(jobs, as_json=as_json, several=all_graphs)
 
 
-def report(found: list[EndedJob], *, as_json: bool, several: bool) -> int:
+def report(jobs: list[EndedJob], *, as_json: bool, several: bool) -> int:
     """Print how jobs ended; returns their exit code."""
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.cli.pages.job_words import line
     from pgs_neo4j.engine import FailedJob
 
     if as_json:
-        output.write_json({"jobs": [json_of.job(ended) for ended in found]})
-    for ended in found:
+        output.write_json({"jobs": [json_of.job(ended) for ended in jobs]})
+    for ended in jobs:
         if isinstance(ended, FailedJob):
             output.complain(line(ended) if several else str(ended.error))
         elif not as_json:
             output.write_lines([line(ended)])
-    return worst(code_of(ended.error) for ended in found if isinstance(ended, FailedJob))
+    return worst(code_of(ended.error) for ended in jobs if isinstance(ended, FailedJob))

@@ -63,7 +63,7 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
     if once:
         await run_once(planned, database, watcher)
         return worst(watcher.codes)
-    first = min(planned, key=lambda each: each.next_at())
+    first = min(planned, key=lambda item: item.next_at())
     output.note(
         f"{counted(len(planned), 'entry', 'entries')} scheduled, the next is "
         f"{first.entry.target} at {_clock(first.next_at())}"
@@ -108,11 +108,11 @@ class Teller:
 def _show(planned: Sequence[Planned], *, as_json: bool) -> None:
     rows: list[dict[str, Any]] = [
         {
-            "entry": each.number,
-            **each.entry.model_dump(mode="json", by_alias=True),
-            "next_at": each.next_at().isoformat(),
+            "entry": item.number,
+            **item.entry.model_dump(mode="json", by_alias=True),
+            "next_at": item.next_at().isoformat(),
         }
-        for each in planned
+        for item in planned
     ]
     if as_json:
         output.write_json({"schedule": rows})
@@ -120,8 +120,8 @@ def _show(planned: Sequence[Planned], *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import tables
 
     cells = (
-        (each.number, each.entry.target, each.entry.cron, _clock(each.next_at()))
-        for each in planned
+        (item.number, item.entry.target, item.entry.cron, _clock(item.next_at()))
+        for item in planned
     )
     output.write_table(tables.table(("entry>", "what", "cron", "next"), cells))
 

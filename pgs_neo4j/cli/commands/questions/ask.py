@@ -78,9 +78,9 @@ async def _ask(
     check_question(question)
     if "top_k" in asked and "idempotency_key" in asked:
         raise UsageError("--idempotency-key cannot be combined with --top-k; leave one of them out")
-    with run_progress(quiet=quiet) as shown:
-        async with engine(shown, **knobs) as pgs:
-            return await answered(pgs, asking(pgs, question, asked), shown, as_json=as_json)
+    with run_progress(quiet=quiet) as listener:
+        async with engine(listener, **knobs) as pgs:
+            return await answered(pgs, asking(pgs, question, asked), listener, as_json=as_json)
 
 
 def asking(pgs: PGS, question: str, asked: dict[str, Any]) -> Ask:

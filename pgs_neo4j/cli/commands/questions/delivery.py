@@ -22,13 +22,13 @@ Ask = Callable[["OnEvent"], Awaitable[Asked]]
 """Asks, tells what happens, and returns the answer and that of the search before it."""
 
 
-async def answered(pgs: PGS, ask: Ask, shown: Listener, *, as_json: bool) -> int:
+async def answered(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> int:
     """Write the answer and what to try next; the exit code of the command."""
     from pgs_neo4j.cli.pages.page import advice
 
     if as_json:
-        return await _as_json(pgs, ask, shown)
-    answer = await as_text(ask, answer_stream(shown))
+        return await _as_json(pgs, ask, listener)
+    answer = await as_text(ask, answer_stream(listener))
     output.write_lines(advice(answer))
     return code_of(answer)
 
@@ -58,12 +58,12 @@ def code_of(answer: Answer) -> int:
     return PARTIAL if answer.partial else DONE
 
 
-async def _as_json(pgs: PGS, ask: Ask, shown: Listener) -> int:
+async def _as_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
     from pgs_neo4j.cli.pages import answer_json
 
-    answer, search = await ask(shown)
+    answer, search = await ask(listener)
     areas = await _areas(pgs, answer)
-    shown.stop()
+    listener.stop()
     output.write_json(answer_json.answer(answer, areas, search))
     return code_of(answer)
 

@@ -62,27 +62,28 @@ async def _plan(
     from pgs_neo4j.engine import check_question
 
     check_question(question)
-    with progress(quiet=quiet) as shown:
-        async with engine(shown, **knobs) as pgs:
-            found = await pgs.plan(question, **asked)
+    with progress(quiet=quiet) as listener:
+        async with engine(listener, **knobs) as pgs:
+            forecast = await pgs.plan(question, **asked)
             missing = unpriced(pgs)
     if as_json:
-        output.write_json(json_of.plan(found, missing))
+        output.write_json(json_of.plan(forecast, missing))
         return
     from pgs_neo4j.cli.pages import plan_page, tables
 
-    if found.sweeps:
-        output.write_table(tables.plan(found, plan_page.shared_reason(found)))
+    if forecast.sweeps:
+        output.write_table(tables.plan(forecast, plan_page.shared_reason(forecast)))
         output.write_lines([""])
-    output.write_lines(plan_page.below(found, missing, output.width()))
+    output.write_lines(plan_page.below(forecast, missing, output.width()))
 
 
 def unpriced(pgs: PGS) -> list[str]:
     """The names of models that cost something but have no price in the settings."""
     models = {llm.name: llm for llm in (pgs.sweep_llm, pgs.synthesis_llm)}
-    known = pgs.settings.models
+    prices = pgs.settings.models
     return [
         name
         for name, llm in models.items()
-        if not getattr(llm, "free", False) and (name not in known or known[name].cost(1, 1) is None)
+        if not getattr(llm, "free", False)
+        and (name not in prices or prices[name].cost(1, 1) is None)
     ]

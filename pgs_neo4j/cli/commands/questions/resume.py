@@ -40,10 +40,10 @@ async def _resume(run: str, knobs: dict[str, Any], *, as_json: bool, quiet: bool
     from pgs_neo4j.cli.commands.questions.delivery import answered
     from pgs_neo4j.cli.connection import engine
 
-    with run_progress(quiet=quiet) as shown:
-        async with engine(shown) as pgs:
+    with run_progress(quiet=quiet) as listener:
+        async with engine(listener) as pgs:
 
             async def ask(on_event: OnEvent) -> Asked:
                 return await pgs.resume(run, on_event=on_event, **knobs), None
 
-            return await answered(pgs, ask, shown, as_json=as_json)
+            return await answered(pgs, ask, listener, as_json=as_json)

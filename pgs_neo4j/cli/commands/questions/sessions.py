@@ -8,7 +8,7 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import GraphOption, JsonOption, YesOption
-from pgs_neo4j.cli.pages.run_words import RUNNING, WHOLE, resuming
+from pgs_neo4j.cli.pages.run_words import RUNNING, WHOLE, resume_command
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
@@ -33,11 +33,11 @@ async def _list(graph: str | None, *, as_json: bool) -> None:
 
     async with database() as pgs:
         name = (await pgs.graph(graph)).name if graph else None
-        found = await pgs.sessions(name)
+        infos = await pgs.sessions(name)
     if as_json:
-        output.write_json({"sessions": [json_of.session(info) for info in found]})
-    elif found:
-        output.write_table(tables.sessions(found))
+        output.write_json({"sessions": [json_of.session(info) for info in infos]})
+    elif infos:
+        output.write_table(tables.sessions(infos))
     else:
         output.note("there is no session yet; 'pgs ask' starts one")
 
@@ -65,25 +65,26 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
         document["coverage"] = coverage_data(covered) if covered else None
         output.write_json(document)
         return
-    shown = f": {coverage_line(covered)}" if covered else ""
-    lines = [f"session {one_line(session, 60)} of graph {stored.name}{shown}"]
-    output.write_lines([*lines, *(line for each in runs for line in _described(each))])
+    progress = f": {coverage_line(covered)}" if covered else ""
+    lines = [f"session {one_line(session, 60)} of graph {stored.name}{progress}"]
+    output.write_lines([*lines, *(line for properties in runs for line in _describe(properties))])
 
 
-def _described(made: dict[str, Any]) -> list[str]:
-    run, status = str(made.get("id")), str(made.get("status"))
-    head = f"{moment(str(made.get('started_at', '')))}  {run}  {made.get('mode')}  {status}"
-    if made.get("nodes_read") is not None:
-        took = seconds(float(made.get("seconds") or 0.0))
-        swept = counted(len(made.get("sweeps") or ()), "partition")
-        head += f"  {swept}, {counted(int(made['nodes_read']), 'node')}, {took}"
-    lines = ["", head, f"  asked   {one_line(str(made.get('question', '')), 300)}"]
-    if made.get("thesis"):
-        lines.append(f"  thesis  {one_line(plain(str(made['thesis'])), 300)}")
-    if made.get("error"):
-        lines.append(f"  error   {one_line(str(made['error']), 300)}")
+def _describe(properties: dict[str, Any]) -> list[str]:
+    run, status = str(properties.get("id")), str(properties.get("status"))
+    began = moment(str(properties.get("started_at", "")))
+    head = f"{began}  {run}  {properties.get('mode')}  {status}"
+    if properties.get("nodes_read") is not None:
+        took = seconds(float(properties.get("seconds") or 0.0))
+        swept = counted(len(properties.get("sweeps") or ()), "partition")
+        head += f"  {swept}, {counted(int(properties['nodes_read']), 'node')}, {took}"
+    lines = ["", head, f"  asked   {one_line(str(properties.get('question', '')), 300)}"]
+    if properties.get("thesis"):
+        lines.append(f"  thesis  {one_line(plain(str(properties['thesis'])), 300)}")
+    if properties.get("error"):
+        lines.append(f"  error   {one_line(str(properties['error']), 300)}")
     if status != WHOLE:
-        lines.append(f"  try     {resuming(run)}{RUNNING_HINT if status == RUNNING else ''}")
+        lines.append(f"  try     {resume_command(run)}{RUNNING_HINT if status == RUNNING else ''}")
     return lines
 
 

@@ -53,17 +53,20 @@ def _write(document: Document, status: str) -> None:
 
 def without_answer(stored: StoredRun, width: int) -> list[str]:
     """A run without an answer: its question, its end, and how to resume it."""
-    from pgs_neo4j.cli.pages.run_words import going_on
-    from pgs_neo4j.cli.pages.text import labelled, moment
+    from pgs_neo4j.cli.pages.run_words import next_step
+    from pgs_neo4j.cli.pages.text import labeled, moment
     from pgs_neo4j.text.shown import one_line
 
-    kept: dict[str, Any] = stored.properties
-    asked = f"{moment(str(kept.get('started_at') or ''))} UTC, graph {one_line(stored.graph)}"
+    properties: dict[str, Any] = stored.properties
+    asked = f"{moment(str(properties.get('started_at') or ''))} UTC, graph {one_line(stored.graph)}"
     rows = (
-        ("Question", one_line(str(kept.get("question", "")))),
-        ("Asked", f"{asked}, mode {kept.get('mode')}, in session {one_line(stored.session, 60)}"),
+        ("Question", one_line(str(properties.get("question", "")))),
+        (
+            "Asked",
+            f"{asked}, mode {properties.get('mode')}, in session {one_line(stored.session, 60)}",
+        ),
         ("Status", f"{stored.status}, without an answer"),
-        ("Error", one_line(str(kept.get("error") or ""))),
+        ("Error", one_line(str(properties.get("error") or ""))),
     )
-    lines = [line for label, text in rows if text for line in labelled(label, text, width)]
-    return [*lines, *going_on(stored.id, stored.status)]
+    lines = [line for label, text in rows if text for line in labeled(label, text, width)]
+    return [*lines, *next_step(stored.id, stored.status)]
