@@ -173,3 +173,21 @@ def repeated_share(modules: list[Module]) -> float:
             places[run].update((module.path, at) for at, _ in window)
     repeated = set().union(*(places[run] for run, count in starts.items() if count > 1))
     return len(repeated) / sum(len(module.lines) for module in modules)
+
+
+def tests_without_assertion(modules: list[Module]) -> list[str]:
+    """Test functions that neither assert nor expect an error."""
+    return [
+        f"{module.path}:{node.name}"
+        for module in modules
+        for node in module.functions()
+        if node.name.startswith("test_") and not _asserts(node)
+    ]
+
+
+def _asserts(function: Function) -> bool:
+    calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+    names = {ast.unparse(call).rpartition(".")[2] for call in calls}
+    return any(isinstance(node, ast.Assert) for node in ast.walk(function)) or any(
+        name in ("raises", "warns", "fail") or name.startswith("assert_") for name in names
+    )

@@ -1,4 +1,4 @@
-"""Gives signs of life while work is under way, and ends the work when they are refused."""
+"""Gives signs of life during work, and ends it if they fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ A PGSError that it raises ends the work.
 
 @asynccontextmanager
 async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIterator[None]:
-    """Call ``beat`` while the body runs, for the first time after ``first_s`` seconds.
+    """Call ``beat`` while the body runs, first after ``first_s`` seconds.
 
     When it raises a PGSError, the body is canceled and that error is raised. The body's own
     errors and a cancellation from outside come out as they are. At the end, a beat under way has
@@ -47,7 +47,7 @@ async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIt
 async def _beat_until(
     ended: asyncio.Event, beat: Beat, first_s: float, scope: asyncio.Timeout
 ) -> PGSError | None:
-    """Beat until the body has ended; the error that ended the body before, if any."""
+    """Beat until the body ends; return the error that ended it."""
     pause = first_s
     while not await _is_set_within(ended, pause):
         try:

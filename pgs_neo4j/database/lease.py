@@ -1,9 +1,9 @@
-"""The lease of a graph: one job at a time may build a generation of it.
+"""Leases graphs: only the holder may build a generation.
 
-A lease expires unless its holder renews it, so a dead holder blocks nobody for long. A job that
-takes a lease over also abandons what the previous holder was building, in the same transaction.
-A holder that wakes up late finds its generation abandoned and can no longer write. Only the
-server's clock decides when a lease expires.
+A lease expires unless its holder renews it, so a dead holder blocks other jobs only briefly. A job
+that takes a lease over also abandons what the previous holder was building, in the same
+transaction. A holder that wakes up late finds its generation abandoned and can no longer write.
+Only the server's clock decides when a lease expires.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RELEASE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A lease that this process holds. ``fence`` grows by one with each holder of the graph."""
+    """A lease of this process; each holder of a graph increments ``fence``."""
 
     graph: str
     holder: str
@@ -46,7 +46,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class LeaseHolder:
-    """Who holds a lease; times are ISO 8601 in UTC by the server's clock."""
+    """The holder of a lease; times are ISO 8601, UTC, server clock."""
 
     holder: str
     fence: int
@@ -74,7 +74,7 @@ async def hold_lease(
     wait_s: float = 0.0,
     on_wait: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Lease]:
-    """Hold the lease of a graph, renew it while the body runs, and release it at the end.
+    """Hold and renew the lease of a graph while the body runs.
 
     Waits up to ``wait_s`` for another holder, after telling ``on_wait`` once who that is; then
     raises BusyError. When the lease is lost the body is canceled and LeaseLostError is raised, or
@@ -93,13 +93,13 @@ async def hold_lease(
 
 
 async def read_holder(db: Database, graph: str) -> LeaseHolder | None:
-    """Who holds the lease of a graph now; None when it is free or has expired."""
+    """The current holder of a lease; None if free or expired."""
     rows = await db.read(queries.get("database/read_leases"), graph=graph)
     return LeaseHolder(**rows[0]) if rows else None
 
 
 def generation_lost(graph: str) -> LeaseLostError:
-    """The error of a job whose generation was abandoned while it was being built."""
+    """The error of a job whose generation was abandoned during its build."""
     return LeaseLostError(
         f"the generation of graph {graph} that was being built was abandoned: its lease expired "
         "and another job took over, or the graph was removed; the generation before stays, so "
@@ -108,7 +108,7 @@ def generation_lost(graph: str) -> LeaseLostError:
 
 
 async def is_unreleased(db: Database, graph: str) -> bool:
-    """Whether a holder has not released the lease: it is at work, or it died."""
+    """Whether a holder, alive or dead, has not released the lease."""
     return bool(await db.read(queries.get("database/read_unreleased"), graph=graph))
 
 

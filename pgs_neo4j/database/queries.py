@@ -7,13 +7,13 @@ A file begins with comment lines that state its purpose, parameters, and columns
     // returns: rank, title, text
     // mode: read
 
-``params`` and ``returns`` may be empty. ``mode`` is one of these:
+``params`` and ``returns`` may be empty. These are the modes.
 
-- ``read``
-- ``write``
-- ``data``: a write to the user's own data at the user's request
-- ``batch``: commits in batches, so it runs outside a managed transaction
-- ``schema``
+- ``read``: reads only.
+- ``write``: writes data of the package.
+- ``data``: writes the user's own data at the user's request.
+- ``batch``: commits in batches, so it runs outside a managed transaction.
+- ``schema``: changes the schema.
 
 Loading a file fails if its header does not match the parameters of its statement.
 """

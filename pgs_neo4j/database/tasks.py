@@ -1,4 +1,4 @@
-"""Runs work side by side, and cleanup to its end even if its caller is canceled."""
+"""Runs work concurrently, and cleanup to its end despite cancellation."""
 
 from __future__ import annotations
 

@@ -24,6 +24,11 @@ def modules() -> list[Module]:
     return figures.read_modules(Path(pgs_neo4j.__file__).parent)
 
 
+@cache
+def suite() -> list[Module]:
+    return figures.read_modules(Path(figures.__file__).parent)
+
+
 def test_no_folder_holds_more_than_a_sixth_of_the_lines():
     shares = figures.wing_shares(modules())
     assert {wing: share for wing, share in shares.items() if share > LARGEST_FOLDER} == {}
@@ -61,6 +66,16 @@ def test_few_functions_are_long():
 
 def test_few_lines_are_repeated():
     assert figures.repeated_share(modules()) <= REPEATED_LINES
+
+
+def test_the_tests_are_as_long_as_the_code_without_benchmarks():
+    lines = sum(len(module.lines) for module in modules())
+    tested = sum(len(module.lines) for module in suite() if not module.path.startswith("bench/"))
+    assert tested >= lines
+
+
+def test_every_test_asserts():
+    assert figures.tests_without_assertion(suite()) == []
 
 
 # The figures themselves
@@ -137,3 +152,14 @@ def test_shares_and_counts_of_folders():
     three = package(("a.py", "1\n"), ("b/c.py", "1\n2\n"), ("b/d/e.py", "1\n"))
     assert figures.wing_shares(three) == {"": 0.25, "b": 0.75}
     assert figures.files_per_folder(three) == {"": 1, "b": 1, "b/d": 1}
+
+
+def test_an_assertion_may_be_a_statement_or_an_expected_error():
+    source = (
+        "def test_a():\n    assert x\n"
+        "def test_b():\n    with pytest.raises(ValueError):\n        x()\n"
+        "def test_c():\n    np.testing.assert_allclose(x, y)\n"
+        "def test_d():\n    x()\n"
+        "def helper():\n    x()\n"
+    )
+    assert figures.tests_without_assertion(package(("a.py", source))) == ["a.py:test_d"]

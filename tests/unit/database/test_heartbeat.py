@@ -39,8 +39,10 @@ async def test_it_beats_until_the_body_ends() -> None:
 
 
 async def test_a_short_body_ends_before_the_first_beat() -> None:
+    reached = False
     async with keep_beating(refuse, first_s=PATIENCE_S, close_s=1):
-        pass
+        reached = True
+    assert reached
 
 
 async def test_a_refused_beat_cancels_the_body_and_is_raised() -> None:
@@ -78,6 +80,9 @@ async def test_a_body_that_ends_well_despite_a_refusal_has_ended_well() -> None:
     async with keep_beating(refuse, first_s=0.001, close_s=1):
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(PATIENCE_S)
+    task = asyncio.current_task()
+    assert task is not None
+    assert not task.cancelling()
 
 
 async def test_a_cancellation_from_outside_stays_one() -> None:

@@ -245,7 +245,8 @@ def test_node_text_is_whole(document_of: Make, parsed: Parse) -> None:
 def test_duplicates_do_not_repeat_ids(document_of: Make, parsed: Parse) -> None:
     whole = document_of()
     answer = replace(whole.answer, sweeps=whole.answer.sweeps * 2)
-    parsed(to_html(replace(whole, answer=answer, sources=whole.sources * 2)))
+    page = to_html(replace(whole, answer=answer, sources=whole.sources * 2))
+    assert parsed(page)  # the parser refuses an id that occurs twice
 
 
 def test_areas_without_nodes_or_more_read_than_there_are(document_of: Make, parsed: Parse) -> None:
