@@ -19,7 +19,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.text.gist import Rarity, gist, wanted
 from pgs_neo4j.text.grouping import grouped
-from pgs_neo4j.text.wanted import Found, Hit, Wanted
+from pgs_neo4j.text.matching import Found, Hit, Wanted
 
 MOST_SIGHTINGS = 5
 

@@ -10,7 +10,7 @@ from typing import Self
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Report
 from pgs_neo4j.text.gist import wanted
-from pgs_neo4j.text.wanted import Found, Wanted
+from pgs_neo4j.text.matching import Found, Wanted
 
 BATCH = 64  # absences looked for at once: a second or so for a graph of 12,000 nodes
 

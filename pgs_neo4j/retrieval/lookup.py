@@ -34,7 +34,7 @@ from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval import lucene, topk
 from pgs_neo4j.text import node_text
-from pgs_neo4j.text.wanted import Found, Hit, Page, Wanted, filters, pattern, probe
+from pgs_neo4j.text.matching import Found, Hit, Page, Wanted, filters, pattern, probe
 
 CANDIDATES = 200  # of each thing wanted that are verified
 FETCHED = 5 * CANDIDATES  # of a full-text index, which may know nodes of other graphs, too

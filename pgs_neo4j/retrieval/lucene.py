@@ -7,7 +7,7 @@ from itertools import combinations
 from math import comb
 
 from pgs_neo4j.database.connection import Row
-from pgs_neo4j.text.wanted import UNSPACED, Wanted, filters
+from pgs_neo4j.text.matching import UNSPACED, Wanted, filters
 from pgs_neo4j.text.words import words
 
 # Analyzers that part texts into words and lower them. Others know whole texts, capitals, or

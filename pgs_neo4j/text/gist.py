@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import fsum
 
 from pgs_neo4j.text.citations import defuse
+from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, Wanted, forms, root
 from pgs_neo4j.text.ranking import Corpus
-from pgs_neo4j.text.wanted import LONGEST_WORD, UNSPACED, Wanted, forms, root
 from pgs_neo4j.text.words import words
 
 MOST_TERMS = 6  # that an absence is looked for by: more would hardly ever stand in one node

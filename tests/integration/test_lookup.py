@@ -24,7 +24,7 @@ from pgs_neo4j.retrieval import lookup as lookup_module
 from pgs_neo4j.retrieval import topk
 from pgs_neo4j.retrieval.lookup import Ground, look_up
 from pgs_neo4j.text.gist import wanted
-from pgs_neo4j.text.wanted import Page, Wanted
+from pgs_neo4j.text.matching import Page, Wanted
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING
 

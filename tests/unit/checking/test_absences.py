@@ -24,7 +24,7 @@ from pgs_neo4j.model import (
     SweepStatus,
 )
 from pgs_neo4j.text.gist import wanted
-from pgs_neo4j.text.wanted import Found, Hit
+from pgs_neo4j.text.matching import Found, Hit
 
 
 def sweep(partition, findings=(), flags=(), absences=(), status=SweepStatus.ACCEPTED):

@@ -9,7 +9,7 @@ from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import Absence, Report
 from pgs_neo4j.text.gist import wanted
-from pgs_neo4j.text.wanted import Found
+from pgs_neo4j.text.matching import Found
 
 FOUND = Found(searched=9, method="scan")
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.retrieval.lucene import covering, query
-from pgs_neo4j.text.wanted import Wanted
+from pgs_neo4j.text.matching import Wanted
 
 
 def index(**more):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.text.gist import MOST_TERMS, Rarity, gist, named, needed, wanted
-from pgs_neo4j.text.wanted import LONGEST_WORD, Page
+from pgs_neo4j.text.matching import LONGEST_WORD, Page
 
 anything = st.text(max_size=300)
 gists = st.frozensets(st.sampled_from([f"w{i}" for i in range(8)]), max_size=6)

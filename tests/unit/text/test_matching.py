@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.text.wanted import Page, Wanted, filters, forms, pattern
+from pgs_neo4j.text.matching import Page, Wanted, filters, forms, pattern
 
 terms = st.text(max_size=40)
 texts = st.text(max_size=200)
