@@ -17,9 +17,9 @@ from pgs_neo4j.model import (
     Stated,
     Sweep,
 )
-from pgs_neo4j.text.gist import Rarity, gist, wanted
+from pgs_neo4j.text.gist import Rarity, gist, search_terms
 from pgs_neo4j.text.grouping import grouped
-from pgs_neo4j.text.matching import Found, Hit, Wanted
+from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
 
 MOST_SIGHTINGS = 5
 
@@ -62,7 +62,7 @@ def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
 
 def check_absences(
     groups: Sequence[AbsenceGroup],
-    hits: Mapping[Wanted, Found],
+    hits: Mapping[SearchTerms, SearchResult],
     read: Mapping[int, frozenset[int]],
 ) -> tuple[CheckedAbsence, ...]:
     """Check each group by where the graph holds its words, in the order of ``groups``.
@@ -76,12 +76,14 @@ def check_absences(
 
 
 def _check_group(
-    group: AbsenceGroup, hits: Mapping[Wanted, Found], read: Mapping[int, frozenset[int]]
+    group: AbsenceGroup,
+    hits: Mapping[SearchTerms, SearchResult],
+    read: Mapping[int, frozenset[int]],
 ) -> CheckedAbsence:
-    searches = [wanted(stated.text) for stated in group.reported]
+    searches = [search_terms(stated.text) for stated in group.reported]
     # When time ran out for the first, the result for another one that says the same will do.
     search = next((search for search in searches if search in hits), searches[0])
-    result = hits.get(search, Found())
+    result = hits.get(search, SearchResult())
     sightings = [_sighting(hit, read) for hit in result.hits]
     sightings.sort(key=lambda sighting: not sighting.read)
     return CheckedAbsence(
@@ -96,7 +98,7 @@ def _check_group(
     )
 
 
-def _status(result: Found, sightings: Sequence[Sighting]) -> AbsenceStatus:
+def _status(result: SearchResult, sightings: Sequence[Sighting]) -> AbsenceStatus:
     if sightings:
         read = sightings[0].read
         return AbsenceStatus.CONTRADICTED if read else AbsenceStatus.ELSEWHERE

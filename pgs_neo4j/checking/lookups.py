@@ -9,12 +9,12 @@ from typing import Self
 
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Report
-from pgs_neo4j.text.gist import wanted
-from pgs_neo4j.text.matching import Found, Wanted
+from pgs_neo4j.text.gist import search_terms
+from pgs_neo4j.text.matching import SearchResult, SearchTerms
 
 BATCH = 64  # absences looked for at once: a second or so for a graph of 12,000 nodes
 
-Look = Callable[[Iterable[Wanted]], Awaitable[Mapping[Wanted, Found]]]
+Look = Callable[[Iterable[SearchTerms]], Awaitable[Mapping[SearchTerms, SearchResult]]]
 """``search.lookup.look_up`` on one ground."""
 
 
@@ -29,9 +29,9 @@ class Lookups:
         self._look = look
         self._warn = warn
         self._warned = False
-        self._asked: set[Wanted] = set()
-        self._waiting: list[Wanted] = []
-        self._found: dict[Wanted, Found] = {}
+        self._asked: set[SearchTerms] = set()
+        self._waiting: list[SearchTerms] = []
+        self._found: dict[SearchTerms, SearchResult] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -51,14 +51,14 @@ class Lookups:
         Those that were asked for before, or have no words to look for, are left out.
         """
         for absence in report.absences:
-            asked = wanted(absence.text)
+            asked = search_terms(absence.text)
             if asked.searchable and asked not in self._asked:
                 self._asked.add(asked)
                 self._waiting.append(asked)
         if self._waiting and not (self._running() or self._failed()):
             self._task = asyncio.create_task(self._work(), name="lookups")
 
-    async def finish(self, timeout_s: float) -> dict[Wanted, Found]:
+    async def finish(self, timeout_s: float) -> dict[SearchTerms, SearchResult]:
         """What was found, after waiting ``timeout_s`` at most; the rest is given up then."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=timeout_s)

@@ -1,30 +1,27 @@
-"""An LLM whose replies are computed by a function: for tests, ours and our users'."""
+"""An LLM whose replies a function computes, for tests."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from pgs_neo4j.model import Completion, Effort, Prompt, Usage
-from pgs_neo4j.text.tokens import estimate
-
-DELTA_CHARACTERS = 24
+from pgs_neo4j.llm.local_reply import local_completion, split_reply
+from pgs_neo4j.model import Completion, Effort, Prompt
 
 Reply = str | Completion | Exception
 Answer = Callable[[Prompt], Reply | Awaitable[Reply]]
 
 
 def contract_reply(prompt: Prompt) -> str:
-    """A valid answer to any prompt, citing nothing but what the prompt shows."""
+    """A valid reply to any prompt, citing only nodes that the prompt shows."""
     if prompt.task == "synthesis":
         return _synthesis(prompt)
     if prompt.task == "reduction":
         return _reduction(prompt)
-    shown = prompt.nodes[:3]
+    nodes = prompt.nodes[:3]
     if prompt.task == "search":
-        return "\n".join(f"{node.title or 'untitled'} was found [{node.alias}]." for node in shown)
-    findings = [f"- {node.title or 'untitled'} says something [{node.alias}]." for node in shown]
+        return "\n".join(f"{node.title or 'untitled'} was found [{node.alias}]." for node in nodes)
+    findings = [f"- {node.title or 'untitled'} says something [{node.alias}]." for node in nodes]
     flags = [f"- {n.name}: it may continue what is said here." for n in prompt.neighbors[:2]]
     return "\n".join(
         (
@@ -46,9 +43,9 @@ def contract_reply(prompt: Prompt) -> str:
 
 def _reduction(prompt: Prompt) -> str:
     cited = [
-        f"- {shown.name} says something [P{citation.partition}:{citation.alias}]."
-        for shown in prompt.reports
-        for citation in shown.report.citations[:1]
+        f"- {entry.name} says something [P{citation.partition}:{citation.alias}]."
+        for entry in prompt.reports
+        for citation in entry.report.citations[:1]
         if citation.valid
     ]
     lines = "\n".join(cited or ["None."])
@@ -58,10 +55,10 @@ def _reduction(prompt: Prompt) -> str:
 def _synthesis(prompt: Prompt) -> str:
     cited = [
         f"[P{citation.partition}:{citation.alias}]"
-        for shown in prompt.reports
-        for citation in shown.report.citations[:1]
+        for entry in prompt.reports
+        for citation in entry.report.citations[:1]
     ]
-    names = ", ".join(shown.name for shown in prompt.reports)
+    names = ", ".join(entry.name for entry in prompt.reports)
     return "\n".join(
         (
             "## Thesis",
@@ -81,11 +78,11 @@ def _synthesis(prompt: Prompt) -> str:
 
 
 class ScriptedLLM:
-    """Answers with what ``answer`` returns; raises it when it is an exception.
+    """Replies with the result of ``answer``, and raises it if it is an exception.
 
-    ``answer`` may be a coroutine function. ``prompts`` holds every prompt in order of
-    arrival, ``max_tokens`` and ``efforts`` what came with each. ``delay_s`` passes before
-    each answer.
+    ``answer`` may be a coroutine function. ``prompts`` holds every prompt in order of arrival;
+    ``max_tokens`` and ``efforts`` hold the arguments of each call. Each reply takes ``delay_s``
+    seconds.
     """
 
     def __init__(
@@ -102,7 +99,7 @@ class ScriptedLLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """What ``answer`` makes of ``prompt``, with estimated usage unless it says its own."""
+        """Return the reply to ``prompt``; usage is estimated unless the reply has its own."""
         self.prompts.append(prompt)
         self.max_tokens.append(max_tokens)
         self.efforts.append(effort)
@@ -119,30 +116,13 @@ class ScriptedLLM:
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """The same in pieces of a few words, then the Completion."""
+        """Yield the reply in pieces of a few words, then the Completion."""
         completion = await self.complete(prompt, max_tokens=max_tokens, effort=effort)
-        for piece in pieces(completion.text):
+        for piece in split_reply(completion.text):
             yield piece
             await asyncio.sleep(0)
         yield completion
 
     async def close(self) -> None:
-        """Only remembers that it was called."""
+        """Set ``closed``."""
         self.closed = True
-
-
-def pieces(text: str) -> list[str]:
-    """``text`` cut after white space into pieces of about 24 characters; joined: ``text``."""
-    found = re.findall(rf"(?s).{{{DELTA_CHARACTERS},}}?\s+|.+", text)
-    return [str(piece) for piece in found]
-
-
-def local_completion(prompt: Prompt, text: str, model: str) -> Completion:
-    """A completion of a reader that runs here: its usage is estimated from the texts."""
-    usage = Usage(
-        calls=1,
-        input_tokens=estimate(prompt.system) + estimate(prompt.user),
-        output_tokens=estimate(text),
-        estimated=True,
-    )
-    return Completion(text=text, usage=usage, model=model)

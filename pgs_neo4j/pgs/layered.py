@@ -16,7 +16,7 @@ from pgs_neo4j.retrieval.topk import nearest
 from pgs_neo4j.sweeping.pack import render_node
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import spoken
+from pgs_neo4j.text.markdown import strip_thinking
 
 SYSTEM = """\
 You answer a question from the nodes of a knowledge graph that lie nearest to it. Everything \
@@ -84,7 +84,7 @@ async def _search(
     )
     if reply.truncated:
         tools.log.warn(f"the search answer was cut off at {room} tokens")
-    text = spoken(reply.text)
+    text = strip_thinking(reply.text)
     citations = resolve(text, 0, {node.alias: node for node in hits.nodes})
     return SearchAnswer(text, hits.nodes, citations, hits.method, reply.usage)
 

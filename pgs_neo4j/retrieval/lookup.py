@@ -1,24 +1,28 @@
-"""Looks for many things at once among all nodes of a generation, read or not.
+"""Searches all nodes of a generation, read or not, for many terms at once.
 
-By a full-text index that covers the whole view, where the user has one; else by one scan of the
-members in the database, as far as its bounds allow; and beyond those also among the nodes that a
-vector index calls nearest. The database finds candidates by parts of words; they are verified
-here by whole words. No index is ever created.
+Three ways, in this order:
 
-An index says where a thing is, and never that it is nowhere: it holds no numbers and dates, takes
-``rest.api`` for one word, and in large graphs is not asked for what is inside of words. What it
-does not find, or not in what is to be read, is scanned for; where a scan would take too much, it
-is not known to be absent.
+- A full-text index of the user's, if one covers the whole view.
+- Otherwise one scan of the members in the database, within the bounds of the scan.
+- Beyond those bounds, the nodes that a vector index calls nearest are searched in addition.
 
-Measured on 12,000 nodes of 1.2 KB, warm, 2 cores (ms, median). Five things of 1 to 5 terms: 70 in
-all, of which walking the members is 7, reading their texts 18, lowering them 13, and looking for
-every term 30, or 15 when each thing's rarest terms are asked for first. 160 to 200 when all five
-are in thousands of nodes, half of it for verifying 200 candidates of each. The same scan as two or
-three statements side by side takes as long as one, as one per partition three times as long, and
-with ``toLower`` for each term twice. 64 things: 370, and 110 to verify; a closer look at five of
-them, whose two-letter words are in every second node, 1,900. A full-text index answers five things
-in 20 by beginnings of words, in 70 to 100 when it looks inside of words, too; among 120,000 nodes
-of 300 bytes the scan takes 350 and the index 13.
+The database finds candidates by parts of words; this module verifies them by whole words. It
+never creates an index.
+
+An index can prove that a term is somewhere, but not that it is nowhere. It holds no numbers or
+dates, takes ``rest.api`` for one word, and in large graphs is not asked to look inside words.
+A search without a hit, or without one in the partitions to be read first, is scanned for. If the
+scan would exceed its bounds, the result is incomplete.
+
+Measured on 12,000 nodes of 1.2 KB, warm, 2 cores (ms, median). Five searches of 1 to 5 terms take
+70. Of that, walking the members takes 7, reading their texts 18, and lowering them 13. Looking
+for every term takes 30, or 15 if each search begins with its rarest terms. Five searches that
+each match thousands of nodes take 160 to 200, half of it to verify 200 candidates each. Two or
+three parallel statements take as long as one; one per partition takes three times as long, and
+``toLower`` for each term twice. 64 searches take 370, and 110 to verify. A closer look at five
+whose two-letter words are in every second node takes 1,900. A full-text index answers five
+searches in 20 by beginnings of words, and in 70 to 100 if it looks inside words. Among 120,000
+nodes of 300 bytes, the scan takes 350 and the index 13.
 """
 
 from __future__ import annotations
@@ -34,28 +38,29 @@ from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval import lucene, topk
 from pgs_neo4j.text import node_text
-from pgs_neo4j.text.matching import Found, Hit, Page, Wanted, filters, pattern, probe
+from pgs_neo4j.text.matching import Hit, Page, SearchResult, SearchTerms, filters, pattern, probe
 
-CANDIDATES = 200  # of each thing wanted that are verified
-FETCHED = 5 * CANDIDATES  # of a full-text index, which may know nodes of other graphs, too
-NEAREST = 50  # of a vector index for each thing wanted
-# What a scan takes at most: some 200 MB of text, seconds of a server's time.
+CANDIDATES = 200  # nodes to verify for each search
+FETCHED = 5 * CANDIDATES  # hits of a full-text index, which may cover nodes of other graphs as well
+NEAREST = 50  # nodes of a vector index for each search
+# The most that one scan reads: about 200 MB of text, seconds of a server's time.
 MAX_NODES = 1_000_000
 MAX_TOKENS = 50_000_000
-# What one statement of a scan takes, so that none runs for long or holds much.
+# The most that one statement of a scan reads, so that none runs long or needs much memory.
 PORTION_NODES = 20_000
 PORTION_TOKENS = 10_000_000
 TEXTS = 200  # nodes whose texts are read at once
-# Up to so many tokens a graph has few enough words for an index to look inside of each: hits of
-# an index spare a scan.
+# Up to this many tokens, an index has few enough words to look inside each of them. Each hit of
+# an index saves a scan.
 INNER_TOKENS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """Where to look: all ``partitions`` of a generation, those of ids in ``first`` before others.
+    """Where to look: all ``partitions`` of a generation.
 
-    ``embedder`` is one that makes vectors of the kind that the graph stores, if there is one.
+    Those whose ids are in ``first`` come before the others. ``embedder`` makes vectors of the
+    kind that the graph stores; it is None if there is none.
     """
 
     db: Database
@@ -69,27 +74,29 @@ class Ground:
 
     @property
     def order(self) -> list[Partition]:
-        """The partitions as they are searched: those to be read first, then by id."""
-        return sorted(self.partitions, key=lambda each: (each.id not in self.first, each.id))
+        """The partitions in the order of the search: those in ``first``, then by id."""
+        return sorted(
+            self.partitions, key=lambda partition: (partition.id not in self.first, partition.id)
+        )
 
     @property
     def properties(self) -> list[str]:
-        """What is looked into: what a prompt shows of a node."""
+        """The properties that are searched: those a prompt shows of a node."""
         title = [self.mapping.title] if self.mapping.title else []
         return list(dict.fromkeys((*self.mapping.text, *title)))
 
-    def among_first(self, found: Found) -> bool:
-        """Whether a thing was found in the partitions to be read first, if there are such."""
-        return any(not self.first or hit.partition in self.first for hit in found.hits)
+    def among_first(self, result: SearchResult) -> bool:
+        """Whether a search has a hit in ``first``; any hit counts if that is empty."""
+        return any(not self.first or hit.partition in self.first for hit in result.hits)
 
     @property
     def fits(self) -> bool:
-        """Whether a scan may take them all."""
+        """Whether one scan may read all partitions."""
         return len(self.fitting) == len(self.partitions)
 
     @property
     def fitting(self) -> list[Partition]:
-        """The partitions that a scan may take, in order."""
+        """The partitions that one scan may read, in search order."""
         fitting, nodes, tokens = [], 0, 0
         for partition in self.order:
             if (
@@ -103,7 +110,7 @@ class Ground:
 
 @dataclass(slots=True)
 class _Candidates:
-    """Nodes that may hold a thing, at most ``CANDIDATES``; ``count`` of them are known."""
+    """Nodes that may match one search, at most ``CANDIDATES``; ``count`` counts all of them."""
 
     nodes: list[str] = field(default_factory=list)
     count: int = 0
@@ -119,158 +126,172 @@ class _Candidates:
         return self.count > CANDIDATES
 
 
-async def look_up(ground: Ground, wanted: Iterable[Wanted]) -> dict[Wanted, Found]:
-    """What became of each thing wanted.
+async def look_up(
+    ground: Ground, searches: Iterable[SearchTerms]
+) -> dict[SearchTerms, SearchResult]:
+    """Run each of ``searches``, and return its result.
 
-    What no text could hold (no term with a word, or fewer of them than needed) is found with
-    ``searched`` 0, as is everything where nodes have no text. Raises DatabaseError.
+    A search that no text could satisfy (no term with a word, or fewer terms than needed) has
+    ``searched`` 0; so has every search if nodes have no text. Raises DatabaseError.
     """
-    asked = list(dict.fromkeys(wanted))
-    possible = [each for each in asked if each.searchable] if ground.properties else []
-    found = dict.fromkeys(asked, Found())
+    asked = list(dict.fromkeys(searches))
+    possible = [search for search in asked if search.searchable] if ground.properties else []
+    results = dict.fromkeys(asked, SearchResult())
     if not possible:
-        return found
+        return results
     indexes = await ground.db.read(queries.get("retrieval/read_fulltext_indexes"))
     index = lucene.covering(indexes, ground.mapping.labels, ground.properties)
     if index is None:
-        return found | await _scanned(ground, possible)
-    found |= await _verified(ground, await _by_index(ground, index, possible))
-    missed = {each: found[each] for each in possible if not ground.among_first(found[each])}
-    return found | await _missed(ground, missed)
+        return results | await _scan(ground, possible)
+    results |= await _verify(ground, await _find_by_index(ground, index, possible))
+    missed = {
+        search: results[search] for search in possible if not ground.among_first(results[search])
+    }
+    return results | await _scan_missed(ground, missed)
 
 
-async def _missed(ground: Ground, missed: dict[Wanted, Found]) -> dict[Wanted, Found]:
-    """What becomes of what an index found nowhere, or not where it matters most."""
+async def _scan_missed(
+    ground: Ground, missed: dict[SearchTerms, SearchResult]
+) -> dict[SearchTerms, SearchResult]:
+    """Scan for the searches without a hit of the index where it matters most."""
     if not missed:
         return {}
     if not ground.fits:
-        return {each: replace(found, complete=False) for each, found in missed.items()}
-    scanned = await _scanned(ground, list(missed))
+        return {search: replace(result, complete=False) for search, result in missed.items()}
+    scanned = await _scan(ground, list(missed))
     return {
-        each: Found(
+        search: SearchResult(
             searched=scan.searched,
-            method=f"{missed[each].method}, then {scan.method}",
-            hits=_in_order(ground, (*missed[each].hits, *scan.hits)),
+            method=f"{missed[search].method}, then {scan.method}",
+            hits=_in_order(ground, (*missed[search].hits, *scan.hits)),
             complete=scan.complete,
         )
-        for each, scan in scanned.items()
+        for search, scan in scanned.items()
     }
 
 
-async def _scanned(ground: Ground, wanted: Sequence[Wanted]) -> dict[Wanted, Found]:
-    found = await _verified(ground, await _by_scan(ground, wanted))
-    # Where parts of words were in many nodes that do not hold them, look more closely.
+async def _scan(ground: Ground, searches: Sequence[SearchTerms]) -> dict[SearchTerms, SearchResult]:
+    results = await _verify(ground, await _find_by_scan(ground, searches))
+    # Many nodes hold parts of the words but not the words: look more closely.
     unsure = [
-        each for each in wanted if not found[each].complete and found[each].count < CANDIDATES // 2
+        search
+        for search in searches
+        if not results[search].complete and results[search].count < CANDIDATES // 2
     ]
     if unsure:
-        closer = await _verified(ground, await _by_scan(ground, unsure, closely=True))
-        found |= {each: seen for each, seen in closer.items() if seen.count >= found[each].count}
-    return found
+        closer = await _verify(ground, await _find_by_scan(ground, unsure, closely=True))
+        results |= {
+            search: seen for search, seen in closer.items() if seen.count >= results[search].count
+        }
+    return results
 
 
-async def _by_index(
-    ground: Ground, index: str, wanted: Sequence[Wanted]
-) -> dict[Wanted, _Candidates]:
+async def _find_by_index(
+    ground: Ground, index: str, searches: Sequence[SearchTerms]
+) -> dict[SearchTerms, _Candidates]:
     inside = sum(partition.tokens for partition in ground.partitions) <= INNER_TOKENS
     [row] = await ground.db.read(
         queries.get("retrieval/nodes_by_fulltext"),
         index=index,
-        queries=[lucene.query(each, inside=inside) for each in wanted],
+        queries=[lucene.query(search, inside=inside) for search in searches],
         generation=ground.generation,
         fetched=FETCHED,
         most=CANDIDATES,
     )
     method = f"full-text index {index}" + ("" if inside else ", by beginnings of words")
-    found = {each: _Candidates(searched=row["searched"], method=method) for each in wanted}
-    for held in row["found"]:
-        known = max(held["count"], CANDIDATES + 1) if held["full"] else held["count"]
-        found[wanted[held["wanted"]]].add(known, held["nodes"])
-    return found
+    candidates = {
+        search: _Candidates(searched=row["searched"], method=method) for search in searches
+    }
+    for item in row["found"]:
+        count = max(item["count"], CANDIDATES + 1) if item["full"] else item["count"]
+        candidates[searches[item["wanted"]]].add(count, item["nodes"])
+    return candidates
 
 
-async def _by_scan(
-    ground: Ground, wanted: Sequence[Wanted], *, closely: bool = False
-) -> dict[Wanted, _Candidates]:
-    """Candidates among the members that fit; what has enough of them is not looked for further."""
+async def _find_by_scan(
+    ground: Ground, searches: Sequence[SearchTerms], *, closely: bool = False
+) -> dict[SearchTerms, _Candidates]:
+    """Scan the members within bounds; a search with enough candidates is dropped."""
     fitting = ground.fitting
-    found = {each: _Candidates() for each in wanted}
+    candidates = {search: _Candidates() for search in searches}
     for portion in _portions(fitting):
-        sought = [each for each in wanted if not found[each].full]
+        sought = [search for search in searches if not candidates[search].full]
         if not sought:
             break
         [row] = await ground.db.read(
             queries.get("retrieval/scan_members"),
             partitions=[partition.uid for partition in portion],
             text=ground.properties,
-            wanted=[_row(place, each, closely) for place, each in enumerate(sought)],
+            wanted=[_scan_row(place, search, closely) for place, search in enumerate(sought)],
             most=CANDIDATES,
         )
-        for each in sought:
-            found[each].searched += row["searched"]
-        for held in row["found"]:
-            found[sought[held["wanted"]]].add(held["count"], held["nodes"])
+        for search in sought:
+            candidates[search].searched += row["searched"]
+        for item in row["found"]:
+            candidates[sought[item["wanted"]]].add(item["count"], item["nodes"])
     whole = ground.fits
     total = sum(partition.size for partition in ground.partitions)
-    for candidates in found.values():
-        extent = "every node" if whole else f"{candidates.searched:,} of {total:,} nodes"
-        candidates.method = f"scan of {extent}"
+    for pool in candidates.values():
+        extent = "every node" if whole else f"{pool.searched:,} of {total:,} nodes"
+        pool.method = f"scan of {extent}"
     if not whole:
-        await _add_nearest(ground, found)
-    return found
+        await _add_nearest(ground, candidates)
+    return candidates
 
 
-async def _add_nearest(ground: Ground, found: dict[Wanted, _Candidates]) -> None:
-    """Add the nodes whose stored vectors are nearest, where an index knows all of them."""
+async def _add_nearest(ground: Ground, candidates: dict[SearchTerms, _Candidates]) -> None:
+    """Add the nodes with the nearest stored vectors, if an index covers them all."""
     if ground.embedder is None or not ground.mapping.embedding:
         return
     try:
-        vectors = await ground.embedder.embed([" ".join(each.terms) for each in found])
+        vectors = await ground.embedder.embed([" ".join(search.terms) for search in candidates])
     except ModelError:
-        return  # it would only have added to what the scan says
-    for (each, candidates), vector in zip(found.items(), vectors, strict=True):
+        return  # it would only have added to the scan's candidates
+    for (search, pool), vector in zip(candidates.items(), vectors, strict=True):
         # Without an index it would compare every vector of a graph too large to be scanned.
         if not await topk.covering_indexes(ground.db, ground.mapping, len(vector)):
             return
         nearest = await topk.nearest(
-            ground.db, ground.mapping, " ".join(each.terms), unit(vector), NEAREST
+            ground.db, ground.mapping, " ".join(search.terms), unit(vector), NEAREST
         )
-        candidates.add(0, (node.element_id for node in nearest.nodes))
-        candidates.method += f" and of the {len(nearest.nodes)} nearest by {nearest.method}"
+        pool.add(0, (node.element_id for node in nearest.nodes))
+        pool.method += f" and of the {len(nearest.nodes)} nearest by {nearest.method}"
 
 
-async def _verified(ground: Ground, candidates: dict[Wanted, _Candidates]) -> dict[Wanted, Found]:
-    """The candidates that hold whole words of what is wanted."""
-    seekers: dict[str, list[Wanted]] = {}
-    for each, found in candidates.items():
-        for node in found.nodes:
-            seekers.setdefault(node, []).append(each)
-    hits: dict[Wanted, list[Hit]] = {each: [] for each in candidates}
+async def _verify(
+    ground: Ground, candidates: dict[SearchTerms, _Candidates]
+) -> dict[SearchTerms, SearchResult]:
+    """Keep the candidates that hold whole words of the terms."""
+    seekers: dict[str, list[SearchTerms]] = {}
+    for search, pool in candidates.items():
+        for node in pool.nodes:
+            seekers.setdefault(node, []).append(search)
+    hits: dict[SearchTerms, list[Hit]] = {search: [] for search in candidates}
     nodes = list(seekers)
     for first in range(0, len(nodes), TEXTS):
-        for row in await _placed(ground, nodes[first : first + TEXTS]):
+        for row in await _read_placed(ground, nodes[first : first + TEXTS]):
             page = Page.of(node_text.joined_text((row["title"], *row["text"])))
-            for each in seekers[row["element_id"]]:
-                if page.counts(each):
-                    hits[each].append(_hit(row))
+            for search in seekers[row["element_id"]]:
+                if page.counts(search):
+                    hits[search].append(_make_hit(row))
     return {
-        each: Found(
-            searched=found.searched,
-            method=found.method + (f", the first {CANDIDATES} candidates" if found.full else ""),
-            hits=_in_order(ground, hits[each]),
-            complete=not found.full,
+        search: SearchResult(
+            searched=pool.searched,
+            method=pool.method + (f", the first {CANDIDATES} candidates" if pool.full else ""),
+            hits=_in_order(ground, hits[search]),
+            complete=not pool.full,
         )
-        for each, found in candidates.items()
+        for search, pool in candidates.items()
     }
 
 
 def _in_order(ground: Ground, hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """Each hit once, by partition as they are searched, and rank."""
+    """Each hit once, by partition in search order, then by rank."""
     place = {partition.id: place for place, partition in enumerate(ground.order)}
     return tuple(sorted(set(hits), key=lambda hit: (place[hit.partition], hit.rank)))
 
 
-async def _placed(ground: Ground, nodes: list[str]) -> list[Row]:
+async def _read_placed(ground: Ground, nodes: list[str]) -> list[Row]:
     return await ground.db.read(
         queries.get("retrieval/read_placed_nodes"),
         generation=ground.generation,
@@ -281,7 +302,7 @@ async def _placed(ground: Ground, nodes: list[str]) -> list[Row]:
     )
 
 
-def _hit(row: Row) -> Hit:
+def _make_hit(row: Row) -> Hit:
     names = ("rank", "element_id", "labels", "text", "title", "key")
     node = node_text.node(**{name: row[name] for name in names})
     return Hit(
@@ -293,16 +314,16 @@ def _hit(row: Row) -> Hit:
     )
 
 
-def _row(place: int, wanted: Wanted, closely: bool) -> Row:
-    """What the scan is told: without one of the ``probes`` a text cannot have enough terms."""
-    terms = wanted.usable
+def _scan_row(place: int, search: SearchTerms, closely: bool) -> Row:
+    """The scan's parameters; a text without any of the ``probes`` cannot match."""
+    terms = search.usable
     return {
         "place": place,
         "terms": [list(filters(term)) for term in terms],
-        "needed": wanted.needed,
-        "probes": [probe(term) for term in terms[: len(terms) - wanted.needed + 1]],
+        "needed": search.needed,
+        "probes": [probe(term) for term in terms[: len(terms) - search.needed + 1]],
         "patterns": [pattern(term) for term in terms] if closely else [],
-        "strict": wanted.needed if closely else 0,
+        "strict": search.needed if closely else 0,
     }
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 from math import comb
 
 from pgs_neo4j.database.connection import Row
-from pgs_neo4j.text.matching import UNSPACED, Wanted, filters
+from pgs_neo4j.text.matching import UNSPACED, SearchTerms, filters
 from pgs_neo4j.text.words import words
 
 # Analyzers that part texts into words and lower them. Others know whole texts, capitals, or
@@ -37,7 +37,7 @@ def covering(
     )
 
 
-def query(wanted: Wanted, *, inside: bool) -> str:
+def query(wanted: SearchTerms, *, inside: bool) -> str:
     """What Lucene is asked for: every combination of as many terms as are needed.
 
     ``inside`` looks inside of words, too, as the parts of ``max_retries`` or ``asyncio.timeout``

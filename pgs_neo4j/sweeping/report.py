@@ -12,7 +12,7 @@ from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import checked
 from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import bullets, paragraph, sections, spoken
+from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
 
 SYSTEM = """\
 You are reading one partition of a knowledge graph at full text, as one of several readers. \
@@ -116,7 +116,7 @@ def parse_report(
     Tolerant of other headings, order, fences, and prose around; what the model thought is no
     part of it. Raises ModelOutputError when fewer than two of the four sections are there.
     """
-    found = sections(spoken(text), SECTIONS)
+    found = sections(strip_thinking(text), SECTIONS)
     if len(found) < LEAST:
         raise ModelOutputError(
             "the reply is no report: it has "

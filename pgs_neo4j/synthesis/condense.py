@@ -14,7 +14,7 @@ from pgs_neo4j.model import Absence, Citation, Finding, Prompt, PromptReport, Re
 from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.synthesis.sections import Section, citable_of
 from pgs_neo4j.text.citations import resolve_qualified
-from pgs_neo4j.text.markdown import bullets, paragraph, sections, spoken
+from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
 
 KEYWORDS = 12  # of all its partitions, that a condensed report is described by
 NAMED = 12  # partitions named above it
@@ -62,7 +62,7 @@ def reduction_prompt(question: str, shown: Sequence[Section]) -> Prompt:
 
 def parse_condensed(text: str, shown: Sequence[Section]) -> Section:
     """The sections as one, by a model's reply. Raises ModelOutputError when it has no findings."""
-    found = sections(spoken(text), SECTIONS)
+    found = sections(strip_thinking(text), SECTIONS)
     if "findings" not in found:
         raise ModelOutputError("the reply is no condensed report: it has no section Findings")
     known = citable_of(shown)

@@ -15,7 +15,7 @@ from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
 from pgs_neo4j.synthesis.prompt import FittedPrompt, parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
 from pgs_neo4j.synthesis.sections import Section, sections_of
-from pgs_neo4j.text.markdown import THINKING, spoken
+from pgs_neo4j.text.markdown import THINKING, strip_thinking
 from pgs_neo4j.text.shown import counted
 
 
@@ -95,7 +95,7 @@ async def _read_reply(
         reply = await tools.calls.stream(llm, prompt, hear, room=room, effort=effort)
     if rest := filtering.end():
         tools.on_event(TextStreamed(rest))
-    if not spoken(reply.text).strip():
+    if not strip_thinking(reply.text).strip():
         raise ModelOutputError(_empty(llm, reply, order.config))
     if replies and key and cached is None and not reply.truncated:
         await replies.keep([replies.row(key, reply)])

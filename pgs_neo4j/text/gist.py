@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from pgs_neo4j.text.citations import defuse
-from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, Wanted, forms, root
+from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, SearchTerms, forms, root
 from pgs_neo4j.text.ranking import Corpus
 from pgs_neo4j.text.words import words
 
@@ -125,7 +125,7 @@ class Rarity:
         return self.weight(shared) / min(self.weight(one), self.weight(other))
 
 
-def wanted(text: str) -> Wanted:
+def search_terms(text: str) -> SearchTerms:
     """What to look for to check an absence: at most ``MOST_TERMS``, the most telling first.
 
     Quoted words come first, then names (with capitals or digits in the midst of a sentence),
@@ -137,7 +137,7 @@ def wanted(text: str) -> Wanted:
         key = forms(term)[0]
         found.setdefault(key, ((rank, -min(len(term), LONGEST_WORD), place), term))
     ranked = [term for _, term in sorted(found.values())][:MOST_TERMS]
-    return Wanted(tuple(ranked), needed(len(ranked)))
+    return SearchTerms(tuple(ranked), needed(len(ranked)))
 
 
 def needed(terms: int) -> int:

@@ -48,7 +48,7 @@ class _Heading:
 _NO_HEADING = _Heading(PLAIN, False, "")
 
 
-def spoken(reply: str) -> str:
+def strip_thinking(reply: str) -> str:
     """What a reply says: without the model's thinking, and without lone surrogates.
 
     Thinking that never ends takes the rest of the reply. Thinking whose beginning the

@@ -23,7 +23,7 @@ _RUN = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchTerms:
     """What to look for: a text counts that holds at least ``needed`` of the ``terms``."""
 
     terms: tuple[str, ...]
@@ -53,7 +53,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """What became of looking for one thing.
 
     ``hits`` are verified, by partition (those to be read first) and rank. Without ``complete``
@@ -87,7 +87,7 @@ class Page:
         # A few letters grow when lowered; without capitals only words in camelCase are lost.
         return cls(text if len(text) == len(lowered) else lowered, lowered)
 
-    def counts(self, wanted: Wanted) -> bool:
+    def counts(self, wanted: SearchTerms) -> bool:
         """Whether the text holds enough of what is wanted."""
         usable, held = wanted.usable, 0
         for left, term in zip(range(len(usable), 0, -1), usable, strict=True):

@@ -9,7 +9,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.llm.scripted import contract_reply, local_completion, pieces
+from pgs_neo4j.llm.local_reply import local_completion, split_reply
+from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, Effort, Prompt
 
 
@@ -50,7 +51,7 @@ class InstantLLM:
     ) -> AsyncGenerator[str | Completion, None]:
         """The same in pieces."""
         reply = await self.complete(prompt, max_tokens=max_tokens, effort=effort)
-        for piece in pieces(reply.text):
+        for piece in split_reply(reply.text):
             yield piece
         yield reply
 

@@ -23,8 +23,8 @@ from pgs_neo4j.model import (
 from pgs_neo4j.retrieval import lookup as lookup_module
 from pgs_neo4j.retrieval import topk
 from pgs_neo4j.retrieval.lookup import Ground, look_up
-from pgs_neo4j.text.gist import wanted
-from pgs_neo4j.text.matching import Page, Wanted
+from pgs_neo4j.text.gist import search_terms
+from pgs_neo4j.text.matching import Page, SearchTerms
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING
 
@@ -64,7 +64,7 @@ async def index(db, text):
 
 
 async def one(place, *terms, needed=None):
-    asked = Wanted(terms, len(terms) if needed is None else needed)
+    asked = SearchTerms(terms, len(terms) if needed is None else needed)
     return (await look_up(place, [asked]))[asked]
 
 
@@ -81,8 +81,8 @@ SLEEP = (note("naps", "Cats sleep, and memories stay."), note("dreams", "Of ammo
 
 async def test_a_scan_finds_every_node_that_holds_enough_of_the_terms(db):
     place = await ground(db, CHEMISTRY, SLEEP)
-    both = Wanted(("ammonia", "pressure"), 2)
-    either = Wanted(("ammonia", "cat", "pressure"), 2)
+    both = SearchTerms(("ammonia", "pressure"), 2)
+    either = SearchTerms(("ammonia", "cat", "pressure"), 2)
     found = await look_up(place, [both, either])
     assert titles(found[both]) == ["Haber"]
     assert titles(found[either]) == ["Haber", "dreams"]
@@ -166,12 +166,12 @@ async def test_hostile_terms_find_nothing_and_break_nothing(db, indexed):
     place = await ground(db, CHEMISTRY)
     if indexed:
         await index(db, "CREATE FULLTEXT INDEX i FOR (n:Note) ON EACH [n.text, n.more, n.name]")
-    asked = [Wanted((term,), 1) for term in HOSTILE] + [
-        Wanted(HOSTILE, 3),
-        Wanted(HOSTILE, 99),
-        Wanted((), 0),
-        Wanted(("ammonia",), 0),
-        Wanted(("ammonia",), -1),
+    asked = [SearchTerms((term,), 1) for term in HOSTILE] + [
+        SearchTerms(HOSTILE, 3),
+        SearchTerms(HOSTILE, 99),
+        SearchTerms((), 0),
+        SearchTerms(("ammonia",), 0),
+        SearchTerms(("ammonia",), -1),
     ]
     found = await look_up(place, asked)
     assert set(found) == set(asked)
@@ -268,7 +268,7 @@ async def test_what_an_index_does_not_find_in_a_graph_too_large_is_not_known_to_
     seen = await one(place, "ammonia")
     assert (titles(seen), seen.complete) == (["dreams"], True)
     (group,) = group_absences([reported(1, ["Nothing on the API."], 1)])
-    (judged,) = check_absences([group], {wanted(group.text): found}, {})
+    (judged,) = check_absences([group], {search_terms(group.text): found}, {})
     assert judged.status is AbsenceStatus.UNCHECKED
 
 
@@ -321,7 +321,7 @@ async def test_scan_and_index_agree_with_reading_every_node(db):
     )
     terms = ["cat", "ion", "arxiv", "retries", "city", "memories", "量子", "GPT-4", "cat of ions"]
     asked = [
-        Wanted(tuple(chosen), needed)
+        SearchTerms(tuple(chosen), needed)
         for size in range(1, 5)
         for chosen in (random.sample(terms, size) for _ in range(6))
         for needed in range(1, size + 1)

@@ -13,8 +13,8 @@ from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.llm.extractive.sentences import MAX_SENTENCE, quote, sentences
 from pgs_neo4j.llm.extractive.sweep import sweep_report
 from pgs_neo4j.llm.extractive.synthesis import synthesis
+from pgs_neo4j.llm.local_reply import split_reply
 from pgs_neo4j.llm.retry import retry_after_s
-from pgs_neo4j.llm.scripted import pieces
 from pgs_neo4j.model import (
     Absence,
     Citation,
@@ -60,7 +60,7 @@ def test_a_wait_is_never_negative(headers: dict[str, str]) -> None:
 
 @given(st.text())
 def test_pieces_join_to_the_text(text: str) -> None:
-    assert "".join(pieces(text)) == text
+    assert "".join(split_reply(text)) == text
 
 
 @given(TEXT, st.integers(5, 300))

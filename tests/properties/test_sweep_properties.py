@@ -26,7 +26,7 @@ from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.shorten import bullet_count
 from pgs_neo4j.text.citations import defuse, find_mentions, qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import spoken
+from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import sweep_order, synthesis_order
 
@@ -169,7 +169,7 @@ def test_qualified_text_cites_the_same(text):
 
 @given(st.text(alphabet=st.characters(), max_size=60))
 def test_what_a_reply_says_can_be_stored(text):
-    for part in (spoken(text), parse_synthesis(text, {}).text):
+    for part in (strip_thinking(text), parse_synthesis(text, {}).text):
         assert part.encode("utf-8").decode("utf-8") == part
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from pgs_neo4j.llm.extractive.search import search_answer
 from pgs_neo4j.llm.extractive.sweep import sweep_report
 from pgs_neo4j.llm.extractive.synthesis import reduction, synthesis
-from pgs_neo4j.llm.scripted import local_completion, pieces
+from pgs_neo4j.llm.local_reply import local_completion, split_reply
 from pgs_neo4j.model import Completion, Effort, Prompt
 from pgs_neo4j.text.tokens import estimate
 
@@ -41,7 +41,7 @@ class ExtractiveLLM:
     ) -> AsyncGenerator[str | Completion, None]:
         """The same in pieces of a few words, then the Completion."""
         completion = await self.complete(prompt, max_tokens=max_tokens, effort=effort)
-        for piece in pieces(completion.text):
+        for piece in split_reply(completion.text):
             yield piece
             await asyncio.sleep(0)
         yield completion

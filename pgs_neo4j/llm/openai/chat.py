@@ -17,7 +17,7 @@ from pgs_neo4j.llm.openai.endpoint import (
     translate,
 )
 from pgs_neo4j.llm.openai.stream import ChatStream
-from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, left_of
+from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, parse_rate_limits
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Left, Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
@@ -89,7 +89,7 @@ class OpenAILLM:
 
         async def send(body: dict[str, Any]) -> tuple[Reply, Left | None]:
             raw = await self._open().chat.completions.with_raw_response.create(**body)
-            return Reply.model_validate_json(raw.content), left_of(raw.headers)
+            return Reply.model_validate_json(raw.content), parse_rate_limits(raw.headers)
 
         async with self._in_time():
             reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)

@@ -53,7 +53,7 @@ class ReplyUsage(_Shape):
     completion_tokens: Annotated[int, Field(ge=0)]
 
 
-class Choice(_Shape):
+class MessageChoice(_Shape):
     """The only choice of a whole reply."""
 
     message: Message
@@ -63,12 +63,12 @@ class Choice(_Shape):
 class Reply(_Shape):
     """A whole reply."""
 
-    choices: Annotated[list[Choice], Field(min_length=1)]
+    choices: Annotated[list[MessageChoice], Field(min_length=1)]
     usage: ReplyUsage | None = None
     model: str | None = None
 
 
-class Piece(_Shape):
+class DeltaChoice(_Shape):
     """The choice of a chunk; the last one carries the reason for ending."""
 
     delta: Message | None = None
@@ -78,12 +78,12 @@ class Piece(_Shape):
 class Chunk(_Shape):
     """One event of a streamed reply; the one with the usage has no choices."""
 
-    choices: list[Piece] | None = None
+    choices: list[DeltaChoice] | None = None
     usage: ReplyUsage | None = None
     model: str | None = None
 
 
-def left_of(headers: Mapping[str, str]) -> Left | None:
+def parse_rate_limits(headers: Mapping[str, str]) -> Left | None:
     """What an endpoint says it would still take; None when it says nothing of the kind."""
     requests = _count(headers.get("x-ratelimit-remaining-requests"))
     tokens = _count(headers.get("x-ratelimit-remaining-tokens"))

@@ -23,8 +23,8 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.text.gist import wanted
-from pgs_neo4j.text.matching import Found, Hit
+from pgs_neo4j.text.gist import search_terms
+from pgs_neo4j.text.matching import Hit, SearchResult
 
 
 def sweep(partition, findings=(), flags=(), absences=(), status=SweepStatus.ACCEPTED):
@@ -58,7 +58,7 @@ def hit(partition, rank):
 
 
 def found(*hits, searched=100, complete=True):
-    return Found(searched=searched, method="scan", hits=hits, complete=complete)
+    return SearchResult(searched=searched, method="scan", hits=hits, complete=complete)
 
 
 # Absences
@@ -174,14 +174,14 @@ def judge(text, hits, read):
 
 
 def test_what_is_nowhere_is_confirmed():
-    judged = judge("No ammonia", {wanted("No ammonia"): found()}, {1: frozenset({0})})
+    judged = judge("No ammonia", {search_terms("No ammonia"): found()}, {1: frozenset({0})})
     assert judged.status is AbsenceStatus.CONFIRMED
     assert (judged.terms, judged.searched, judged.method) == (("ammonia",), 100, "scan")
     assert (judged.count, judged.sightings, judged.partitions) == (0, (), (1,))
 
 
 def test_what_is_in_unread_nodes_only_is_elsewhere():
-    hits = {wanted("No ammonia"): found(hit(2, 0), hit(1, 5))}
+    hits = {search_terms("No ammonia"): found(hit(2, 0), hit(1, 5))}
     judged = judge("No ammonia", hits, {1: frozenset({0, 1})})
     assert judged.status is AbsenceStatus.ELSEWHERE
     assert [(s.partition, s.rank, s.node, s.title, s.read) for s in judged.sightings] == [
@@ -191,7 +191,7 @@ def test_what_is_in_unread_nodes_only_is_elsewhere():
 
 
 def test_what_was_read_is_contradicted_and_comes_first():
-    hits = {wanted("No ammonia"): found(*(hit(2, rank) for rank in range(8)))}
+    hits = {search_terms("No ammonia"): found(*(hit(2, rank) for rank in range(8)))}
     judged = judge("No ammonia", hits, {2: frozenset({6})})
     assert judged.status is AbsenceStatus.CONTRADICTED
     assert [s.rank for s in judged.sightings] == [6, 0, 1, 2, 3]
@@ -201,7 +201,7 @@ def test_what_was_read_is_contradicted_and_comes_first():
 
 
 def test_the_partition_that_reports_it_contradicts_itself():
-    hits = {wanted("No ammonia"): found(hit(1, 0))}
+    hits = {search_terms("No ammonia"): found(hit(1, 0))}
     judged = judge("No ammonia", hits, {1: frozenset({0})})
     assert judged.status is AbsenceStatus.CONTRADICTED
 
@@ -216,21 +216,21 @@ def test_the_partition_that_reports_it_contradicts_itself():
     ],
 )
 def test_what_could_not_be_looked_up_is_unchecked(text, result):
-    hits = {wanted(text): result} if result else {}
+    hits = {search_terms(text): result} if result else {}
     assert judge(text, hits, {}).status is AbsenceStatus.UNCHECKED
 
 
 def test_a_sighting_counts_even_if_not_all_candidates_were_looked_into():
-    hits = {wanted("No ammonia"): found(hit(1, 0), complete=False)}
+    hits = {search_terms("No ammonia"): found(hit(1, 0), complete=False)}
     assert judge("No ammonia", hits, {}).status is AbsenceStatus.ELSEWHERE
 
 
 def test_a_group_is_judged_by_another_of_its_texts_when_the_first_was_not_looked_up():
     first, other = "No toxicity of ammonia", "No ammonia toxicity in people"
     groups = group_absences([sweep(1, absences=[first]), sweep(2, absences=[other])])
-    (judged,) = check_absences(groups, {wanted(other): found(hit(1, 0))}, {})
+    (judged,) = check_absences(groups, {search_terms(other): found(hit(1, 0))}, {})
     assert judged.text == first
-    assert judged.terms == wanted(other).terms
+    assert judged.terms == search_terms(other).terms
     assert judged.status is AbsenceStatus.ELSEWHERE
 
 

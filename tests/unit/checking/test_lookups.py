@@ -8,10 +8,10 @@ from pgs_neo4j.checking import lookups as lookups_module
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import Absence, Report
-from pgs_neo4j.text.gist import wanted
-from pgs_neo4j.text.matching import Found
+from pgs_neo4j.text.gist import search_terms
+from pgs_neo4j.text.matching import SearchResult
 
-FOUND = Found(searched=9, method="scan")
+FOUND = SearchResult(searched=9, method="scan")
 
 
 def report(*subjects):
@@ -20,7 +20,7 @@ def report(*subjects):
 
 
 def asked(subject):
-    return wanted(f"No data on {subject}.")
+    return search_terms(f"No data on {subject}.")
 
 
 class Graph:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.llm.openai.wire import left_of
+from pgs_neo4j.llm.openai.wire import parse_rate_limits
 from pgs_neo4j.llm.pace import Bucket, Pace
 from pgs_neo4j.model import Left
 
@@ -108,13 +108,15 @@ def test_no_call_is_sent_when_the_endpoint_would_not_take_it():
     ],
 )
 def test_durations_are_read_as_endpoints_write_them(value, seconds):
-    found = left_of({"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": value})
+    found = parse_rate_limits(
+        {"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": value}
+    )
     assert found == Left(tokens=7, tokens_reset_s=seconds)
 
 
 def test_without_such_headers_nothing_is_known():
-    assert left_of({}) is None
-    assert left_of({"x-ratelimit-remaining-requests": "many"}) is None
+    assert parse_rate_limits({}) is None
+    assert parse_rate_limits({"x-ratelimit-remaining-requests": "many"}) is None
 
 
 def test_an_endpoint_and_a_key_share_one_pace_and_the_key_is_nowhere_in_it():

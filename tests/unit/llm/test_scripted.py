@@ -5,8 +5,9 @@ import re
 import pytest
 
 from pgs_neo4j.errors import ModelUnavailableError
+from pgs_neo4j.llm.local_reply import split_reply
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply, pieces
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import (
     Citation,
     Completion,
@@ -86,6 +87,6 @@ def test_contract_reply_stands_empty_prompts() -> None:
 
 def test_pieces_are_small_and_complete() -> None:
     text = "a few words " * 40
-    assert "".join(pieces(text)) == text
-    assert max(map(len, pieces(text))) < 60
-    assert pieces("") == []
+    assert "".join(split_reply(text)) == text
+    assert max(map(len, split_reply(text))) < 60
+    assert split_reply("") == []

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.retrieval.lucene import covering, query
-from pgs_neo4j.text.matching import Wanted
+from pgs_neo4j.text.matching import SearchTerms
 
 
 def index(**more):
@@ -27,23 +27,23 @@ def test_an_index_that_keeps_other_words_than_ours_is_not_asked():
 
 
 def test_every_combination_of_enough_terms_is_asked_for():
-    asked = query(Wanted(("iron", "gold", "zinc"), 2), inside=False)
+    asked = query(SearchTerms(("iron", "gold", "zinc"), 2), inside=False)
     assert asked.count(" OR (") == 2
     assert "(gold^4 OR gold*) AND (iron^4 OR iron*)" in asked
 
 
 def test_words_are_looked_into_on_request_and_when_they_are_long():
-    assert query(Wanted(("retries",), 1), inside=True) == "((retries^4 OR retr* OR *retr*))"
-    assert query(Wanted(("ion",), 1), inside=True) == "((ion^4 OR ion*))"
+    assert query(SearchTerms(("retries",), 1), inside=True) == "((retries^4 OR retr* OR *retr*))"
+    assert query(SearchTerms(("ion",), 1), inside=True) == "((ion^4 OR ion*))"
 
 
 def test_signs_of_unspaced_scripts_are_phrases():
-    assert query(Wanted(("量子",), 1), inside=False) == '(("量子" OR *量子*))'
+    assert query(SearchTerms(("量子",), 1), inside=False) == '(("量子" OR *量子*))'
 
 
 @given(st.lists(st.text(max_size=30), max_size=8), st.integers(0, 8), st.booleans())
 def test_nothing_of_the_syntax_comes_from_a_term(terms, needed, inside):
-    asked = Wanted(tuple(terms), needed)
+    asked = SearchTerms(tuple(terms), needed)
     if asked.searchable:
         said = query(asked, inside=inside)
         assert not set(said) & set("+-&|!{}[]?:\\/<>=@#")
@@ -53,4 +53,4 @@ def test_nothing_of_the_syntax_comes_from_a_term(terms, needed, inside):
 
 def test_a_great_many_terms_do_not_explode():
     terms = tuple(f"word{letter}" for letter in "abcdefghijklmnopqrst")
-    assert len(query(Wanted(terms, 10), inside=True)) < 2000
+    assert len(query(SearchTerms(terms, 10), inside=True)) < 2000

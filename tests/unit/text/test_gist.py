@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.text.gist import MOST_TERMS, Rarity, gist, named, needed, wanted
+from pgs_neo4j.text.gist import MOST_TERMS, Rarity, gist, named, needed, search_terms
 from pgs_neo4j.text.matching import LONGEST_WORD, Page
 
 anything = st.text(max_size=300)
@@ -34,7 +34,7 @@ gists = st.frozensets(st.sampled_from([f"w{i}" for i in range(8)]), max_size=6)
     ],
 )
 def test_an_absence_is_looked_for_by_what_it_is_about(text, terms):
-    assert wanted(text).terms == terms
+    assert search_terms(text).terms == terms
 
 
 @pytest.mark.parametrize(
@@ -42,34 +42,39 @@ def test_an_absence_is_looked_for_by_what_it_is_about(text, terms):
     ["", "Nothing found.", "No evidence.", "* ? ~ ^ \\ ()", "没有提到量子纠缠的内容", "x" * 500],
 )
 def test_what_says_nothing_is_not_looked_for(text):
-    asked = wanted(text)
+    asked = search_terms(text)
     assert not asked.terms
     assert not asked.searchable
 
 
 def test_quoted_words_come_first_then_names_then_long_words_then_what_is_anywhere():
-    asked = wanted("The effect of sleep on the hippocampus of HM, and on “working memory”")
+    asked = search_terms("The effect of sleep on the hippocampus of HM, and on “working memory”")
     assert asked.terms == ("working memory", "HM", "hippocampus", "sleep", "effect")
     assert asked.needed == 4
 
 
 def test_the_first_word_of_a_sentence_is_no_name():
-    assert wanted("Iron beside platinum. Gold too.").terms == ("platinum", "Iron", "Gold")
+    assert search_terms("Iron beside platinum. Gold too.").terms == ("platinum", "Iron", "Gold")
 
 
 def test_a_quoted_sentence_is_no_phrase():
-    asked = wanted("“catalysts of iron need pressure and heat” is nowhere")
+    asked = search_terms("“catalysts of iron need pressure and heat” is nowhere")
     assert set(asked.terms) == {"catalysts", "iron", "pressure", "heat"}
 
 
 def test_only_the_most_telling_terms_are_kept():
-    asked = wanted("error rates, confidence intervals, sample sizes, power, funding, replication")
+    asked = search_terms(
+        "error rates, confidence intervals, sample sizes, power, funding, replication"
+    )
     assert len(asked.terms) == MOST_TERMS
     assert "rates" not in asked.terms
 
 
 def test_forms_of_a_word_are_one_term():
-    assert wanted("theory and theories, catalyst and catalysts").terms == ("catalyst", "theory")
+    assert search_terms("theory and theories, catalyst and catalysts").terms == (
+        "catalyst",
+        "theory",
+    )
 
 
 @pytest.mark.parametrize("pair", [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (5, 4), (6, 5)])
@@ -84,12 +89,12 @@ def test_what_is_named_is_what_is_quoted():
 
 @given(anything)
 def test_any_text_has_terms_that_it_holds_itself(text):
-    asked = wanted(text)
+    asked = search_terms(text)
     assert len(asked.terms) <= MOST_TERMS
     assert asked.needed == needed(len(asked.terms))
     assert asked.searchable == bool(asked.terms)
     assert all(len(term) <= LONGEST_WORD for term in asked.terms)
-    assert wanted(text) == asked
+    assert search_terms(text) == asked
     gist(text)
     named(text)
     # A term is looked for as it stands, so a node that is the term holds it.

@@ -4,7 +4,7 @@ import pytest
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.sweeping.report import SECTIONS, parse_report
-from pgs_neo4j.text.markdown import bullets, paragraph, passage, sections, spoken
+from pgs_neo4j.text.markdown import bullets, paragraph, passage, sections, strip_thinking
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_paragraph_can_be_no_heading():
     ],
 )
 def test_what_a_reply_says(reply, said):
-    assert spoken(reply) == said
+    assert strip_thinking(reply) == said
 
 
 def test_thoughts_neither_make_a_report_nor_add_to_it():
@@ -160,7 +160,7 @@ def test_thoughts_neither_make_a_report_nor_add_to_it():
     ids=lambda text: text[:10].strip(),
 )
 def test_a_megabyte_of_anything_takes_no_time_to_speak_of(text):
-    assert len(spoken(text)) <= len(text)
+    assert len(strip_thinking(text)) <= len(text)
     for body in (text, *sections(text, SECTIONS).values()):
         assert len("".join(bullets(body))) <= len(body)
         assert len(paragraph(body)) <= len(body)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.text.matching import Page, Wanted, filters, forms, pattern
+from pgs_neo4j.text.matching import Page, SearchTerms, filters, forms, pattern
 
 terms = st.text(max_size=40)
 texts = st.text(max_size=200)
@@ -60,14 +60,18 @@ def test_a_part_of_a_word_is_no_word(term, text):
 
 def test_so_many_terms_as_needed_count():
     page = Page.of("iron and gold")
-    assert page.counts(Wanted(("iron", "gold", "zinc"), 2))
-    assert not page.counts(Wanted(("iron", "gold", "zinc"), 3))
-    assert not page.counts(Wanted(("iron",), 0))
-    assert not page.counts(Wanted(("iron", "+"), 2))
+    assert page.counts(SearchTerms(("iron", "gold", "zinc"), 2))
+    assert not page.counts(SearchTerms(("iron", "gold", "zinc"), 3))
+    assert not page.counts(SearchTerms(("iron",), 0))
+    assert not page.counts(SearchTerms(("iron", "+"), 2))
 
 
 def test_the_longest_words_are_asked_for_first():
-    assert Wanted(("ion", "hippocampus", "memory"), 2).usable == ("hippocampus", "memory", "ion")
+    assert SearchTerms(("ion", "hippocampus", "memory"), 2).usable == (
+        "hippocampus",
+        "memory",
+        "ion",
+    )
 
 
 @pytest.mark.parametrize("text", ["a" * 200_000, "cat" * 60_000, "cat_" * 50_000, "ca t" * 50_000])
@@ -82,7 +86,7 @@ def test_whatever_a_text_holds_contains_the_filters(term, text):
     page = Page.of(text)
     if page.holds(term):
         assert all(part in page.lowered for part in filters(term))
-    page.counts(Wanted((term, "other"), 1))
+    page.counts(SearchTerms((term, "other"), 1))
     assert bool(forms(term)) == bool(filters(term))
 
 
