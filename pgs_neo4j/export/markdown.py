@@ -63,10 +63,10 @@ def _titled(title: str, lines: Iterable[str]) -> list[list[str]]:
 
 
 def _sources(citations: Sequence[Citation], nodes: dict[Place, SourceNode]) -> list[str]:
-    valid = [each for each in distinct(citations) if each.valid]
+    valid = [citation for citation in distinct(citations) if citation.valid]
     if not valid:
         return [wording.NO_CITATION]
-    return [_source(each, nodes.get(place_of(each))) for each in valid]
+    return [_source(citation, nodes.get(place_of(citation))) for citation in valid]
 
 
 def _source(citation: Citation, node: SourceNode | None) -> str:
@@ -79,7 +79,7 @@ def _source(citation: Citation, node: SourceNode | None) -> str:
 
 
 def _invalid_ones(answer: Answer) -> list[Citation]:
-    return [each for each in distinct(answer.synthesis.citations) if not each.valid]
+    return [citation for citation in distinct(answer.synthesis.citations) if not citation.valid]
 
 
 def _invalid(citation: Citation) -> str:

@@ -37,8 +37,9 @@ def to_notebook(answer: Answer) -> str:
 def _answer(answer: Answer) -> Html:
     if not answer.text.strip():
         return element("p", wording.NO_SYNTHESIS, class_="pgs-note")
-    titles = {(each.partition, each.alias): each.title for each in answer.synthesis.citations}
-    valid = validity_of(answer.synthesis.citations)
+    citations = answer.synthesis.citations
+    titles = {(cited.partition, cited.alias): cited.title for cited in citations}
+    valid = validity_of(citations)
     return prose.blocks(answer.text, partial(_text, valid=valid, titles=titles))
 
 
@@ -65,7 +66,7 @@ def _sources(answer: Answer) -> Html:
     cited = distinct(answer.synthesis.citations)
     if not cited:
         return EMPTY
-    items = [element("li", *_source(each)) for each in cited[:MAX_SOURCES]]
+    items = [element("li", *_source(citation)) for citation in cited[:MAX_SOURCES]]
     if len(cited) > MAX_SOURCES:
         items.append(element("li", f"and {len(cited) - MAX_SOURCES:,} more"))
     summary = element("summary", counted(len(cited), "source"))

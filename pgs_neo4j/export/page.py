@@ -107,7 +107,8 @@ def _header(document: Document) -> Html:
 
 
 def _tiles(answer: Answer) -> Html:
-    cited = [each for each in distinct(answer.synthesis.citations) if each.valid]
+    citations = distinct(answer.synthesis.citations)
+    cited = sum(citation.valid for citation in citations)
     unsupported, misquotes = counts.unsupported_count(answer), counts.misquote_count(answer)
     absences = answer.crosscheck.absences
     confirmed = sum(absence.status is AbsenceStatus.CONFIRMED for absence in absences)
@@ -117,7 +118,7 @@ def _tiles(answer: Answer) -> Html:
     tiles = (
         ("Coverage", percent(coverage.fraction),
          f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')}"),
-        ("Nodes cited", f"{len(cited):,}", f"and {invalid}"),
+        ("Nodes cited", f"{cited:,}", f"and {invalid}"),
         ("Findings", f"{counts.finding_count(answer):,}",
          f"{unsupported:,} unsupported, {counted(misquotes, 'misquote')}"),
         ("Absences", f"{len(absences):,}", f"{confirmed:,} confirmed"),
@@ -156,7 +157,7 @@ def _sources(document: Document, nodes: Register) -> Html:
     if not cited:
         return element("p", wording.NO_CITATION, class_="note")
     sources = {(source.partition, source.alias): source for source in document.sources}
-    items = (_source(each, sources, nodes) for each in sorted(cited, key=_by_validity))
+    items = (_source(citation, sources, nodes) for citation in sorted(cited, key=_by_validity))
     return _folded(element("ul", *items, class_="sources"), len(cited), "citation")
 
 

@@ -25,7 +25,7 @@ def chased_flags(flags: Sequence[ChasedFlag], nodes: Register, linked: Collectio
 
 def convergences(met: Sequence[Convergence], nodes: Register, linked: Collection[int]) -> Html:
     """Findings of different partitions that meet."""
-    return element("ul", *(_convergence(each, nodes, linked) for each in met), class_="cards")
+    return element("ul", *(_convergence(meeting, nodes, linked) for meeting in met), class_="cards")
 
 
 def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Register) -> Html:

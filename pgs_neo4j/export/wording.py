@@ -64,7 +64,7 @@ def status_counts(absences: Sequence[CheckedAbsence]) -> str:
 
 
 def absence_line(absence: CheckedAbsence) -> str:
-    """A checked absence in one sentence, or two if it has several terms.
+    """A checked absence in one sentence, or two with several terms.
 
     ``“library”: reported missing by 6 partitions, but found in P1:n28 and P5:n34 (both read).``
     """
@@ -149,7 +149,7 @@ def bullet_line(text: str, partition: int) -> str:
 
 
 def flag_course(flag: ChasedFlag) -> str:
-    """The source and target of a flag: ``P1 → P2``, or only ``P1``."""
+    """A flag's source and target: ``P1 → P2``, or only ``P1``."""
     return f"P{flag.source}" if flag.target is None else f"P{flag.source} → P{flag.target}"
 
 

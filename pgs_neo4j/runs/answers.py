@@ -18,7 +18,7 @@ from pgs_neo4j.runs.verdicts import Name, located
 
 
 class CitedRow(TypedDict):
-    """A node that a synthesis cites, if it is still in the graph."""
+    """A node of the graph that a synthesis cites."""
 
     partition: int
     alias: str
@@ -114,7 +114,7 @@ async def _synthesis(
 
 
 async def _cited(db: Database, run: str, mapping: GraphMapping) -> dict[Name, Citation]:
-    """Read the nodes that a run's synthesis cites, as far as they exist."""
+    """Read the existing nodes that a run's synthesis cites."""
     rows = cast(
         "list[CitedRow]",
         await db.read(

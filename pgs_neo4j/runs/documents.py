@@ -21,7 +21,7 @@ Place = tuple[int, int]  # partition id and rank
 
 
 class SourceRow(TypedDict):
-    """A cited node as it is now; ``hash`` is that of the text that was read."""
+    """A cited node as it is now, with the hash of the text read."""
 
     partition: int
     rank: int
@@ -94,7 +94,7 @@ async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[
 
 
 def _cited(answer: Answer) -> dict[Place, tuple[str, str]]:
-    """The key and title of every node that the answer, reports, or checks name."""
+    """Key and title of every node that answer, reports, or checks name."""
     nodes: dict[Place, tuple[str, str]] = {}
     for citation in _citations(answer):
         if citation.valid and citation.rank is not None:
@@ -118,7 +118,7 @@ def _citations(answer: Answer) -> Iterable[Citation]:
 
 
 def _source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> SourceNode:
-    """A cited node; ``name`` is its key and title when it was cited."""
+    """A cited node; ``name`` is the key and title once cited."""
     partition, rank = place
     key, title = name
     if row is None:

@@ -1,4 +1,4 @@
-"""Find aliases in a model's text and resolve them to the nodes of its prompt.
+"""Find aliases in a model's text and resolve them to nodes.
 
 A range cites every node in it if all of them were in the prompt and they are at most ``RANGE``.
 Otherwise it cites its two ends. Everything here takes time in proportion to the text.

@@ -1,4 +1,4 @@
-"""Find the aliases in a text, and the text between them, to draw them.
+"""Find the aliases in a text and the text between them.
 
 Whether a citation is valid was decided when the answer was made and is part of it. This module only
 finds the places, in time proportional to the text.
@@ -17,7 +17,7 @@ Place = tuple[int, str]  # partition id, 0 if none is named, and alias
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cited:
-    """An alias as written, the text around it, and the node it names.
+    """An alias as written, the text around it, and its node.
 
     ``before`` is the bracket that opens the group; only the first alias of a group has it.
     """
@@ -60,7 +60,7 @@ def distinct(citations: Sequence[Citation]) -> list[Citation]:
 
 
 def validity_of(citations: tuple[Citation, ...]) -> dict[Place, bool]:
-    """Whether each cited place is valid, as it is if any of its citations is."""
+    """Whether each cited place has a valid citation."""
     validity: dict[Place, bool] = {}
     for citation in citations:
         place = place_of(citation)

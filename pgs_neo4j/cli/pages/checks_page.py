@@ -53,7 +53,7 @@ def _absences(absences: Sequence[CheckedAbsence]) -> list[str]:
     return [
         wording.absence_line(absence)
         for status in LISTED
-        for absence in [found for found in absences if found.status is status][:MAX_ABSENCES]
+        for absence in [one for one in absences if one.status is status][:MAX_ABSENCES]
     ]
 
 

@@ -46,7 +46,7 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
     cited = distinct(citations)
     if not cited:
         return ["Sources", f"  {wording.NO_CITATION}"]
-    names = [name_of(each.partition, one_line(each.alias, 30)) for each in cited]
+    names = [name_of(citation.partition, one_line(citation.alias, 30)) for citation in cited]
     room = max(len(name) for name in names)
     return [
         "Sources",

@@ -33,7 +33,7 @@ def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
 
 def shared_reason(plan: Plan) -> str:
     """The reason for reading the partitions if all share it, else empty."""
-    reasons = {each.reason for each in plan.sweeps}
+    reasons = {sweep.reason for sweep in plan.sweeps}
     return reasons.pop() if len(reasons) == 1 else ""
 
 
