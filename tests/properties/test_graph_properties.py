@@ -68,7 +68,8 @@ def torn_only_where_it_must(case: Case, labels: np.ndarray) -> bool:
 
 
 def refines(fine: np.ndarray, coarse: np.ndarray) -> bool:
-    return np.unique(np.stack((fine, coarse)), axis=1).shape[1] == fine.max() + 1
+    pairs = np.unique(np.stack((fine, coarse)), axis=1)
+    return bool(pairs.shape[1] == fine.max() + 1)
 
 
 @given(cases())

@@ -50,7 +50,8 @@ def best_total(table: np.ndarray, allowed: np.ndarray) -> int:
 def named(table: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Which overlap each row counts by: the first that is at least half of it."""
     half = (table > 0) & (2 * table >= sizes[:, None])
-    return half & (np.cumsum(half, axis=1) == 1)
+    first: np.ndarray = half & (np.cumsum(half, axis=1) == 1)
+    return first
 
 
 @given(generations())

@@ -88,7 +88,7 @@ async def test_a_view_not_reached_whole_is_projected_by_statement(
 ) -> None:
     server = Server(count=count)
     view = await view_of(gds_on(make_gds, server), direct=True)
-    assert view == Projection("by statement")  # type: ignore[arg-type]
+    assert view == Projection("by statement")
     (params,) = server.by_statement
     assert (params["ids"], params["labels"], params["types"]) == ([3, 5, 8], ["Thing"], [])
 
@@ -96,7 +96,7 @@ async def test_a_view_not_reached_whole_is_projected_by_statement(
 async def test_a_refused_direct_projection_falls_back(make_gds: MakeGDS) -> None:
     server = Server(error=GDSError("a weight is a string"))
     view = await view_of(gds_on(make_gds, server), direct=True)
-    assert view == Projection("by statement")  # type: ignore[arg-type]
+    assert view == Projection("by statement")
 
 
 async def test_a_lack_of_memory_does_not_fall_back(make_gds: MakeGDS) -> None:

@@ -15,9 +15,9 @@ def labels(*overlaps: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def heirs(*overlaps: tuple[int, int, int]) -> list[int]:
-    """What is inherited when no node came or went."""
+    """The heirs when no node came or went."""
     old, new = labels(*overlaps)
-    return inherited(old, new, np.bincount(old), np.bincount(new)).tolist()
+    return list(inherited(old, new, np.bincount(old), np.bincount(new)).tolist())
 
 
 def test_the_same_partitions_under_other_numbers() -> None:

@@ -93,10 +93,10 @@ def test_hardly_any_nodes_and_no_edge(count: int) -> None:
 
 
 def test_weights_that_are_all_zero_change_nothing() -> None:
-    ends = np.random.default_rng(4).integers(0, 4_000, (2, 12_000))
-    flat = undirected(4_000, *ends, np.zeros(12_000))
+    source, target = np.random.default_rng(4).integers(0, 4_000, (2, 12_000))
+    flat = undirected(4_000, source, target, np.zeros(12_000))
     for labels in starts(4_000):
-        result, even = limited(flat, labels), limited(undirected(4_000, *ends), labels)
+        result, even = limited(flat, labels), limited(undirected(4_000, source, target), labels)
         assert np.array_equal(result.labels, even.labels)
         assert 3 <= result.partition_count <= 4_000 // 30
 

@@ -1,54 +1,56 @@
 """Partitions stay stable: cut along earlier ones, and moved only for a gain."""
 
+from __future__ import annotations
+
 import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pgs_neo4j.graph.csr import undirected
-from pgs_neo4j.graph.limits import Limits, apply_limits, renumbered
+from pgs_neo4j.graph.csr import Edges, IntArray, undirected
+from pgs_neo4j.graph.limits import Limited, Limits, apply_limits, renumbered
 from pgs_neo4j.graph.quality import modularity
 from pgs_neo4j.graph.steady import WORTH, numbered, staying, steadied, steady, unchanged
 
 LIMITS = Limits(min_nodes=2, max_nodes=10, max_tokens=1000)
 
 
-def parts(labels):
+def parts(labels: IntArray) -> set[frozenset[int]]:
     return {frozenset(np.flatnonzero(labels == label).tolist()) for label in np.unique(labels)}
 
 
-def test_what_fits_stays_whole_wherever_it_was_before():
+def test_what_fits_stays_whole_wherever_it_was_before() -> None:
     labels, before = np.repeat([3, 8], 10), np.arange(20) % 5
     found = steadied(labels, before, np.zeros(20, dtype=np.int64), LIMITS)
     assert parts(found) == {frozenset(range(10)), frozenset(range(10, 20))}
 
 
-def test_what_is_too_large_is_cut_along_the_partitions_before():
+def test_what_is_too_large_is_cut_along_the_partitions_before() -> None:
     before = np.repeat([4, 2, 4], [8, 8, 4])
     found = steadied(np.zeros(20, dtype=np.int64), before, np.ones(20, dtype=np.int64), LIMITS)
     assert parts(found) == {frozenset([*range(8), *range(16, 20)]), frozenset(range(8, 16))}
 
 
-def test_too_much_text_counts_as_too_large():
+def test_too_much_text_counts_as_too_large() -> None:
     tokens = np.full(8, 200)
     found = steadied(np.zeros(8, dtype=np.int64), np.repeat([0, 1], 4), tokens, LIMITS)
     assert parts(found) == {frozenset(range(4)), frozenset(range(4, 8))}
 
 
-def test_who_had_no_partition_stands_alone():
+def test_a_node_without_a_partition_stands_alone() -> None:
     before = np.array([0] * 6 + [-1] * 2 + [1] * 6)
     found = steadied(np.zeros(14, dtype=np.int64), before, np.zeros(14, dtype=np.int64), LIMITS)
     expected = {frozenset(range(6)), frozenset([6]), frozenset([7]), frozenset(range(8, 14))}
     assert parts(found) == expected
 
 
-def test_nothing_at_all():
+def test_nothing_at_all() -> None:
     none = np.zeros(0, dtype=np.int64)
     assert steadied(none, none, none, LIMITS).size == 0
 
 
-def test_everybody_stays_and_who_comes_joins_most_of_the_new_community():
+def test_old_nodes_stay_and_new_ones_join_most_of_their_community() -> None:
     before = np.array([0, 0, 0, 1, 1, 1, -1, -1, -1, -1])
     labels = np.array([5, 5, 7, 7, 7, 7, 5, 7, 9, 9])
     found = staying(labels, before)
@@ -56,18 +58,18 @@ def test_everybody_stays_and_who_comes_joins_most_of_the_new_community():
     assert parts(found) == expected
 
 
-def test_of_two_homes_that_are_as_good_the_lower_one_is_taken():
+def test_of_two_homes_that_are_as_good_the_lower_one_is_taken() -> None:
     found = staying(np.zeros(5, dtype=np.int64), np.array([3, 1, 3, 1, -1]))
     assert parts(found) == {frozenset([0, 2]), frozenset([1, 3, 4])}
 
 
-def test_a_community_of_new_nodes_only_stands_for_itself():
+def test_a_community_of_new_nodes_only_stands_for_itself() -> None:
     none = np.full(4, -1)
     assert parts(staying(np.array([4, 4, 2, 2]), none)) == {frozenset([0, 1]), frozenset([2, 3])}
     assert staying(none[:0], none[:0]).size == 0
 
 
-def test_a_partition_is_the_same_only_with_the_same_nodes():
+def test_a_partition_is_the_same_only_with_the_same_nodes() -> None:
     labels = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4])
     before = np.array([2, 2, 0, 0, 1, 3, 3, -1, 4])
     sizes = np.array([3, 1, 2, 2, 1])  # a node of partition 0 is gone
@@ -84,11 +86,11 @@ def test_a_partition_is_the_same_only_with_the_same_nodes():
         ([], []),
     ],
 )
-def test_who_is_the_same_keeps_its_number(same, numbers):
+def test_an_equal_partition_keeps_its_number(same: list[int], numbers: list[int]) -> None:
     assert numbered(np.array(same, dtype=np.int64)).tolist() == numbers
 
 
-def ring_of_cliques(extra):
+def ring_of_cliques(extra: list[tuple[int, int]]) -> Edges:
     """Four cliques of six, each tied to the next by an edge, and some edges more."""
     pairs = [
         (6 * k + i, 6 * k + j) for k in range(4) for i, j in itertools.combinations(range(6), 2)
@@ -101,12 +103,14 @@ def ring_of_cliques(extra):
 WITHIN = Limits(min_nodes=3, max_nodes=10, max_tokens=1000)
 
 
-def settled(edges, labels, before, bound=None):
+def settled(
+    edges: Edges, labels: IntArray, before: IntArray, bound: IntArray | None = None
+) -> Limited:
     bound = before if bound is None else bound
     return steady(edges, labels, before, bound, np.zeros(24, dtype=np.int64), WITHIN)
 
 
-def test_a_gain_that_is_not_worth_it_moves_no_node():
+def test_a_gain_that_is_not_worth_it_moves_no_node() -> None:
     before = np.arange(24) // 6
     moved = before.copy()
     moved[5] = 1
@@ -117,7 +121,7 @@ def test_a_gain_that_is_not_worth_it_moves_no_node():
     assert parts(settled(edges, moved, before).labels) == parts(before)
 
 
-def test_a_gain_that_is_worth_it_moves_them():
+def test_a_gain_that_is_worth_it_moves_them() -> None:
     before = np.arange(24) // 6
     wrong = before.copy()
     wrong[:3] = 3
@@ -125,7 +129,7 @@ def test_a_gain_that_is_worth_it_moves_them():
     assert parts(settled(edges, before, wrong).labels) == parts(before)
 
 
-def test_who_was_in_a_pool_does_not_hold_it_together():
+def test_who_was_in_a_pool_does_not_hold_it_together() -> None:
     source, target = np.array([(i, i + 1) for i in range(9)] + [(10, 11)]).T
     edges = undirected(24, source, target, np.ones(10))
     before = np.array([0] * 10 + [1] * 14)
@@ -135,7 +139,7 @@ def test_who_was_in_a_pool_does_not_hold_it_together():
     assert found.labels[:10].tolist() == [found.labels[0]] * 10
 
 
-def test_other_numbers_are_the_same_partitioning():
+def test_other_numbers_are_the_same_partitioning() -> None:
     limited = apply_limits(
         ring_of_cliques([]), np.arange(24) // 6, np.zeros(24, dtype=np.int64), WITHIN
     )

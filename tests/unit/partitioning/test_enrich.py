@@ -122,7 +122,8 @@ async def test_only_the_texts_of_wanted_partitions_are_read(make_attempt: MakeAt
 
 async def test_nothing_to_describe_reads_nothing(make_attempt: MakeAttempt) -> None:
     attempt = make_attempt()
-    assert await describe(attempt, "g2", VIEW, MEMBERS, [], (), ("data",)) == ([], {"data"})
+    described, common = await describe(attempt, "g2", VIEW, MEMBERS, [], (), ("data",))
+    assert (described, common) == ([], frozenset({"data"}))
     db: Any = attempt.db
     assert db.sent == []
 

@@ -92,7 +92,7 @@ async def test_generations_and_partitions_are_read_back() -> None:
     stored = {"id": "g1", "created_at": "2026-01-02T03:04:05Z"}
     whole = generation_of_sizes(3, 2)
     stored |= generation_properties(whole)
-    row = {"partition": partition_row(partition(1, 3)), "adjacent": [], "parent": None}
+    row: Any = {"partition": partition_row(partition(1, 3)), "adjacent": [], "parent": None}
     db: Any = FakeDatabase(
         read_current=[{"generation": stored}],
         generation_by_id=[{"graph": "papers", "generation": stored}],

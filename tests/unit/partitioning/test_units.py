@@ -1,4 +1,6 @@
-"""The hierarchy described from its partitions."""
+"""The hierarchy is described from its partitions."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
@@ -7,7 +9,9 @@ from pgs_neo4j.model import Partition
 from pgs_neo4j.partitioning import units
 
 
-def partition(number, size, words, centroid=None):
+def partition(
+    number: int, size: int, words: tuple[str, ...], centroid: list[float] | None = None
+) -> Partition:
     vector = None if centroid is None else np.asarray(centroid, dtype=np.float32)
     return Partition(id=number, size=size, tokens=0, keywords=words, centroid=vector)
 
@@ -35,3 +39,21 @@ def test_sizes_words_and_means_are_those_beneath() -> None:
     assert above[0].centroid == pytest.approx([0.75, 0.25])
     assert above[1].centroid is None
     assert above[2].centroid == pytest.approx([0.75, 0.25])
+
+
+def test_words_rank_by_place_and_by_the_nodes_beneath() -> None:
+    parts = [partition(1, 10, ("ice", "snow")), partition(2, 30, ("law", "ice"))]
+    _, (unit,) = units.build(parts, [np.array([0, 0])])
+    assert unit.keywords == ("law", "ice", "snow")
+
+
+def test_words_of_equal_weight_come_by_name_and_are_limited() -> None:
+    words = tuple(f"w{number:02}" for number in range(40))
+    parts = [partition(number + 1, 5, (word,)) for number, word in enumerate(words[::-1])]
+    _, (unit,) = units.build(parts, [np.zeros(40, dtype=np.int64)])
+    assert unit.keywords == words[: units.KEYWORDS]
+
+
+def test_partitions_are_not_changed_in_place() -> None:
+    units.build(PARTS, [np.array([0, 0, 1]), np.array([0, 0])])
+    assert [part.parent for part in PARTS] == [None, None, None]
