@@ -37,12 +37,12 @@ def drawn(graph: BenchGraph, share: float, seed: int) -> Change:
         target=(source + step) % graph.node_count,
         weight=rng.choice(graph.weight, count),
     )
-    kept = _chosen(graph, np.delete(np.arange(graph.edge_count), gone))
+    remaining = _chosen(graph, np.delete(np.arange(graph.edge_count), gone))
     after = replace(
         graph,
-        source=np.concatenate([kept.source, added.source]),
-        target=np.concatenate([kept.target, added.target]),
-        weight=np.concatenate([kept.weight, added.weight]),
+        source=np.concatenate([remaining.source, added.source]),
+        target=np.concatenate([remaining.target, added.target]),
+        weight=np.concatenate([remaining.weight, added.weight]),
     )
     return Change(removed, added, after)
 

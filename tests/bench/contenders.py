@@ -83,15 +83,15 @@ class Contest:
     async def top_k(self) -> Found:
         """The nearest nodes in one prompt."""
         reader, vector = PlantedReader(), await self._vector()
-        found = await nearest(self.database, self.mapping, self.question, vector, TOP_K)
-        shown = _prompt("search", None, self.question, [_listed(node) for node in found.nodes])
-        by_alias = {node.alias: node.element_id for node in found.nodes}
+        closest = await nearest(self.database, self.mapping, self.question, vector, TOP_K)
+        prompt = _prompt("search", None, self.question, [_listed(node) for node in closest.nodes])
+        by_alias = {node.alias: node.element_id for node in closest.nodes}
         return Found(
             name=f"top-k, the {TOP_K} nearest",
             calls=1,
-            facts=len(self._stated(_text(reader(shown)), by_alias)),
-            real=len(found.nodes),
-            claimed=len(found.nodes),
+            facts=len(self._stated(_text(reader(prompt)), by_alias)),
+            real=len(closest.nodes),
+            claimed=len(closest.nodes),
             tokens=reader.usage.tokens,
         )
 
@@ -200,12 +200,12 @@ class Contest:
         return asked.vector
 
     async def _nodes(self) -> list[GraphNode]:
-        given = {
+        parameters = {
             "text": list(self.mapping.text),
             "weight": self.mapping.weight or "",
             "embedding": self.mapping.embedding or "",
         }
-        _, rows = await self.database.call(READ_NODES, given, "read")
+        _, rows = await self.database.call(READ_NODES, parameters, "read")
         return [
             GraphNode(
                 id=row["id"],

@@ -80,37 +80,40 @@ async def _one(reader: StreamReader, writer: StreamWriter, answer: Answer) -> bo
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     asked = Asked(first.split(" ")[1], json.loads(body or b"{}"))
-    told = await _unless_gone(reader, answer(asked))
-    if told is None:
+    reply = await _unless_gone(reader, answer(asked))
+    if reply is None:
         return False
-    writer.write(_response(asked.body, told))
+    writer.write(_response(asked.body, reply))
     await writer.drain()
     return True
 
 
 async def _unless_gone(reader: StreamReader, answer: Awaitable[Told]) -> Told | None:
     """The reply, or None as soon as the asker goes away: then it is not worked on any more."""
-    made = asyncio.ensure_future(answer)
+    pending = asyncio.ensure_future(answer)
     gone = asyncio.ensure_future(reader.read(1))
     try:
-        await asyncio.wait((made, gone), return_when=asyncio.FIRST_COMPLETED)
-        return made.result() if made.done() else None
+        await asyncio.wait((pending, gone), return_when=asyncio.FIRST_COMPLETED)
+        return pending.result() if pending.done() else None
     finally:
-        for task in (made, gone):
+        for task in (pending, gone):
             task.cancel()
-        await asyncio.gather(made, gone, return_exceptions=True)
+        await asyncio.gather(pending, gone, return_exceptions=True)
 
 
-def _response(body: Body, told: Told) -> bytes:
+def _response(body: Body, reply: Told) -> bytes:
     kind = "application/json"
-    if told.status != 200:
-        content = json.dumps({"error": {"message": told.text, "type": "bench"}}).encode()
+    if reply.status != 200:
+        content = json.dumps({"error": {"message": reply.text, "type": "bench"}}).encode()
     elif body.get("stream"):
-        kind, content = "text/event-stream", _events(body, told.text)
+        kind, content = "text/event-stream", _events(body, reply.text)
     else:
-        content = json.dumps(_whole(body, told.text)).encode()
-    given = {"Content-Type": kind, "Content-Length": str(len(content)), **told.headers}
-    lines = [f"HTTP/1.1 {told.status} told", *(f"{name}: {value}" for name, value in given.items())]
+        content = json.dumps(_whole(body, reply.text)).encode()
+    headers = {"Content-Type": kind, "Content-Length": str(len(content)), **reply.headers}
+    lines = [
+        f"HTTP/1.1 {reply.status} told",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
     return "\r\n".join((*lines, "", "")).encode() + content
 
 
@@ -144,8 +147,8 @@ def _head(body: Body, kind: str) -> Body:
 
 
 def _usage(body: Body, text: str) -> Body:
-    said = sum(len(str(message["content"])) for message in body.get("messages", ()))
-    used = {"prompt_tokens": said // 4 + 1, "completion_tokens": len(text) // 4 + 1}
+    prompt_length = sum(len(str(message["content"])) for message in body.get("messages", ()))
+    used = {"prompt_tokens": prompt_length // 4 + 1, "completion_tokens": len(text) // 4 + 1}
     return {**used, "total_tokens": sum(used.values())}
 
 

@@ -98,12 +98,12 @@ def _environment(folder: Path) -> dict[str, str]:
     """The environment of the caller without PGS settings, to measure the defaults."""
     config = folder / "pgs.toml"
     config.touch()
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PGS_", "OPENAI_"))
     }
-    return kept | {"PGS_CONFIG": str(config), "PYTHONPATH": str(ROOT)}
+    return inherited | {"PGS_CONFIG": str(config), "PYTHONPATH": str(ROOT)}
 
 
 async def _ended(process: Process) -> None:

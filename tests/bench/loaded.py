@@ -40,8 +40,8 @@ class Loaded:
 
 async def physics2(database: Database) -> Loaded:
     """The original engine's demo graph."""
-    made = await load(database, brain(), BRAIN)
-    return Loaded(made.mapping, made.label, "concept")
+    result = await load(database, brain(), BRAIN)
+    return Loaded(result.mapping, result.label, "concept")
 
 
 async def stack_overflow(database: Database) -> Loaded:

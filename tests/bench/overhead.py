@@ -90,29 +90,29 @@ class Bare:
     plain_cpu_s: float
     same_s: float
     same_cpu_s: float
-    found: int
+    item_count: int
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line asks for, write the figures, and tell the exit code."""
-    given = _parser().parse_args(arguments)
-    return program.told(lambda: program.run(lambda: measured(given)), table, given.json)
+    options = _parser().parse_args(arguments)
+    return program.told(lambda: program.run(lambda: measured(options)), table, options.json)
 
 
-async def measured(given: argparse.Namespace) -> dict[str, Any]:
+async def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Load, partition, and measure, with the collector as the command line has it."""
     gc.set_threshold(*COLLECTED_AFTER)
     model = InstantLLM()
     vector = next(node.embedding for node in brain().nodes if node.embedding is not None)
-    async with place.opened(given.uri) as (server, database):
-        program.say(f"load {given.copies} copies of physics2")
-        loaded = await load(database, copied(brain(), given.copies), GRAPH)
+    async with place.opened(options.uri) as (server, database):
+        program.say(f"load {options.copies} copies of physics2")
+        loaded = await load(database, copied(brain(), options.copies), GRAPH)
         connected = partial(
             PGS.connect,
             sweep_llm=model,
             synthesis_llm=model,
             **place.connection(server),
-            **dict(given.knob),
+            **dict(options.knob),
         )
         async with (
             connected(embedder=InstantEmbedder(vector)) as pgs,
@@ -120,16 +120,16 @@ async def measured(given: argparse.Namespace) -> dict[str, Any]:
             _driver(server) as driver,
         ):
             await pgs.add_graph(GRAPH, loaded.mapping)
-            made = await pgs.partition(GRAPH)
+            partitioning = await pgs.partition(GRAPH)
             bench = _Bench(
-                driver, loaded.mapping, model, {part.id: part for part in made.partitions}
+                driver, loaded.mapping, model, {part.id: part for part in partitioning.partitions}
             )
-            figures = await bench.measured((pgs, borrowing), given.repeat)
+            figures = await bench.measured((pgs, borrowing), options.repeat)
     return {
         "nodes": loaded.nodes,
-        "partitions": len(made.partitions),
-        "repeat": given.repeat,
-        "knobs": dict(given.knob),
+        "partitions": len(partitioning.partitions),
+        "repeat": options.repeat,
+        "knobs": dict(options.knob),
         "targets": TARGETS,
         **figures,
     }
@@ -162,7 +162,7 @@ class _Bench:
             spaced.append((await _asked(engines[0], self.model, 10 * turn + 9)).first_s)
             self.model.spacing_s = 0.0
         return {
-            "found": bare[-1].found,
+            "found": bare[-1].item_count,
             "first_s": median(spaced),
             "single_s": median(each.single_s for each in bare),
             "plain_s": median(each.plain_s for each in bare),
@@ -189,8 +189,8 @@ class _Bench:
                 return await _read(self.driver, part, self.mapping, members)
 
         began, worked = perf_counter(), process_time()
-        found = sum(await asyncio.gather(*map(one, parts)))
-        return perf_counter() - began, process_time() - worked, found
+        item_count = sum(await asyncio.gather(*map(one, parts)))
+        return perf_counter() - began, process_time() - worked, item_count
 
 
 def _figures(ours: Sequence[Asked], beside: Sequence[tuple[Bare, Bare]]) -> dict[str, Any]:
@@ -259,16 +259,16 @@ def _driver(server: Server) -> AsyncDriver:
 
 async def _read(driver: AsyncDriver, part: Partition, mapping: GraphMapping, members: str) -> int:
     links = queries.get("sweeping/read_relationships").text
-    shown = {"text": list(mapping.text), "title": mapping.title or "", "key": mapping.key or ""}
+    fields = {"text": list(mapping.text), "title": mapping.title or "", "key": mapping.key or ""}
     count = 0
     async with driver.session(default_access_mode=READ_ACCESS) as session:
         for first in range(0, part.size, CHUNK):
-            given = {"partition": part.uid, "first": first, "last": first + CHUNK, **shown}
-            result = await session.run(members, given)
+            options = {"partition": part.uid, "first": first, "last": first + CHUNK, **fields}
+            result = await session.run(members, options)
             rows = [dict(record) async for record in result]
             count += sum(len(row.get("members", (row,))) for row in rows)
-        given = {"partition": part.uid, "types": list(mapping.relationship_types)}
-        result = await session.run(links, given)
+        options = {"partition": part.uid, "types": list(mapping.relationship_types)}
+        result = await session.run(links, options)
         count += sum([len(record["sources"]) async for record in result])
     return count
 
@@ -286,8 +286,8 @@ def table(document: dict[str, Any]) -> str:
     def row(name: str, cells: Sequence[str], target: str = "") -> None:
         rows.append((f"  {name}", cells[0], cells[-1], target))
 
-    found = f"{d['found']:,} nodes and relationships"
-    row(f"driver alone, {found}, a row each", [f"{d['single_s']:.3f}"])
+    read_items = f"{d['found']:,} nodes and relationships"
+    row(f"driver alone, {read_items}, a row each", [f"{d['single_s']:.3f}"])
     row("driver alone, partitions side by side", [f"{d['plain_s']:.3f}"])
     row("  CPU of this process", [f"{d['plain_cpu_s']:.3f}"])
     row("driver alone, so with our statements", [f"{d['same_s']:.3f}"])

@@ -28,19 +28,19 @@ SEED = int(PGSConfig.model_fields["random_seed"].default)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line names, write the figures, and tell the exit code."""
-    given = _parser().parse_args(arguments)
-    return program.ended(lambda: _told(given))
+    options = _parser().parse_args(arguments)
+    return program.ended(lambda: _told(options))
 
 
-def _told(given: argparse.Namespace) -> None:
+def _told(options: argparse.Namespace) -> None:
     """Measure one graph after the other, and tell of each as soon as it is done."""
     runs = []
-    for graph in _graphs(given):
-        runs.append(_measured(graph, _plan(given), program.say))
-        if not given.json:
+    for graph in _graphs(options):
+        runs.append(_measured(graph, _plan(options), program.say))
+        if not options.json:
             sys.stdout.write(report.table(runs[-1]) + "\n")
             sys.stdout.flush()
-    if given.json:
+    if options.json:
         document = {"machine": program.machine(), "runs": runs, "growth": report.grown(runs)}
         sys.stdout.write(json.dumps(document, indent=1) + "\n")
     else:
@@ -54,23 +54,23 @@ def _measured(graph: BenchGraph, plan: Plan, say: Say) -> dict[str, Any]:
     return program.run(lambda: run.measured(graph, edges, other, plan, say))
 
 
-def _graphs(given: argparse.Namespace) -> Iterator[BenchGraph]:
+def _graphs(options: argparse.Namespace) -> Iterator[BenchGraph]:
     """The graphs one after the other, and none when one of them does not exist."""
-    for name in given.graph:
+    for name in options.graph:
         check_name(name)
-    if given.files:
-        yield planted(*given.files, seed=given.seed)
-    for name in given.graph:
+    if options.files:
+        yield planted(*options.files, seed=options.seed)
+    for name in options.graph:
         yield named(name)
 
 
-def _plan(given: argparse.Namespace) -> Plan:
+def _plan(options: argparse.Namespace) -> Plan:
     return Plan(
-        seed=given.seed,
-        repeat=given.repeat,
-        changes=given.changes,
-        uri=given.uri,
-        heap_mb=given.heap,
+        seed=options.seed,
+        repeat=options.repeat,
+        changes=options.changes,
+        uri=options.uri,
+        heap_mb=options.heap,
     )
 
 

@@ -51,12 +51,12 @@ def _leiden(graph: BenchGraph, seed: int) -> tuple[float, IntArray]:
     import igraph
 
     pairs = np.column_stack((graph.source, graph.target))
-    made = igraph.Graph(n=graph.node_count, edges=pairs)
+    weighted_graph = igraph.Graph(n=graph.node_count, edges=pairs)
     weights = graph.weight.tolist()
     random.seed(seed)  # igraph draws from Python's own generator
     began = perf_counter()
-    found = made.community_leiden(
+    communities = weighted_graph.community_leiden(
         objective_function="modularity", weights=weights, n_iterations=ITERATIONS
     )
     seconds = perf_counter() - began
-    return seconds, np.asarray(found.membership, dtype=np.int64)
+    return seconds, np.asarray(communities.membership, dtype=np.int64)

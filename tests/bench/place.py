@@ -31,8 +31,8 @@ async def opened(uri: str | None) -> AsyncIterator[tuple[Server, Database]]:
     Raises UsageError when the one at ``uri`` holds something, and what pgs_neo4j.local raises.
     """
     async with _named(uri) if uri else _own() as server:
-        found = (server.uri, server.user, server.password)
-        async with db_module.connect(*found, timeout_s=STATEMENT_S) as database:
+        access = (server.uri, server.user, server.password)
+        async with db_module.connect(*access, timeout_s=STATEMENT_S) as database:
             await _check(database, server.uri)
             try:
                 yield server, database
@@ -75,8 +75,8 @@ async def _own() -> AsyncIterator[Server]:
             bolt_port=None,
         )
         try:
-            found = await local.ensure_running(options)
-            yield Server(found.uri, found.user, found.password, found.pid)
+            started = await local.ensure_running(options)
+            yield Server(started.uri, started.user, started.password, started.pid)
         finally:
             await to_the_end(local.stop(options))
 

@@ -38,8 +38,8 @@ class _Plan:
 
     def nodes(self, at: FloatArray) -> IntArray:
         """The places that hold these parts of the sum."""
-        found = np.searchsorted(self.share, at, side="right") - 1
-        return np.minimum(found, self.community.size - 1)
+        drawn = np.searchsorted(self.share, at, side="right") - 1
+        return np.minimum(drawn, self.community.size - 1)
 
 
 def planted(node_count: int, edge_count: int, seed: int = 42) -> BenchGraph:
@@ -86,8 +86,8 @@ def power_law(
     """Numbers ``(count,)`` between ``low`` and ``high`` of density x ** -exponent."""
     power = 1.0 - exponent
     ends = low**power, high**power
-    found: FloatArray = (ends[0] + rng.random(count) * (ends[1] - ends[0])) ** (1.0 / power)
-    return found
+    drawn: FloatArray = (ends[0] + rng.random(count) * (ends[1] - ends[0])) ** (1.0 / power)
+    return drawn
 
 
 def _plan(node_count: int, rng: np.random.Generator) -> _Plan:
@@ -129,13 +129,13 @@ def _across(plan: _Plan, rng: np.random.Generator) -> Draw:
 
 def _distinct(draw: Draw, wanted: int, node_count: int) -> IntArray:
     """Pairs as low * n + high, in the order drawn; fewer than wanted where there are no more."""
-    found = np.empty(0, dtype=np.int64)
+    drawn = np.empty(0, dtype=np.int64)
     for _ in range(ROUNDS):
-        if found.size >= wanted:
+        if drawn.size >= wanted:
             break
-        source, target = draw(int(1.2 * (wanted - found.size)) + 16)
+        source, target = draw(int(1.2 * (wanted - drawn.size)) + 16)
         proper = source != target
         low, high = np.minimum(source, target)[proper], np.maximum(source, target)[proper]
-        found = np.concatenate([found, low * node_count + high])
-        found = found[np.sort(np.unique(found, return_index=True)[1])]
-    return found[:wanted]
+        drawn = np.concatenate([drawn, low * node_count + high])
+        drawn = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
+    return drawn[:wanted]

@@ -97,13 +97,13 @@ def shown(user: str) -> Iterator[Shown]:
     head: re.Match[str] | None = None
     text: list[str] = []
     for line in [*lines, "[n0] "]:
-        found = HEAD.match(line)
-        if found is None:
+        heading = HEAD.match(line)
+        if heading is None:
             text.append(line.removeprefix(MARGIN))
             continue
         if head is not None:
             yield _node(head, "\n".join(text))
-        head, text = found, []
+        head, text = heading, []
 
 
 def report(nodes: list[Shown]) -> str:

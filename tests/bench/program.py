@@ -25,15 +25,15 @@ Document = dict[str, Any]
 
 def parser(name: str, description: str | None) -> argparse.ArgumentParser:
     """A parser of ``python -m tests.bench.NAME``, with ``--json``."""
-    made = argparse.ArgumentParser(
+    argument_parser = argparse.ArgumentParser(
         prog=f"python -m tests.bench.{name}",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "--json", action="store_true", help="print one JSON document instead of a table"
     )
-    return made
+    return argument_parser
 
 
 def number(least: int) -> Callable[[str], int]:
@@ -50,12 +50,12 @@ def number(least: int) -> Callable[[str], int]:
 def positive(text: str) -> float:
     """The type of an argument: a number above 0."""
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
-        found = 0.0
-    if not 0.0 < found < float("inf"):
+        value = 0.0
+    if not 0.0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return found
+    return value
 
 
 def told(measure: Callable[[], Document], table: Callable[[Document], str], as_json: bool) -> int:
@@ -129,8 +129,8 @@ def _today() -> str:
 
 
 def _on(document: Document) -> str:
-    found = document["machine"]
+    machine = document["machine"]
     return (
-        f"\n{document['date']}: {found['cores']} cores, {found['memory_gib']} GiB, "
-        f"{found['system']}, Python {found['python']}\n"
+        f"\n{document['date']}: {machine['cores']} cores, {machine['memory_gib']} GiB, "
+        f"{machine['system']}, Python {machine['python']}\n"
     )

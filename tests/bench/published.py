@@ -36,7 +36,7 @@ def partitions(
 def louvain(near: Adjacency, seed: int) -> list[int]:
     """The first phase of Louvain: nodes move while that gains modularity, 20 rounds at most."""
     order = list(range(len(near)))
-    strength = [sum(found.values()) for found in near]
+    strength = [sum(groups.values()) for groups in near]
     twice = sum(strength)
     labels, total = list(range(len(near))), list(strength)
     rng = random.Random(seed)
@@ -91,10 +91,10 @@ def _merged(near: Adjacency, labels: list[int]) -> list[int]:
 
 
 def _groups(labels: Sequence[int]) -> list[list[int]]:
-    found: dict[int, list[int]] = defaultdict(list)
+    groups: dict[int, list[int]] = defaultdict(list)
     for node, label in enumerate(labels):
-        found[label].append(node)
-    return list(found.values())
+        groups[label].append(node)
+    return list(groups.values())
 
 
 def _fitting(near: Adjacency, group: list[int]) -> list[list[int]]:

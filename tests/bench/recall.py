@@ -31,48 +31,48 @@ FAULTS = Faults(failing=0.2, cut=0.3)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line asks for, write the figures, and tell the exit code."""
-    given = _parser().parse_args(arguments)
-    return program.told(lambda: program.run(lambda: measured(given)), table, given.json)
+    options = _parser().parse_args(arguments)
+    return program.told(lambda: program.run(lambda: measured(options)), table, options.json)
 
 
-async def measured(given: argparse.Namespace) -> dict[str, Any]:
+async def measured(options: argparse.Namespace) -> dict[str, Any]:
     """All graphs, but for those whose files are absent."""
     runs = []
-    for name in given.graph or GRAPHS:
+    for name in options.graph or GRAPHS:
         try:
-            runs.append(await _graph(name, given))
+            runs.append(await _graph(name, options))
         except InputFileError as error:
             program.say(f"{name} is left out: {error}")
     if not runs:
         raise UsageError("none of the graphs is there, so nothing was measured")
-    return {"question": given.question, "seed": given.seed, "runs": runs}
+    return {"question": options.question, "seed": options.seed, "runs": runs}
 
 
-async def _graph(name: str, given: argparse.Namespace) -> dict[str, Any]:
-    async with place.opened(given.uri) as (server, database):
-        program.say(f"load {name} and plant {given.facts} facts")
+async def _graph(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    async with place.opened(options.uri) as (server, database):
+        program.say(f"load {name} and plant {options.facts} facts")
         graph = await GRAPHS[name](database)
-        facts = await plant(database, graph, given.facts, given.seed)
-        contest = Contest(database, server, graph.mapping, given.question, facts)
+        facts = await plant(database, graph, options.facts, options.seed)
+        contest = Contest(database, server, graph.mapping, options.question, facts)
         async with PGS.connect(
             sweep_llm=ScriptedLLM(), synthesis_llm=ScriptedLLM(), **place.connection(server)
         ) as pgs:
             await pgs.add_graph(GRAPH, graph.mapping)
-            made = await pgs.partition(GRAPH)
-            rows = await _rows(contest, pgs, given)
+            partitioning = await pgs.partition(GRAPH)
+            rows = await _rows(contest, pgs, options)
         return {
             "graph": name,
-            "nodes": made.generation.node_count,
-            "partitions": len(made.partitions),
+            "nodes": partitioning.generation.node_count,
+            "partitions": len(partitioning.partitions),
             "facts": len(facts),
             "found": [row.as_row() for row in rows],
         }
 
 
-async def _rows(contest: Contest, pgs: PGS, given: argparse.Namespace) -> list[Found]:
+async def _rows(contest: Contest, pgs: PGS, options: argparse.Namespace) -> list[Found]:
     """All that are asked, in the order of the table."""
-    well = Faults(seed=given.seed)
-    ill = Faults(FAULTS.failing, FAULTS.cut, given.seed)
+    well = Faults(seed=options.seed)
+    ill = Faults(FAULTS.failing, FAULTS.cut, options.seed)
     own, same = await contest.groups_of_its_own(), await contest.groups_of_ours(pgs)
     program.say("top-k, the published procedure, ours")
     published = [

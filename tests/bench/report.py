@@ -27,7 +27,7 @@ def table(run: dict[str, Any]) -> str:
         sections.insert(3, ("igraph", _peer(run["igraph"]), "÷ raw"))
     if run["changes"]:
         sections.insert(-1, ("after changes", _changes(run["changes"]), ""))
-    rows = [row for _, found, _ in sections for row in found]
+    rows = [row for _, lines, _ in sections for row in lines]
     rows += [("", "", third) for _, _, third in sections]
     widths = [max(len(row[at]) for row in rows) for at in range(3)]
     parts = [head, *(_section(*section, widths) for section in sections)]
@@ -77,11 +77,11 @@ def _seconds(run: dict[str, Any]) -> list[Row]:
         return name, _s(seconds), f"{seconds / whole:.2f}"
 
     calls = ("projection", "leiden", "louvain")
-    each = ", ".join(f"{seconds:.2f}" for seconds in bare["runs"])
+    all_seconds = ", ".join(f"{seconds:.2f}" for seconds in bare["runs"])
     tier = "unchanged" if not check["drift"]["committed"] else "scanned"
     return [
         *(row(f"bare GDS: {name}", bare[name]) for name in calls),
-        (f"bare GDS, fastest of {each}", _s(whole), "1.00"),
+        (f"bare GDS, fastest of {all_seconds}", _s(whole), "1.00"),
         *(row(f"ours: {name}", seconds) for name, seconds in ours["steps"].items()),
         row("ours: between the steps", ours["between"]),
         (f"ours, {ours['origin']}", _s(ours["seconds"]), f"{ours['ratio']:.2f}"),

@@ -79,33 +79,33 @@ async def measured(
         say(f"load {graph.name}")
         async with store.opened(graph, folder, plan.uri, plan.heap_mb) as (server, database):
             bench = Bench(graph, plan, server, database, folder, say, Peak())
-            found = await _rounds(bench, edges, peer)
-            found["changes"] = await _changes(bench) if plan.changes else None
-            found["server"] = {
+            figures = await _rounds(bench, edges, peer)
+            figures["changes"] = await _changes(bench) if plan.changes else None
+            figures["server"] = {
                 "neo4j": database.version,
                 "gds": await installed_version(database),
             }
-    return {"graph": _described(graph), "date": datetime.now(UTC).date().isoformat(), **found}
+    return {"graph": _described(graph), "date": datetime.now(UTC).date().isoformat(), **figures}
 
 
 async def _rounds(bench: Bench, edges: Edges, peer: Peer | None) -> dict[str, Any]:
     """Bare, engine, bare, engine, …, bare: each run of the engine has two bare neighbors."""
-    alone, made, hashes = [await bench.bare()], [], []
+    alone, engine_runs, hashes = [await bench.bare()], [], []
     last: Members | None = None
     for turn in range(bench.plan.repeat):
         first = ("add",) if not turn else ()
-        made.append(await bench.ours(f"ours ({turn + 1})", *first, "cold", "check"))
-        last = await bench.members(made[-1]["results"][-2]["generation"])
+        engine_runs.append(await bench.ours(f"ours ({turn + 1})", *first, "cold", "check"))
+        last = await bench.members(engine_runs[-1]["results"][-2]["generation"])
         hashes.append(digest(last.labels))
         alone.append(await bench.bare())
     assert last is not None
-    partitionings = [each["results"][-2] for each in made]
+    partitionings = [each["results"][-2] for each in engine_runs]
     reached = figures(edges, last.labels, last.pool, bench.graph.truth, LIMITS)
     raw = partitionings[-1]["raw_modularity"]
     return {
         "bare": _bare(alone),
         "ours": _ours(partitionings, alone),
-        "check": made[0]["results"][-1],
+        "check": engine_runs[0]["results"][-1],
         "igraph": None if peer is None else _peer(peer),
         "quality": {
             **asdict(reached),
@@ -117,8 +117,8 @@ async def _rounds(bench: Bench, edges: Edges, peer: Peer | None) -> dict[str, An
             "max_nodes": LIMITS.max_nodes,
         },
         "memory": {
-            "python_mib": max(each["peak_mib"] for each in made),
-            "python_idle_mib": max(each["idle_mib"] for each in made),
+            "python_mib": max(each["peak_mib"] for each in engine_runs),
+            "python_idle_mib": max(each["idle_mib"] for each in engine_runs),
             "server_mib": bench.memory.mib,
         },
         "repeat": {"runs": bench.plan.repeat, "hashes": hashes, "identical": _same(hashes)},
@@ -135,21 +135,21 @@ async def _changes(bench: Bench) -> dict[str, Any]:
         change = changes.drawn(graph, share, bench.plan.seed + turn)
         bench.say(f"change {change.removed.edge_count} relationships")
         await store.change(bench.database, change.removed, change.added)
-        made = (await bench.ours("ours, after the change", "changed"))["results"][0]
-        after = await bench.members(made["generation"])
+        seeded = (await bench.ours("ours, after the change", "changed"))["results"][0]
+        after = await bench.members(seeded["generation"])
         cold = (await bench.ours("ours, from nothing", "cold"))["results"][0]
         turns.append(
             {
-                "origin": made["origin"],
-                "seconds": made["seconds"],
-                "steps": made["steps"],
-                "modularity": made["modularity"],
-                "drift": made["drift"],
+                "origin": seeded["origin"],
+                "seconds": seeded["seconds"],
+                "steps": seeded["steps"],
+                "modularity": seeded["modularity"],
+                "drift": seeded["drift"],
                 "lineage": engine.kept_lineage(before, after),
                 "cold_seconds": cold["seconds"],
                 "cold_steps": cold["steps"],
                 "cold_modularity": cold["modularity"],
-                "ratio": made["seconds"] / cold["seconds"],
+                "ratio": seeded["seconds"] / cold["seconds"],
             }
         )
         graph, before = change.after, await bench.members(cold["generation"])
@@ -181,28 +181,30 @@ def _bare(alone: list[Bare]) -> dict[str, Any]:
     }
 
 
-def _ours(made: list[dict[str, Any]], alone: list[Bare]) -> dict[str, Any]:
+def _ours(engine_runs: list[dict[str, Any]], alone: list[Bare]) -> dict[str, Any]:
     """Medians over the runs; each run is compared with the faster of the bare ones beside it."""
     ratios = [
         each["seconds"] / min(before.seconds, after.seconds)
-        for each, before, after in zip(made, alone, alone[1:], strict=False)
+        for each, before, after in zip(engine_runs, alone, alone[1:], strict=False)
     ]
-    last = made[-1]
-    names = dict.fromkeys(name for each in (last, *made) for name in each["steps"])
+    last = engine_runs[-1]
+    names = dict.fromkeys(name for each in (last, *engine_runs) for name in each["steps"])
     return {
-        "seconds": median(each["seconds"] for each in made),
-        "steps": {name: median(each["steps"].get(name, 0.0) for each in made) for name in names},
-        "between": median(each["seconds"] - sum(each["steps"].values()) for each in made),
+        "seconds": median(each["seconds"] for each in engine_runs),
+        "steps": {
+            name: median(each["steps"].get(name, 0.0) for each in engine_runs) for name in names
+        },
+        "between": median(each["seconds"] - sum(each["steps"].values()) for each in engine_runs),
         "ratio": median(ratios),
         "ratios": ratios,
-        "runs": [each["seconds"] for each in made],
+        "runs": [each["seconds"] for each in engine_runs],
         **{key: last[key] for key in ("origin", "split", "merged", "pooled_nodes", "levels")},
     }
 
 
 def _peer(peer: Peer) -> dict[str, Any]:
-    kept = peer.limited.modularity / peer.modularity if peer.modularity else None
-    return {**asdict(peer), "kept": kept}
+    retained = peer.limited.modularity / peer.modularity if peer.modularity else None
+    return {**asdict(peer), "kept": retained}
 
 
 def _over(modularity: float, peer: Peer | None) -> float | None:

@@ -35,23 +35,25 @@ TARGETS = {("log-normal", OURS.name): 1.12, ("2 % stragglers of 120 s", HEDGED.n
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line asks for, write the figures, and tell the exit code."""
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     # Each retry would be told on stderr: that is what this is about.
     logging.getLogger("stamina").setLevel(logging.ERROR)
     return program.told(
-        lambda: measured(given.draws, given.speed, given.simulate, given.seed), table, given.json
+        lambda: measured(options.draws, options.speed, options.simulate, options.seed),
+        table,
+        options.json,
     )
 
 
 def measured(draws: int, speed: float, simulated: int, seed: int) -> dict[str, Any]:
     """All scenarios, over HTTP and simulated."""
-    found = []
+    scenarios = []
     for scenario in SCENARIOS:
         times = min(draws, max(draws * SCENARIOS[0].calls // scenario.calls, 1))
         program.say(f"{scenario.name}: {times} draws over HTTP, {simulated} simulated")
         over_http = trial.over_http(scenario, range(seed, seed + times), speed) if times else {}
         jumped = trial.simulated(scenario, range(seed, seed + simulated)) if simulated else {}
-        found.append(_scenario(scenario, over_http, jumped))
+        scenarios.append(_scenario(scenario, over_http, jumped))
     return {
         "draws": draws,
         "simulated": simulated,
@@ -61,7 +63,7 @@ def measured(draws: int, speed: float, simulated: int, seed: int) -> dict[str, A
             name.lower(): getattr(latencies, name)
             for name in ("MEDIAN_S", "SIZE_SPREAD", "NOISE_SPREAD", "STRAGGLER_S")
         },
-        "scenarios": found,
+        "scenarios": scenarios,
     }
 
 
@@ -84,8 +86,8 @@ def _scenario(
     }
 
 
-def _summed(found: dict[str, list[trial.Outcome]], name: str) -> dict[str, float] | None:
-    return trial.summed(found[name]) if found else None
+def _summed(outcomes: dict[str, list[trial.Outcome]], name: str) -> dict[str, float] | None:
+    return trial.summed(outcomes[name]) if outcomes else None
 
 
 def table(document: dict[str, Any]) -> str:
@@ -103,16 +105,16 @@ def _part(scenario: dict[str, Any]) -> str:
     title = f"{scenario['name']} ({scenario['calls']} calls; bound: {scenario['slots']} slots)"
     rows = [(title, "HTTP", "simulated", "9th decile", "hedged", "refused", "limit", "target")]
     for policy in scenario["policies"]:
-        shown = policy["simulated"] or policy["http"]
+        figures = policy["simulated"] or policy["http"]
         rows.append(
             (
                 f"  {policy['name']}",
                 _mean(policy["http"]),
                 _mean(policy["simulated"]),
-                f"{shown['p90']:.2f}",
-                f"{shown['hedged']:.2f}",
-                f"{shown['refused']:.1f}",
-                f"{shown['limit']:.1f}",
+                f"{figures['p90']:.2f}",
+                f"{figures['hedged']:.2f}",
+                f"{figures['refused']:.1f}",
+                f"{figures['limit']:.1f}",
                 "" if policy["target"] is None else f"{policy['target']:.2f}",
             )
         )

@@ -116,13 +116,13 @@ class Soak:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line asks for, write the figures, and tell the exit code."""
-    given = _parser().parse_args(arguments)
-    return program.told(lambda: program.run(lambda: measured(given)), table, given.json)
+    options = _parser().parse_args(arguments)
+    return program.told(lambda: program.run(lambda: measured(options)), table, options.json)
 
 
-async def measured(given: argparse.Namespace) -> dict[str, Any]:
+async def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Load, partition, and ask."""
-    async with place.opened(given.uri) as (server, database), _endpoint() as base_url:
+    async with place.opened(options.uri) as (server, database), _endpoint() as base_url:
         loaded = await physics2(database)
         async with PGS.connect(
             llm_provider="openai",
@@ -134,15 +134,15 @@ async def measured(given: argparse.Namespace) -> dict[str, Any]:
             await pgs.add_graph(GRAPH, loaded.mapping)
             await pgs.partition(GRAPH)
             soak = Soak(pgs, database)
-            program.say(f"{given.questions} questions at a time for {given.minutes:g} minutes")
-            await soak.run(given.minutes, given.questions)
+            program.say(f"{options.questions} questions at a time for {options.minutes:g} minutes")
+            await soak.run(options.minutes, options.questions)
             gc.collect()
             quiet = await soak.look()
         gc.collect()
         left = await soak.look()
     return {
-        "minutes": given.minutes,
-        "questions": given.questions,
+        "minutes": options.minutes,
+        "questions": options.questions,
         "delay_s": DELAY_S,
         "done": soak.done,
         "errors": dict(soak.errors),
@@ -203,13 +203,13 @@ def table(document: dict[str, Any]) -> str:
     ):
         parts = (d["steady"], d["end"], d["quiet"], d["left"])
         rows.append((f"  {name}", *(f"{part[key]:,.0f}" for part in parts)))
-    told = "".join(f"  {count:,} times {what}\n" for what, count in d["errors"].items())
+    error_lines = "".join(f"  {count:,} times {what}\n" for what, count in d["errors"].items())
     return (
         f"{d['done']:,} questions answered, {d['questions']} at a time, in {d['minutes']:g} "
         f"minutes; {errors:,} errors (must be 0)\n"
         f"seconds each, median: {d['median_s'] or 0:.1f}, of the first quarter "
         f"{d['median_first_s'] or 0:.1f}, of the last {d['median_last_s'] or 0:.1f}\n"
-        f"{told}memory grew by {d['growth']:.1%} in the steady state (target: below "
+        f"{error_lines}memory grew by {d['growth']:.1%} in the steady state (target: below "
         f"{MOST_GROWTH:.0%})\n\n{program.aligned(rows)}"
     )
 

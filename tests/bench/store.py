@@ -61,8 +61,8 @@ async def opened(
     Raises UsageError when the one at ``uri`` holds something, and what pgs_neo4j.local raises.
     """
     place = _own(graph, folder, heap_mb) if uri is None else _named(graph, uri)
-    async with place as found:
-        yield found
+    async with place as access:
+        yield access
 
 
 @asynccontextmanager
@@ -84,8 +84,8 @@ async def _own(
             relationships=[f"{TYPE}={links}"],
             flags=["--id-type=integer"],
         )
-        found = await local.ensure_running(options)
-        server = Server(found.uri, found.user, found.password, found.pid)
+        access = await local.ensure_running(options)
+        server = Server(access.uri, access.user, access.password, access.pid)
         async with _connected(server) as database:
             yield server, database
     finally:

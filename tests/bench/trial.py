@@ -93,12 +93,12 @@ def simulated(scenario: Scenario, seeds: Iterable[int]) -> dict[str, list[Outcom
         return await _outcome(scenario, policy, draw, busy, ask, Pace())
 
     async def every() -> dict[str, list[Outcome]]:
-        found: dict[str, list[Outcome]] = {policy.name: [] for policy in scenario.policies}
+        outcomes: dict[str, list[Outcome]] = {policy.name: [] for policy in scenario.policies}
         for seed in seeds:
             draw = scenario.draw(seed)
             for policy in scenario.policies:
-                found[policy.name].append(await one(policy, draw))
-        return found
+                outcomes[policy.name].append(await one(policy, draw))
+        return outcomes
 
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         return runner.run(every())
@@ -122,7 +122,7 @@ async def _over_http(scenario: Scenario, seeds: Iterable[int]) -> dict[str, list
             return Told()
         return Told("too many at once", 429, {"Retry-After": f"{RETRY_AFTER_S:g}"})
 
-    found: dict[str, list[Outcome]] = {policy.name: [] for policy in scenario.policies}
+    outcomes: dict[str, list[Outcome]] = {policy.name: [] for policy in scenario.policies}
     async with served(answer) as address, AsyncExitStack() as stack:
         models = {policy: await _warm(address, stack) for policy in scenario.policies}
 
@@ -132,15 +132,15 @@ async def _over_http(scenario: Scenario, seeds: Iterable[int]) -> dict[str, list
             async def ask(number: int) -> object:
                 return await _asked(models[policy], f"{place} {number}")
 
-            made = await _outcome(scenario, policy, draw, busy, ask, Pace())
-            found[policy.name].append(made)
+            result = await _outcome(scenario, policy, draw, busy, ask, Pace())
+            outcomes[policy.name].append(result)
 
         for seed in seeds:
             draw = scenario.draw(seed)
             async with asyncio.TaskGroup() as group:
                 for place, policy in enumerate(scenario.policies):
                     group.create_task(one(place, policy, draw))
-    return found
+    return outcomes
 
 
 async def _warm(address: str, stack: AsyncExitStack) -> OpenAILLM:
@@ -159,12 +159,12 @@ async def _asked(llm: OpenAILLM, text: str) -> object:
 async def _outcome(
     scenario: Scenario, policy: Policy, draw: Draw, busy: Busy, ask: Any, pace: Pace
 ) -> Outcome:
-    made = await done(policy, ask, draw.tokens.tolist(), pace)
+    result = await done(policy, ask, draw.tokens.tolist(), pace)
     return Outcome(
-        ratio=made.seconds / draw.bound(scenario.slots),
-        hedged=made.hedged,
+        ratio=result.seconds / draw.bound(scenario.slots),
+        hedged=result.hedged,
         refused=busy.refused,
-        limit=made.limit,
+        limit=result.limit,
     )
 
 

@@ -58,22 +58,22 @@ async def _done(pgs: PGS, what: str) -> dict[str, Any]:
 
 
 async def _partitioned(pgs: PGS, force: bool) -> dict[str, Any]:
-    made = await pgs.partition(GRAPH, force=force)
-    found = made.generation
+    partitioning = await pgs.partition(GRAPH, force=force)
+    generation = partitioning.generation
     return {
-        "generation": found.id,
-        "origin": found.origin,
-        "reused": made.reused,
-        "seconds": made.seconds,
-        "steps": made.steps,
-        "drift": _drift(made.drift),
-        "raw_modularity": found.raw_modularity,
-        "modularity": found.modularity,
-        "conductance": found.conductance,
-        "split": found.split,
-        "merged": found.merged,
-        "pooled_nodes": found.pooled_nodes,
-        "levels": list(found.levels),
+        "generation": generation.id,
+        "origin": generation.origin,
+        "reused": partitioning.reused,
+        "seconds": partitioning.seconds,
+        "steps": partitioning.steps,
+        "drift": _drift(partitioning.drift),
+        "raw_modularity": generation.raw_modularity,
+        "modularity": generation.modularity,
+        "conductance": generation.conductance,
+        "split": generation.split,
+        "merged": generation.merged,
+        "pooled_nodes": generation.pooled_nodes,
+        "levels": list(generation.levels),
     }
 
 
