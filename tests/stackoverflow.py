@@ -1,7 +1,7 @@
 """Loads the Stack Overflow example as its own users would: their labels, types, and keys.
 
 Everything comes from the model file that Neo4j's data importer wrote into the archive;
-nothing of ours takes part, so the result is a database that we did not build.
+none of our code takes part, so the result is a database that we did not build.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// The holder that has not released the lease, alive or not; no row if there is none.
+// The holder that has not released the lease, alive or not; no row without one.
 // params: graph
 // returns: holder
 // mode: read

@@ -1,4 +1,4 @@
-// Drop a vector index of ours.
+// Drop a vector index that pgs created.
 // params: name
 // returns:
 // mode: schema

@@ -74,7 +74,7 @@ async def served(answer: Answer) -> AsyncIterator[str]:
 
 
 async def _one(reader: StreamReader, writer: StreamWriter, answer: Answer) -> bool:
-    """Answer one request; False if there is none, or no client waits for it."""
+    """Answer one request; False without one, or when no client waits for it."""
     head = await reader.readuntil(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}

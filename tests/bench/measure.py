@@ -74,7 +74,7 @@ def figures(
 
 
 def nmi(left: IntArray, right: IntArray) -> float:
-    """Mutual information of two labellings ``(n,)`` over the mean of their entropies, 0 to 1.
+    """Mutual information of two labelings ``(n,)`` over the mean of their entropies, 0 to 1.
 
     1 when both put all nodes together: they agree on everything.
     """

@@ -110,7 +110,7 @@ async def stored(db: Database) -> Database:
 
 
 def resumable(text: str) -> str:
-    """The run that a text says how to go on with."""
+    """Return the run that a text tells how to resume."""
     (run,) = set(re.findall(r"pgs resume (r[0-9a-f]{12})", text))
     return str(run)
 

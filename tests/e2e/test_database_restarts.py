@@ -80,7 +80,7 @@ def before_flipping(patch: pytest.MonkeyPatch, restart: Restart) -> None:
 async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
     options: LocalOptions, pgs: PGS
 ) -> None:
-    """The server dies as in a power cut, and is back when the job goes on."""
+    """The server dies as in a power cut, and is back when the job continues."""
     db, users = pgs.db, await checksum(pgs.db)
     restarts = 0
 

@@ -179,7 +179,7 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def run_out(db: Database) -> None:
-    """Wait until the lease of whoever held it has run out."""
+    """Wait until the lease has expired."""
 
     async def free() -> bool:
         return await lease.holder(db, "papers") is None

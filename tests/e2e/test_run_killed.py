@@ -1,4 +1,4 @@
-"""A question whose process is killed at fifty random moments goes on and pays for little again."""
+"""A question killed at fifty random moments continues and pays for little again."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ PATIENCE_S = 400.0
 async def test_a_database_restarted_during_the_third_of_eight_sweeps_loses_nothing(
     options: LocalOptions, pgs: PGS
 ) -> None:
-    """What was asked meanwhile is recorded once, when the database is back."""
+    """Replies of the downtime are recorded once, when the database is back."""
     await wipe(pgs.db)
     await pgs.add_graph("papers", await papers(pgs.db, topics=8, size=20))
     await pgs.partition("papers")

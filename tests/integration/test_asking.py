@@ -125,10 +125,10 @@ async def test_continue_sweeps_the_rest_until_the_graph_is_exhausted(engine):
     first = await engine.execute("Begin", graph="papers", max_sweep_partitions=2)
     assert first.coverage.partitions_swept == 2
     assert first.coverage.nodes_read == 80
-    second = await engine.execute("Go on", mode="continue", max_sweep_partitions=2)
+    second = await engine.execute("Continue", mode="continue", max_sweep_partitions=2)
     assert second.coverage.partitions_swept == 4
     assert not {s.partition for s in first.sweeps} & {s.partition for s in second.sweeps}
-    third = await engine.execute("Go on", mode="continue")
+    third = await engine.execute("Continue", mode="continue")
     assert third.coverage.exhausted
     assert [s.nodes for s in third.sweeps] == [2]
     again = await engine.execute("Once more", mode="continue")
@@ -191,7 +191,7 @@ async def test_one_failing_sweep_is_recorded_not_covered_and_retried(connect, db
         assert any("P2" in w and "answered 500" in w for w in first.warnings)
         assert await count(db, "()-[x:PGS_SWEPT {status: 'failed'}]->()") == 1
         broken = False
-        second = await engine.execute("Go on", mode="continue")
+        second = await engine.execute("Continue", mode="continue")
         assert [s.partition for s in second.sweeps] == [2]
         assert second.coverage.exhausted
 
@@ -280,7 +280,7 @@ async def test_a_failed_pass_leaves_exactly_its_nodes_unread(connect, db):
         assert first.coverage.nodes_read == 60 - len(refused) < 60
         refused_done = True
         engine.sweep_llm.prompts.clear()
-        second = await engine.execute("Go on", mode="continue")
+        second = await engine.execute("Continue", mode="continue")
         assert facts(engine.sweep_llm.prompts) == refused
         assert second.sweeps[0].nodes == len(refused)
         assert second.coverage.exhausted
@@ -323,7 +323,7 @@ async def test_coverage_counts_nodes_across_generations(engine, db):
     coverage = await engine.coverage("papers", "default")
     assert first.coverage.nodes_read == 80
     assert coverage.nodes_read == 79  # the rewritten text has not been read
-    rest = await engine.execute("Go on", mode="continue", full_sweep=True)
+    rest = await engine.execute("Continue", mode="continue", full_sweep=True)
     assert sum(s.nodes_read for s in rest.sweeps) == 162 - 79
     assert rest.coverage.exhausted
 
@@ -346,7 +346,7 @@ async def test_the_window_bounds_the_calls_in_flight(connect, db):
     assert most == 3
 
 
-async def test_cancelling_marks_the_run_and_keeps_what_was_read(connect, db):
+async def test_canceling_marks_the_run_and_keeps_what_was_read(connect, db):
     mapping = await papers(db)
     hanging = asyncio.Event()
 

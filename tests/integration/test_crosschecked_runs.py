@@ -192,7 +192,7 @@ async def test_deleting_a_session_takes_its_answers_along(engine, db):
     answering_in_part = lambda p: "no report" if p.partition == 1 else contract_reply(p)  # noqa: E731
     replying(engine, answering_in_part)
     assert (await engine.execute("When?", session_id="s", cache=False)).partial
-    assert await count(db, "(x:PgsReply)") == 4  # of the run that may go on
+    assert await count(db, "(x:PgsReply)") == 4  # of the run that can be resumed
     await delete_session(engine.db, "papers", "s")
     answers = "PgsThesis|PgsConnection|PgsConvergence"
     left = f"(x:PgsRun|PgsSweep|PgsFinding|PgsFlag|PgsAbsence|PgsReply|{answers})"

@@ -75,7 +75,7 @@ async def test_the_deadline_holds_and_the_connection_stays_usable(db):
     assert await db.read(query("RETURN 1 AS value")) == [{"value": 1}]
 
 
-async def test_cancelling_ends_the_transaction_on_the_server(db):
+async def test_canceling_ends_the_transaction_on_the_server(db):
     slow = query("UNWIND range(1, 1000000000) AS i WITH count(i * i) AS value RETURN value")
     task = asyncio.create_task(db.read(slow))
     running = query(

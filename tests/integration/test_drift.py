@@ -191,7 +191,7 @@ async def test_a_refreshed_text_is_unread_and_the_others_stay_read(engine, db):
     await engine.partition("papers")
     assert (await engine.coverage("papers", "default")).nodes_read == 159
     prompts = len(engine.sweep_llm.prompts)
-    rest = await engine.execute("Go on", graph="papers", mode="continue")
+    rest = await engine.execute("Continue", graph="papers", mode="continue")
     assert rest.coverage.exhausted
     swept = [p for p in engine.sweep_llm.prompts[prompts:] if p.task == "sweep"]
     assert len(swept) == 1
@@ -288,7 +288,7 @@ async def test_a_session_across_three_generations_counts_each_node_once(engine, 
         assert coverage.nodes_read == len(read)
         prompts = len(engine.sweep_llm.prompts)
         answer = await engine.execute(
-            "Go on",
+            "Continue",
             graph="papers",
             mode="continue",
             session_id="long",

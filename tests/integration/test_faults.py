@@ -65,7 +65,7 @@ async def test_a_database_that_disappears_in_mid_run(endpoint, db, faulty):
         coverage = await engine.coverage("papers", "default")
         # A report that arrived while others were asked may have been recorded before the end.
         assert coverage.nodes_read in (80, 120)
-        rest = await engine.execute("Go on", mode="continue")
+        rest = await engine.execute("Continue", mode="continue")
         assert rest.coverage.exhausted
         assert len(rest.sweeps) == 4 - coverage.nodes_read // 40
     assert await checksum(db) == before

@@ -85,7 +85,7 @@ async def some_projections(gds, wanted):
     return found
 
 
-async def test_cancelling_ends_the_work_and_drops_the_projection(db, gds):
+async def test_canceling_ends_the_work_and_drops_the_projection(db, gds):
     await ring(db)
     task = asyncio.create_task(louvain(gds))
     await some_projections(gds, 1)
@@ -110,7 +110,7 @@ async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkey
             task = asyncio.create_task(project(gds))
             await asyncio.sleep(whole * i / 20)
             task.cancel()
-            if i % 2:  # whoever cancels may be impatient
+            if i % 2:  # the caller may be impatient
                 await asyncio.sleep(0.01)
                 task.cancel()
             await asyncio.wait({task})
@@ -149,7 +149,7 @@ async def test_a_projection_that_takes_too_long_is_not_left_behind(db, gds, monk
     assert await list_leftovers(gds) == []
 
 
-async def test_cancelling_one_job_leaves_the_other_alone(db, gds):
+async def test_canceling_one_job_leaves_the_other_alone(db, gds):
     await ring(db)
     jobs = [asyncio.create_task(louvain(gds)) for _ in range(2)]
     await some_projections(gds, 2)

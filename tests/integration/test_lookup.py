@@ -74,7 +74,7 @@ def titles(found):
 
 CHEMISTRY = (
     note("Haber", "Ammonia from nitrogen at high pressure."),
-    note("catalogue", "The onion of the formation."),
+    note("catalog", "The onion of the formation."),
 )
 SLEEP = (note("naps", "Cats sleep, and memories stay."), note("dreams", "Of ammonias and cats."))
 
@@ -513,5 +513,5 @@ async def test_cited_nodes_that_a_relationship_connects_are_linked(db, engine):
     assert await link(MAPPING, [at["doi/0"]]) == []
     assert await link(MAPPING, []) == []
     every = [(part.id, rank) for part in made.partitions for rank in range(part.size)]
-    # Neighbours within a partition are no links, so only the three bridges are.
+    # Neighbors within a partition are no links, so only the three bridges are.
     assert len(await link(MAPPING, every)) == 3

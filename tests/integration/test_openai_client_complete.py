@@ -297,7 +297,7 @@ async def test_one_deadline_bounds_a_call_that_hangs(fake: FakeOpenAI) -> None:
     await llm.close()
 
 
-async def test_cancelling_leaves_a_client_that_still_works(fake: FakeOpenAI, llm: Asked) -> None:
+async def test_canceling_leaves_a_client_that_still_works(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Hang(), Answer("afterwards"))
     task = asyncio.create_task(llm.complete(PROMPT, max_tokens=9))
     assert await asyncio.to_thread(fake.wait_for_requests, 1)

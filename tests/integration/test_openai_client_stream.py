@@ -202,7 +202,7 @@ async def test_leaving_early_frees_the_connection(fake: FakeOpenAI, llm: Asked) 
     assert (await drained(llm))[1].text == TEXT
 
 
-async def test_cancelling_in_mid_stream_passes_through(fake: FakeOpenAI, llm: Asked) -> None:
+async def test_canceling_in_mid_stream_passes_through(fake: FakeOpenAI, llm: Asked) -> None:
     fake.script(Stall(pieces=1))
     seen = asyncio.Event()
 

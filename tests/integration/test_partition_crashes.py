@@ -163,7 +163,7 @@ async def prepared(pgs: PGS, db: Database, way: str) -> Builds:
 
 
 async def inventory(db: Database) -> list[Row]:
-    """How much of ours there is, by label and type."""
+    """Count what pgs wrote, by label and type."""
     return (await db.call(INVENTORY, {}, "read"))[1]
 
 

@@ -141,7 +141,7 @@ async def test_ten_thousand_reads_during_flips_see_all_old_or_all_new(
 
 @pytest.fixture
 def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
-    """Events: a build has come to its description; it may go on."""
+    """Events: a build has reached its description; it may continue."""
     reached, go = asyncio.Event(), asyncio.Event()
     describe = writing.enrich.describe
 

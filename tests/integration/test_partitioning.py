@@ -280,7 +280,7 @@ async def test_a_failing_gds_leaves_no_projection(db, gds, ensure, monkeypatch):
     assert await count(db, "(x:PgsGeneration)") == 0
 
 
-async def test_cancelling_leaves_nothing(db, gds, ensure, monkeypatch):
+async def test_canceling_leaves_nothing(db, gds, ensure, monkeypatch):
     mapping = await papers(db)
     reached = asyncio.Event()
 
@@ -299,7 +299,7 @@ async def test_cancelling_leaves_nothing(db, gds, ensure, monkeypatch):
     assert await list_leftovers(gds) == []
 
 
-async def test_cancelling_after_the_flip_keeps_the_new_generation(db, ensure, monkeypatch):
+async def test_canceling_after_the_flip_keeps_the_new_generation(db, ensure, monkeypatch):
     mapping = await papers(db)
     first = await ensure(mapping)
     flip = generation.make_current
@@ -318,7 +318,7 @@ async def test_cancelling_after_the_flip_keeps_the_new_generation(db, ensure, mo
     assert (await ensure(mapping)).reused
 
 
-async def test_a_generation_given_up_meanwhile_is_not_made_current(db, ensure, monkeypatch):
+async def test_a_generation_given_up_during_its_build_is_not_made_current(db, ensure, monkeypatch):
     mapping = await papers(db)
     first = await ensure(mapping)
     flip = generation.make_current
@@ -356,7 +356,7 @@ async def test_huge_weights_are_clipped_and_counted(db, ensure):
     assert result.generation.node_count == 80
 
 
-async def test_nodes_deleted_meanwhile_are_noticed_and_the_scan_is_repeated(
+async def test_nodes_deleted_during_the_scan_are_noticed_and_the_scan_is_repeated(
     db, ensure, monkeypatch
 ):
     mapping = await papers(db)

@@ -1,4 +1,4 @@
-"""Runs that were stopped go on and pay once; replies that are there cost nothing."""
+"""Stopped runs resume and pay once; stored replies cost nothing."""
 
 import asyncio
 import sys

@@ -82,7 +82,7 @@ async def test_only_the_partition_that_grew_is_written(engine, db):
     assert await checksum(db) == before
     assert (await engine.coverage("papers", "default")).nodes_read == 160
     prompts = len(engine.sweep_llm.prompts)
-    assert (await engine.execute("Go on", graph="papers", mode="continue")).coverage.exhausted
+    assert (await engine.execute("Continue", graph="papers", mode="continue")).coverage.exhausted
     (swept,) = [p for p in engine.sweep_llm.prompts[prompts:] if p.task == "sweep"]
     assert "New at 90" in swept.user
     assert "fact90." not in swept.user
@@ -275,7 +275,7 @@ async def test_what_grew_and_grew_begins_from_nothing_in_the_end(engine, db):
     assert grown[3] == 0.0
 
 
-async def test_what_is_loaded_anew_is_a_change(engine, db):
+async def test_what_is_loaded_again_is_a_change(engine, db):
     """Loading goes through our own connection, and is still the user's data."""
 
     def chain(count):

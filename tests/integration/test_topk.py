@@ -29,7 +29,7 @@ async def docs(db):
     )
 
 
-def towards(angle):
+def pointing_to(angle):
     return np.array([np.cos(angle), np.sin(angle)], dtype=np.float32)
 
 
@@ -39,29 +39,29 @@ async def titles(db, vector, k=3, mapping=MAPPING):
 
 
 async def test_the_product_finds_the_nearest_best_first(db, docs):
-    assert await titles(db, towards(0.502)) == (
+    assert await titles(db, pointing_to(0.502)) == (
         ["d50", "d51", "d49"],
         "cosine over the stored embeddings",
     )
 
 
 async def test_the_index_is_made_on_request_and_agrees(db, docs):
-    before = await titles(db, towards(0.502))
+    before = await titles(db, pointing_to(0.502))
     names = await topk.create_indexes(db, MAPPING, 2)
     assert len(names) == 1
     await db.call("CALL db.awaitIndexes()", {}, "read")
-    found, method = await titles(db, towards(0.502))
+    found, method = await titles(db, pointing_to(0.502))
     assert found == before[0]
     assert names[0] in method
     assert await topk.create_indexes(db, MAPPING, 2) == []
     assert await topk.drop_indexes(db) == names
-    assert await titles(db, towards(0.502)) == before
+    assert await titles(db, pointing_to(0.502)) == before
 
 
 async def test_an_index_that_covers_a_part_of_the_view_is_not_used(db, docs):
     await topk.create_indexes(db, MAPPING, 2)
     both = GraphMapping(labels=("Doc", "Other"), text=("text",), embedding="v")
-    _, method = await titles(db, towards(0.5), mapping=both)
+    _, method = await titles(db, pointing_to(0.5), mapping=both)
     assert method.startswith("cosine")
 
 
@@ -95,7 +95,7 @@ async def test_without_a_vector_shared_words_decide(db):
 async def test_a_question_borrows_the_vectors_of_the_nodes_that_share_its_words(db, docs):
     asked = await embed_question(db, choose("stored", None, MAPPING), MAPPING, "topic7?", 2)
     assert asked.borrowed
-    expected = np.mean([towards(i * 0.01) for i in range(7, 100, 10)], axis=0)
+    expected = np.mean([pointing_to(i * 0.01) for i in range(7, 100, 10)], axis=0)
     np.testing.assert_allclose(asked.vector, expected / np.linalg.norm(expected), rtol=1e-4)
     nothing = await embed_question(db, choose("stored", None, MAPPING), MAPPING, "zebra", 2)
     assert nothing.vector is None

@@ -27,7 +27,7 @@ Catalysts, well studied. The question is answered in part.
 
 ## Outbound Flags
 - P4: promoters may explain it [n2]
-- Somebody should look at energy use.
+- Someone should look at energy use.
 
 ## Absences
 - Costs per tonne

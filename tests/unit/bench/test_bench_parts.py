@@ -125,7 +125,7 @@ def test_planted_communities_are_what_they_are_said_to_be(graph):
     assert sizes.size > 4
     crossing = (graph.truth[graph.source] != graph.truth[graph.target]).mean()
     assert crossing == pytest.approx(MIXING, abs=0.005)
-    # Neighbours in number are no neighbours in community.
+    # Neighbors in number are no neighbors in community.
     assert (graph.truth[1:] == graph.truth[:-1]).mean() < 0.4
 
 

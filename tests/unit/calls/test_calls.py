@@ -92,7 +92,7 @@ def stream(calls, model):
         ModelTimeoutError("late"),
         ModelUnavailableError("broke off"),
         ModelOutputError("malformed"),
-        RuntimeError("a model of somebody else"),
+        RuntimeError("a model by someone else"),
     ],
 )
 async def test_a_call_that_may_have_been_charged_for_counts_at_its_worst(error):

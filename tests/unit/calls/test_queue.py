@@ -367,7 +367,7 @@ async def test_hungry_returns_when_fewer_wait_than_may_run():
     await asyncio.gather(*tasks)
 
 
-async def test_cancelling_one_that_waits_leaves_its_turn_to_the_next():
+async def test_canceling_one_that_waits_leaves_its_turn_to_the_next():
     found, pace, gate = scheduler(1), Pace(), asyncio.Event()
     first = asyncio.create_task(found.call(gate.wait, pace, length=1.0, tokens=1))
     second, third = (

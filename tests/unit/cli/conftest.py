@@ -83,7 +83,7 @@ def answer_of() -> Callable[..., Answer]:
 
 @pytest.fixture
 def hostile() -> str:
-    """Text that would recolour, retitle, clear, or reorder a terminal, and rich markup."""
+    """Text that would recolor, retitle, clear, or reorder a terminal, and rich markup."""
     return HOSTILE
 
 

@@ -193,7 +193,7 @@ def test_every_outcome_has_words() -> None:
     assert set(WORDS) == set(get_args(Outcome))
 
 
-def test_a_graphs_name_cannot_colour_a_line(hostile: str) -> None:
+def test_a_graphs_name_cannot_color_a_line(hostile: str) -> None:
     assert line(replace(JOB, graph=hostile)).isprintable()
     assert line(FailedJob(hostile, BusyError(hostile))).isprintable()
 

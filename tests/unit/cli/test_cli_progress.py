@@ -206,7 +206,7 @@ def test_lines_of_counted_work_are_few(capsys: pytest.CaptureFixture[str]) -> No
     assert shown.out == ""
 
 
-def test_what_is_said_meanwhile_is_written_by_the_display() -> None:
+def test_messages_during_a_run_are_written_by_the_display() -> None:
     file = StringIO()
     display = Display(Console(file=file, width=80, force_terminal=True, color_system=None))
     display.start()

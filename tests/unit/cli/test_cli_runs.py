@@ -182,7 +182,7 @@ def test_show_of_an_unknown_run_is_2(engine: Engine) -> None:
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", "pgs: there is no run r2\n")
 
 
-def test_a_stored_question_cannot_colour_a_line(engine: Engine, hostile: str) -> None:
+def test_a_stored_question_cannot_color_a_line(engine: Engine, hostile: str) -> None:
     engine.made = replace(engine.made, question=hostile)
     shown = pgs("show", "r1").stdout
     engine.properties |= {"details": None, "question": hostile, "error": hostile}

@@ -1,4 +1,4 @@
-"""Positions in bookmarks: those a server gave, and everything that is none."""
+"""Positions in bookmarks: real ones, and texts of no known form."""
 
 import base64
 

@@ -328,5 +328,5 @@ def parsed() -> Callable[[str], Page]:
 
 @pytest.fixture(scope="session", params=HOSTILE)
 def hostile(request: pytest.FixtureRequest) -> str:
-    """A text that would run, load, recolour, reorder, or forge."""
+    """A text that would run, load, recolor, reorder, or forge."""
     return str(request.param)

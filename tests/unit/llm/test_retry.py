@@ -111,7 +111,7 @@ async def test_the_deadline_ends_a_later_try_with_what_failed_before() -> None:
         await with_retries(call, deadline=soon(0.2), timeout_error=TIMED_OUT)
 
 
-async def test_cancelling_passes_through() -> None:
+async def test_canceling_passes_through() -> None:
     task = asyncio.create_task(
         with_retries(asyncio.Event().wait, deadline=soon(), timeout_error=TIMED_OUT)
     )

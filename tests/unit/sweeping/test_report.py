@@ -21,7 +21,7 @@ Catalysts, well studied. The question is answered in part.
 
 ## Outbound Flags
 - P4: promoters may explain it [n2]
-- Somebody should look at energy use.
+- Someone should look at energy use.
 
 ## Absences
 - Costs per tonne
@@ -46,7 +46,7 @@ def test_a_report_by_the_book():
     ]
     assert [(f.target, f.text) for f in report.flags] == [
         (4, "promoters may explain it [n2]"),
-        (None, "Somebody should look at energy use."),
+        (None, "Someone should look at energy use."),
     ]
     assert [a.text for a in report.absences] == ["Costs per tonne"]
     assert parse_report(render_report(report), 2, SHOWN, (4, 5)) == report

@@ -117,7 +117,7 @@ async def test_six_hundred_reports_become_one_answer_without_losing_what_was_che
     assert "600 reports exceed one prompt" in warning
 
 
-async def test_a_report_is_condensed_with_its_neighbours_in_the_hierarchy():
+async def test_a_report_is_condensed_with_its_neighbors_in_the_hierarchy():
     parts, units = hierarchy(40)
     sections = sections_of([sweep(i) for i in range(1, 41)], parts)
     paths = paths_of(parts, units)

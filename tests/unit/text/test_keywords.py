@@ -20,7 +20,7 @@ from pgs_neo4j.text.stopwords import STOP_WORDS
         ("ab 3d 2023 1984abc", set()),
         ("<p class='lead'>Torus</p><br/>&nbsp;knots&amp;links", {"torus", "knots", "links"}),
         ("a < b and mass > charge", {"mass", "charge"}),
-        ("<!-- hidden --><style>p {colour: x}</style>visible", {"visible"}),
+        ("<!-- hidden --><style>p {color: x}</style>visible", {"visible"}),
         ("<SCRIPT src=x>var secret</SCRIPT>visible", {"visible"}),
         ("before\n```python\nimport numpy\n```\nafterglow", {"afterglow"}),
         ("unclosed\n```\nfence", {"unclosed", "fence"}),
@@ -95,7 +95,7 @@ def test_memory_is_bounded_and_frequent_words_survive(monkeypatch: pytest.Monkey
     assert len(counter._counts[0]) <= 50
 
 
-def test_a_common_word_stays_out_when_only_one_partition_is_counted_anew() -> None:
+def test_a_common_word_stays_out_when_only_one_partition_is_counted_again() -> None:
     own = ["quark", "boson", "gluon", "axion"]
     whole = KeywordCounter()
     for partition, word in enumerate(own):
@@ -103,8 +103,8 @@ def test_a_common_word_stays_out_when_only_one_partition_is_counted_anew() -> No
     common = whole.common()
     described = whole.keywords(common)
     assert common == {"physics"}
-    anew = KeywordCounter()
-    anew.add(0, "physics quark")
+    fresh = KeywordCounter()
+    fresh.add(0, "physics quark")
     others = [described[partition] for partition in (1, 2, 3)]
-    assert anew.common(others) == set()
-    assert anew.keywords(anew.common(others) | common) == {0: ("quark",)}
+    assert fresh.common(others) == set()
+    assert fresh.keywords(fresh.common(others) | common) == {0: ("quark",)}

@@ -54,7 +54,7 @@ async def test_a_search_is_answered_with_cited_quotes() -> None:
 
 
 async def test_a_search_without_a_fitting_sentence_names_the_nearest() -> None:
-    node = PromptNode("n1", "Paint", "Colours dry on the wall.")
+    node = PromptNode("n1", "Paint", "Colors dry on the wall.")
     text = (await ExtractiveLLM().complete(prompt("search", (node,)), max_tokens=900)).text
     assert text.endswith("the nearest are Paint [n1].")
     none = (await ExtractiveLLM().complete(prompt("search", ()), max_tokens=900)).text

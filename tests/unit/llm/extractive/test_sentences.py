@@ -6,7 +6,7 @@ from pgs_neo4j.llm.extractive.sentences import leans, quote, sentences, without_
 
 DOCSTRING = """Run code in a sandbox.
 
-    The sandbox is cheap, e.g. a thread.  It honours :class:`Limits` and ``timeout``.
+    The sandbox is cheap, e.g. a thread.  It honors :class:`Limits` and ``timeout``.
 
     >>> run("x")
     Traceback (most recent call last):
@@ -34,7 +34,7 @@ def test_prose_of_a_docstring_without_its_code() -> None:
     assert sentences(DOCSTRING) == [
         "Run code in a sandbox.",
         "The sandbox is cheap, e.g. a thread.",
-        "It honours Limits and timeout.",
+        "It honors Limits and timeout.",
         "the source text to be run",
         "returns() -- the exit status of the child",
         "A bullet that says something.",

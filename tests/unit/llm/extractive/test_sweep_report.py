@@ -89,10 +89,10 @@ def test_words_that_are_never_together_are_an_absence_too() -> None:
     ]
 
 
-def test_flags_come_from_neighbours_that_name_what_is_asked() -> None:
+def test_flags_come_from_neighbors_that_name_what_is_asked() -> None:
     neighbors = (
         PromptNeighbor("P4", ("timeouts", "deadline"), "timeouts: …", 12),
-        PromptNeighbor("P9", ("colour", "paint"), "colour: …", 90),
+        PromptNeighbor("P9", ("color", "paint"), "color: …", 90),
         PromptNeighbor("P5", ("sockets",), "sockets", 1),
     )
     flags = parts(sweep_report(prompt(neighbors=neighbors), 8))["Outbound Flags"]

@@ -23,7 +23,7 @@ ONE = Report(
     ),
     flags=(
         Flag(text="its digest names “sockets”", target=2),
-        Flag(text="its digest names “colours”", target=7),
+        Flag(text="its digest names “colors”", target=7),
         Flag(text="its digest names “unicorns”", target=3),
     ),
     absences=(Absence(text="“unicorns”: no mention in the 9 nodes."),),
@@ -73,7 +73,7 @@ def test_flags_are_chased_to_what_the_target_says() -> None:
     assert connections == [
         "- P1 and P2 meet in “sockets”: net.loop: The event loop polls sockets under a deadline. "
         "[P1:n1] — Sockets block until the peer answers. [P2:n4] [P2:n5]",
-        "- P1 points to P7 for “colours”; P7 was not read.",
+        "- P1 points to P7 for “colors”; P7 was not read.",
         "- P1 points to P3 for “unicorns”, but P3 reports it as absent: a place to look further.",
     ]
 

@@ -1,4 +1,4 @@
-"""What an endpoint may be, and what it says when it is none."""
+"""Which endpoints are accepted, and what is said about the others."""
 
 from __future__ import annotations
 
