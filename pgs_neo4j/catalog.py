@@ -16,6 +16,7 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.retrieval.topk import drop_indexes
 from pgs_neo4j.runs import session
+from pgs_neo4j.text.json_data import Json
 
 PURGES = 3  # a run under way may record something between two steps of the first
 
@@ -139,7 +140,7 @@ def check_mapping(mapping: GraphMapping) -> None:
             raise MappingError(f"the mapping's {field} is empty; name a property or leave it out")
 
 
-def mapping_from(stored: dict[str, Any]) -> GraphMapping:
+def mapping_from(stored: Json) -> GraphMapping:
     """A mapping from its JSON form."""
     names = {field.name for field in fields(GraphMapping)}
     values: dict[str, Any] = {

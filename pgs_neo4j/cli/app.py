@@ -14,6 +14,7 @@ from typer.main import get_command, get_group
 
 from pgs_neo4j import __version__
 
+Click = Any  # typer brings click's classes along, by release under another name
 HOME = "pgs_neo4j.cli.commands"
 # Where each command is, and its line in the list: `pgs --help` imports none of them.
 COMMANDS = {
@@ -80,11 +81,11 @@ class LazyGroup(TyperGroup):
         super().__init__(**settings)
         self.commands = _Commands()
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: Click) -> list[str]:  # noqa: ARG002
         """The names, in the order of COMMANDS."""
         return list(self.commands)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: Click, formatter: Click) -> None:  # noqa: ARG002
         """Write the list of commands for ``--help``."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])

@@ -5,31 +5,34 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, ignore
 
 if TYPE_CHECKING:
+    from pgs_neo4j.config import SettingsOverrides
     from pgs_neo4j.engine import PGS
 
 
 @asynccontextmanager
-async def engine(on_event: OnEvent = ignore, **settings: Any) -> AsyncIterator[PGS]:
+async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterator[PGS]:
     """The engine as configured; ``settings`` that are not None override."""
     from pgs_neo4j.engine import PGS
 
-    async with PGS.connect(on_event=on_event, **settings) as pgs:
+    async with PGS.connect(on_event=on_event, **cast("SettingsOverrides", settings)) as pgs:
         yield pgs
 
 
 @asynccontextmanager
-async def database(on_event: OnEvent = ignore, **settings: Any) -> AsyncIterator[PGS]:
+async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncIterator[PGS]:
     """The engine without models, for commands that need none; no model key is required."""
     from pgs_neo4j.engine import PGS
 
-    async with PGS.connect_without_models(on_event=on_event, **settings) as pgs:
+    async with PGS.connect_without_models(
+        on_event=on_event, **cast("SettingsOverrides", settings)
+    ) as pgs:
         yield pgs
 
 

@@ -23,7 +23,7 @@ def with_knobs(*names: str) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def call(**arguments: Any) -> None:
+        def call(**arguments: object) -> None:
             knobs = {name: _value(_DECLARED[name], arguments.pop(name)) for name in names}
             command(**arguments, **knobs)
 
@@ -56,11 +56,11 @@ def help_of(knob: Declaration) -> str:
     return f"{text}{', or none' if _is_text(knob) else ''} [{default}]."
 
 
-def knob_option(name: str, **settings: Any) -> Any:
-    """The typer option of one knob, with further ``settings`` of typer's."""
+def knob_option(name: str, *, min: float | None = None) -> object:  # noqa: A002 - as typer has it
+    """The typer option of one knob; ``min`` lets typer check it."""
     knob = _DECLARED[name]
     metavar = knob.about.metavar or ("N" if _is_text(knob) else None)
-    return typer.Option(knob.flag, help=help_of(knob), metavar=metavar, **settings)
+    return typer.Option(knob.flag, help=help_of(knob), metavar=metavar, min=min)
 
 
 @functools.cache

@@ -42,7 +42,7 @@ IMPATIENT_S = 10.0  # and after the second
 COLLECTED_AFTER = (20_000, 20, 50)
 
 
-def run(work: Coroutine[Any, Any, int | None]) -> None:
+def run(work: Coroutine[object, object, int | None]) -> None:
     """Run a command's work, and exit with its code (None is 0).
 
     SIGINT, SIGTERM, and SIGHUP cancel it, so that every cleanup runs, within GRACE_S.

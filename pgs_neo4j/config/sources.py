@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from platformdirs import user_config_path
 from pydantic_settings import (
@@ -77,7 +77,7 @@ def config_file() -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-def file_values() -> dict[str, Any]:
+def file_values() -> dict[str, object]:
     """Read ``pgs.toml``. Raises ConfigError when it cannot be read or sets an unknown name."""
     path = config_file()
     if path is None:
@@ -91,7 +91,7 @@ def file_values() -> dict[str, Any]:
     return values
 
 
-def customary_values() -> dict[str, Any]:
+def customary_values() -> dict[str, str]:
     """Read the variables that other tools share with pgs, by the name of the setting."""
     return {
         name: os.environ[variable]

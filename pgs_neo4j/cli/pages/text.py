@@ -74,8 +74,8 @@ class Wrapper:
 
     def close(self) -> str:
         """What was held back."""
-        held, self._held = self._held, ""
-        return self._place(held) if held else ""
+        rest, self._held = self._held, ""
+        return self._place(rest) if rest else ""
 
     def _place(self, piece: str) -> str:
         if piece == "\n":

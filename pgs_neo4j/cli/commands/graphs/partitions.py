@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from pgs_neo4j.cli.options import (
 )
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.events import ignore
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, percent, seconds
 
@@ -33,7 +34,7 @@ def partition(
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
-    **knobs: Any,
+    **knobs: object,
 ) -> None:
     """Divide a graph into partitions.
 
@@ -48,7 +49,7 @@ def partition(
 
 
 async def _partition(
-    graph: str | None, force: bool, knobs: dict[str, Any], *, as_json: bool, quiet: bool
+    graph: str | None, force: bool, knobs: dict[str, object], *, as_json: bool, quiet: bool
 ) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import as_json as json_of
@@ -181,7 +182,7 @@ def route(
     graph: GraphOption = None,
     full_sweep: FullSweepOption = False,
     as_json: JsonOption = False,
-    **knobs: Any,
+    **knobs: object,
 ) -> None:
     """Show which partitions a question would go to, and why.
 
@@ -194,13 +195,13 @@ def route(
 
 
 async def _route(
-    question: str, graph: str | None, full_sweep: bool, knobs: dict[str, Any], *, as_json: bool
+    question: str, graph: str | None, full_sweep: bool, knobs: dict[str, object], *, as_json: bool
 ) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.engine import check_question
 
     check_question(question)
-    async with database(**knobs) as pgs:
+    async with database(ignore, **knobs) as pgs:
         stored = await pgs.graph(graph)
         routing = await pgs.route(question, graph=stored.name, full_sweep=full_sweep)
         by_id = {part.id: part for part in await pgs.partitions(stored.name)}

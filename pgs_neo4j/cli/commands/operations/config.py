@@ -64,7 +64,7 @@ def _cell(value: Any) -> Any:
     return "-" if value is None else value
 
 
-def masked(value: Any, *, address: bool = False) -> Any:
+def masked(value: object, *, address: bool = False) -> object:
     """The value with secrets as ***, also those in an ``address``."""
     from pgs_neo4j.config import MASK, masked_address
 

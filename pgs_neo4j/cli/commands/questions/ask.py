@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
 from pgs_neo4j.cli.knob_options import with_knobs
@@ -20,6 +20,7 @@ from pgs_neo4j.cli.options import (
 from pgs_neo4j.cli.progress.listen import run_progress
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
     from pgs_neo4j.cli.commands.questions.delivery import Ask, Asked
@@ -38,7 +39,7 @@ def ask(
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
-    **knobs: Any,
+    **knobs: object,
 ) -> None:
     """Ask a graph a question.
 
@@ -55,7 +56,7 @@ def ask(
       pgs ask "And what is missing?" --mode continue --max-calls 20
       pgs ask "Who supplies whom?" --json --quiet > answer.json
     """
-    asked: dict[str, Any] = {
+    asked: Json = {
         "graph": graph,
         "mode": mode,
         "session_id": session,
@@ -69,7 +70,7 @@ def ask(
 
 
 async def _ask(
-    question: str, asked: dict[str, Any], knobs: dict[str, Any], *, as_json: bool, quiet: bool
+    question: str, asked: Json, knobs: dict[str, object], *, as_json: bool, quiet: bool
 ) -> int:
     from pgs_neo4j.cli.commands.questions.delivery import answered
     from pgs_neo4j.cli.connection import engine
@@ -83,7 +84,7 @@ async def _ask(
             return await answered(pgs, asking(pgs, question, asked), listener, as_json=as_json)
 
 
-def asking(pgs: PGS, question: str, asked: dict[str, Any]) -> Ask:
+def asking(pgs: PGS, question: str, asked: Json) -> Ask:
     """A function that asks ``question``, after a search if ``asked`` has ``top_k``."""
 
     async def ask(on_event: OnEvent) -> Asked:

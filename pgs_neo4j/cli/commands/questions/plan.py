@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
@@ -19,6 +19,7 @@ from pgs_neo4j.cli.options import (
     TopKOption,
 )
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
@@ -35,7 +36,7 @@ def plan(
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
-    **knobs: Any,
+    **knobs: object,
 ) -> None:
     """Show what a question would read and cost.
 
@@ -54,7 +55,7 @@ def plan(
 
 
 async def _plan(
-    question: str, asked: dict[str, Any], knobs: dict[str, Any], *, as_json: bool, quiet: bool
+    question: str, asked: Json, knobs: dict[str, object], *, as_json: bool, quiet: bool
 ) -> None:
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.pages import as_json as json_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from pgs_neo4j.cli.commands.questions.knobs import LIMITS
 from pgs_neo4j.cli.knob_options import with_knobs
@@ -12,12 +12,13 @@ from pgs_neo4j.cli.run import run as run_command
 
 if TYPE_CHECKING:
     from pgs_neo4j.cli.commands.questions.delivery import Asked
+    from pgs_neo4j.config import Knobs
     from pgs_neo4j.events import OnEvent
 
 
 @with_knobs(*LIMITS)
 def resume(
-    run: RunArgument, as_json: JsonOption = False, quiet: QuietOption = False, **knobs: Any
+    run: RunArgument, as_json: JsonOption = False, quiet: QuietOption = False, **knobs: object
 ) -> None:
     """Resume a run that ended early.
 
@@ -36,7 +37,7 @@ def resume(
     run_command(_resume(run, knobs, as_json=as_json, quiet=quiet))
 
 
-async def _resume(run: str, knobs: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+async def _resume(run: str, knobs: dict[str, object], *, as_json: bool, quiet: bool) -> int:
     from pgs_neo4j.cli.commands.questions.delivery import answered
     from pgs_neo4j.cli.connection import engine
 
@@ -44,6 +45,6 @@ async def _resume(run: str, knobs: dict[str, Any], *, as_json: bool, quiet: bool
         async with engine(listener) as pgs:
 
             async def ask(on_event: OnEvent) -> Asked:
-                return await pgs.resume(run, on_event=on_event, **knobs), None
+                return await pgs.resume(run, on_event=on_event, **cast("Knobs", knobs)), None
 
             return await answered(pgs, ask, listener, as_json=as_json)
