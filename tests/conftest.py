@@ -128,7 +128,7 @@ def _docker_answers() -> bool:
     if not os.environ.get("DOCKER_HOST") and not Path("/var/run/docker.sock").exists():
         return False
     try:
-        client = docker.from_env(timeout=5)
+        client = docker.from_env(timeout=5)  # type: ignore[attr-defined]
         try:
             return bool(client.ping())
         finally:

@@ -59,7 +59,7 @@ def _graphs(options: argparse.Namespace) -> Iterator[BenchGraph]:
     for name in options.graph:
         check_name(name)
     if options.files:
-        yield planted(*options.files, seed=options.seed)
+        yield planted(*options.files, seed=options.seed)  # type: ignore[misc]
     for name in options.graph:
         yield named(name)
 

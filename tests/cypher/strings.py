@@ -39,7 +39,7 @@ def iterate_strings(source: str) -> Iterator[tuple[int, str]]:
         text = _text(node)
         if text is not None:
             seen.update(id(part) for part in ast.walk(node))
-            yield node.lineno, text
+            yield node.lineno, text  # type: ignore[attr-defined]
 
 
 def find_statements(source: str) -> list[tuple[int, str]]:

@@ -42,7 +42,7 @@ def before_scanning(patch: pytest.MonkeyPatch, restart: Restart) -> None:
 
 def after_detecting(patch: pytest.MonkeyPatch, restart: Restart) -> None:
     """Restart between the communities and the limits: the projection is gone."""
-    detect = build.detect_communities
+    detect = build.detect_communities  # type: ignore[attr-defined]
 
     async def detected(*args: Any, **how: Any) -> Any:
         found = await detect(*args, **how)
@@ -122,7 +122,7 @@ async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
 ) -> None:
     """It is killed while GDS works; the job ends before it is back."""
     db, before, users = pgs.db, await whole(pgs.db), await checksum(pgs.db)
-    detect = build.detect_communities
+    detect = build.detect_communities  # type: ignore[attr-defined]
 
     async def killed(*args: Any, **how: Any) -> Any:
         working = asyncio.create_task(detect(*args, **how))

@@ -100,7 +100,7 @@ async def blocked(db: Database) -> AsyncIterator[None]:
 
 
 async def working(db: Database) -> bool:
-    return await lease.holder(db, "papers") is not None
+    return await lease.read_holder(db, "papers") is not None
 
 
 async def shift(db: Database, hours: int) -> None:

@@ -182,7 +182,7 @@ async def run_out(db: Database) -> None:
     """Wait until the lease has expired."""
 
     async def free() -> bool:
-        return await lease.holder(db, "papers") is None
+        return await lease.read_holder(db, "papers") is None
 
     await until(free)
 

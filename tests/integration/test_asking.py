@@ -212,7 +212,7 @@ async def test_a_report_that_is_cut_off_is_asked_again_with_more_room(connect, d
     mapping = await papers(db, topics=1)
 
     def answer(prompt):
-        if prompt.task == "sweep" and sum(p.task == "sweep" for p in engine.sweep_llm.prompts) < 3:
+        if prompt.task == "sweep" and sum(p.task == "sweep" for p in engine.sweep_llm.prompts) < 3:  # type: ignore[attr-defined]
             return Completion(
                 text=contract_reply(prompt)[:80],
                 usage=Usage(calls=1, input_tokens=10, output_tokens=5),
@@ -298,7 +298,7 @@ async def test_a_very_long_text_is_read_in_parts(connect, db):
         await engine.add_graph("papers", mapping)
         result = await engine.execute("Begin")
         parts = {
-            int(re.search(r"part (\d+) of", node.title)[1]): node.text
+            int(re.search(r"part (\d+) of", node.title)[1]): node.text  # type: ignore[index]
             for prompt in engine.sweep_llm.prompts
             for node in prompt.nodes
             if node.alias == "n1"
@@ -475,7 +475,7 @@ async def test_a_purge_in_mid_run_is_an_error_and_no_false_coverage(connect, db)
 
     async def answer(prompt):
         if prompt.partition == 1:
-            await engine.purge()
+            await engine.purge()  # type: ignore[attr-defined]
         return contract_reply(prompt)
 
     async with connect(answer, max_concurrent_sweeps=1) as engine:

@@ -134,7 +134,7 @@ async def test_an_interrupted_job_says_so_and_leaves_what_there_was(pgs: PGS) ->
     assert (await list_jobs(pgs.db))[0].outcome == "interrupted"
     stored = await pgs.graph("papers")
     assert stored.generation == first.generation
-    assert await lease.holder(pgs.db, "papers") is None
+    assert await lease.read_holder(pgs.db, "papers") is None
 
 
 async def test_a_failed_job_keeps_the_sentence(pgs: PGS) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.database import lease, queries
+from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.lease import Lease, hold_lease, read_holder
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
@@ -453,7 +454,7 @@ STOPPED = """
 import asyncio, sys
 from pgs_neo4j.database import connection
 from pgs_neo4j.errors import LeaseLostError
-from pgs_neo4j.database.lease import held
+from pgs_neo4j.database.lease import hold_lease
 
 async def main():
     async with connection.connect(sys.argv[1], sys.argv[2], sys.argv[3] or None) as opened:
@@ -497,5 +498,5 @@ async def test_a_holder_that_was_stopped_past_its_time_notices(papers: Database,
 
 
 def test_no_name_comes_twice() -> None:
-    names = {lease._name() for _ in range(100)}
+    names = {str(Holder.unique()) for _ in range(100)}
     assert len(names) == 100

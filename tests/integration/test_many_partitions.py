@@ -20,9 +20,9 @@ async def test_six_hundred_partitions_end_in_one_answer(endpoint, db):
         assert answer.coverage.exhausted
         assert not answer.partial
         assert answer.synthesis.reductions > 1
-        prompts = [*engine.sweep_llm.prompts, *engine.synthesis_llm.prompts]
+        prompts = [*engine.sweep_llm.prompts, *engine.synthesis_llm.prompts]  # type: ignore[attr-defined]
         assert all(len(p.system) + len(p.user) <= 40_000 for p in prompts)
-        (synthesis,) = engine.synthesis_llm.prompts
+        (synthesis,) = engine.synthesis_llm.prompts  # type: ignore[attr-defined]
         assert "condensed" in synthesis.user
         assert all(citation.valid for citation in answer.synthesis.citations)
         assert any("reports exceed one prompt" in warning for warning in answer.warnings)

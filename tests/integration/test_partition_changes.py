@@ -45,7 +45,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 
 def before_projecting(patch: pytest.MonkeyPatch, change: Change) -> None:
     """Have something committed between the scan and the projection."""
-    project = build.project_view
+    project = build.project_view  # type: ignore[attr-defined]
 
     @asynccontextmanager
     async def changed(*args: Any, **how: Any) -> AsyncIterator[Any]:

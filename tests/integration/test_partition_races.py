@@ -143,14 +143,14 @@ async def test_ten_thousand_reads_during_flips_see_all_old_or_all_new(
 def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
     """Events: a build has reached its description; it may continue."""
     reached, go = asyncio.Event(), asyncio.Event()
-    describe = writing.enrich.describe
+    describe = writing.enrich.describe  # type: ignore[attr-defined]
 
     async def waiting(*args: Any, **how: Any) -> Any:
         reached.set()
         await go.wait()
         return await describe(*args, **how)
 
-    monkeypatch.setattr(writing.enrich, "describe", waiting)
+    monkeypatch.setattr(writing.enrich, "describe", waiting)  # type: ignore[attr-defined]
     return reached, go
 
 

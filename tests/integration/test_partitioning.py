@@ -256,7 +256,7 @@ async def test_a_failure_leaves_the_current_generation_and_nothing_else(
     async def fail(*args, **kwargs):
         raise DatabaseError("the disk is full")
 
-    monkeypatch.setattr(writing.enrich, "describe", fail)
+    monkeypatch.setattr(writing.enrich, "describe", fail)  # type: ignore[attr-defined]
     with pytest.raises(DatabaseError, match="disk is full"):
         await ensure(mapping, force=True)
     monkeypatch.undo()
@@ -288,7 +288,7 @@ async def test_canceling_leaves_nothing(db, gds, ensure, monkeypatch):
         reached.set()
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(writing.enrich, "describe", hang)
+    monkeypatch.setattr(writing.enrich, "describe", hang)  # type: ignore[attr-defined]
     task = asyncio.create_task(ensure(mapping))
     await reached.wait()
     task.cancel()

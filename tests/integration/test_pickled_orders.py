@@ -25,7 +25,7 @@ from tests.engines import engine_on_papers
 
 PLAIN = (str, int, float, bool, type(None))
 STEPS = (
-    (idempotency.pipeline, "execute"),
+    (idempotency.pipeline, "execute"),  # type: ignore[attr-defined]
     (record, "ensure_partitions"),
     (waves, "sweep_partition"),
     (pipeline, "check_reports"),
@@ -105,5 +105,5 @@ async def test_a_sweep_order_and_tools_of_another_process_make_the_same_prompt(
         sweep = (await sweep_partition(pickle.loads(pickle.dumps(first)), tools)).sweep
         assert sweep.nodes_read == first.nodes_wanted
         assert recorded == [(first.run, first.holder)]
-        sent = [prompt for prompt in engine.sweep_llm.prompts if prompt.task == "sweep"]
+        sent = [prompt for prompt in engine.sweep_llm.prompts if prompt.task == "sweep"]  # type: ignore[attr-defined]
         assert llm.prompts[0] in sent

@@ -155,16 +155,16 @@ async def test_a_cancelled_run_goes_on_and_pays_for_what_was_in_flight(engine, d
     assert run["status"] == "interrupted"
     answering(engine, contract_reply)
     asked(engine)
-    answer = await engine.resume(run["id"])
+    resumed = await engine.resume(run["id"])
     assert [p.partition for p in asked(engine)] == [3, None]
-    assert answer.run == run["id"]
-    assert answer.coverage.exhausted
-    assert not answer.partial
-    assert answer.usage.calls == 6  # with the one that was cancelled
+    assert resumed.run == run["id"]
+    assert resumed.coverage.exhausted
+    assert not resumed.partial
+    assert resumed.usage.calls == 6  # with the one that was cancelled
     assert (await only_run(db))["status"] == "complete"
     assert await count(db, "(x:PgsSweep)") == 4
     asked(engine)
-    assert (await engine.resume(run["id"])).text == answer.text  # complete: nothing to do
+    assert (await engine.resume(run["id"])).text == resumed.text  # complete: nothing to do
     assert asked(engine) == []
     assert await checksum(db) == before
 

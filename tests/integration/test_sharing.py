@@ -193,7 +193,7 @@ async def test_what_a_killed_job_shared_with_a_session_s_partitions_goes(engine,
         raise RuntimeError("killed")
 
     monkeypatch.setattr(generation, "make_current", killed)
-    monkeypatch.setattr(attempt.generation, "abandon", killed)
+    monkeypatch.setattr(attempt.generation, "abandon", killed)  # type: ignore[attr-defined]
     with pytest.raises(RuntimeError, match="killed"):
         await engine.partition("papers")
     monkeypatch.undo()

@@ -145,7 +145,7 @@ def test_mutated_reports():
             continue
         accepted += 1
         for each in (*report.findings, *report.flags):
-            assert {(c.partition, c.alias) for c in each.citations} == aliases(each.text, 1)
+            assert {(c.partition, c.alias) for c in each.citations} == aliases(each.text, 1)  # type: ignore[attr-defined]
         for citation in report.citations:
             shown = citation.partition == 1 and citation.alias in SHOWN
             assert citation.valid == shown

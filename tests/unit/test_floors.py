@@ -100,7 +100,7 @@ def test_a_library_that_several_folders_import_is_open_to_all_or_pure():
         for library in contract["forbidden_modules"]
     }
     declared = {
-        re.match(r"[\w-]+", requirement)[0].replace("-", "_")
+        re.match(r"[\w-]+", requirement)[0].replace("-", "_")  # type: ignore[index]
         for requirement in load_pyproject()["project"]["dependencies"]
     }
     shared = {

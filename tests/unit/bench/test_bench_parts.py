@@ -163,7 +163,7 @@ def test_igraph_is_measured_on_the_same_arrays(graph):
     found = measured(graph, edges, LIMITS, seed=1)
     assert 0.4 < found.modularity < 1.0
     assert found.limited.below == found.limited.above == 0
-    assert found.limited.nmi > 0.7
+    assert found.limited.nmi > 0.7  # type: ignore[operator]
     again = measured(graph, edges, LIMITS, seed=1)
     assert (again.modularity, again.limited) == (found.modularity, found.limited)
 
@@ -314,7 +314,7 @@ def test_the_columns_of_the_table_are_aligned():
 
 
 def test_the_table_with_changes_and_without_igraph():
-    quality = {**RUN["quality"], "raw_to_igraph": None, "to_igraph": None, "nmi": None}
+    quality = {**RUN["quality"], "raw_to_igraph": None, "to_igraph": None, "nmi": None}  # type: ignore[dict-item]
     repeat = {"runs": 3, "hashes": ["a", "b", "a"], "identical": False}
     text = report.table(
         RUN | {"changes": CHANGES, "igraph": None, "quality": quality, "repeat": repeat}

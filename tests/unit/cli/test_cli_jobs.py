@@ -305,7 +305,7 @@ def test_config_show_tells_the_schedule(in_an_empty_folder: Path) -> None:
     assert [entry["cron"] for entry in shown["value"]] == ["17 3 * * *", "0 5 * * sun"]
     assert shown["origin"] == "file"
     assert "2 entries" in pgs("config", "show").stdout
-    assert config.masked((ScheduleEntry(graph="a", cron="1 1 * * *"),))[0]["graph"] == "a"
+    assert config.masked((ScheduleEntry(graph="a", cron="1 1 * * *"),))[0]["graph"] == "a"  # type: ignore[index]
 
 
 def test_a_json_line_is_one_line(capsys: pytest.CaptureFixture[str], hostile: str) -> None:

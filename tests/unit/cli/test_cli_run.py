@@ -148,7 +148,7 @@ def test_a_second_signal_bounds_the_wait(
 
     gone: list[int] = []
     monkeypatch.setattr(funnel, "IMPATIENT_S", 0.05)
-    monkeypatch.setattr(funnel.os, "_exit", gone.append)
+    monkeypatch.setattr(funnel.os, "_exit", gone.append)  # type: ignore[attr-defined]
 
     async def work() -> int:
         os.kill(os.getpid(), signal.SIGINT)
@@ -181,7 +181,7 @@ def test_a_terminal_is_asked(
             return True
 
     monkeypatch.setattr(sys, "stdin", Terminal(typed))
-    monkeypatch.setattr(connection.output, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(connection.output, "is_terminal", lambda stream: True)  # type: ignore[attr-defined]
     if goes_on:
         connection.confirm("all goes", yes=False)
     else:

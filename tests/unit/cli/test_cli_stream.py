@@ -106,7 +106,7 @@ async def test_nothing_streamed_writes_nothing(capsys: pytest.CaptureFixture[str
 async def test_a_closed_pipe_cancels_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     silenced: list[object] = []
     monkeypatch.setattr(output, "write", _broken)
-    monkeypatch.setattr(listen.output, "silence", silenced.append)
+    monkeypatch.setattr(listen.output, "silence", silenced.append)  # type: ignore[attr-defined]
 
     async def work() -> None:
         stream = AnswerStream(Silent(), asyncio.current_task(), Wrapper(None))

@@ -135,7 +135,7 @@ def test_every_description_that_says_none_is_true():
     """Where "none" is no way to leave a setting unset, its text says "unset"."""
     for cls in (config.Settings, config.PGSConfig):
         for name, field in cls.model_fields.items():
-            if "none:" in field.description:
+            if "none:" in field.description:  # type: ignore[operator]
                 assert config.NoneAllowed in field.metadata, name
 
 

@@ -61,4 +61,4 @@ async def test_an_error_after_a_cancellation_is_retrieved():
 async def test_a_cancelled_future_has_no_exception_to_retrieve():
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     future.cancel()
-    assert retrieve_exception(future) is None
+    assert retrieve_exception(future) is None  # type: ignore[func-returns-value]

@@ -23,7 +23,7 @@ def stub(monkeypatch):
         return tuple(Check(name, state["server"], "") for name in server.NAMES)
 
     async def examine_graphs(db, configured, dimensions):
-        state["graphs"].append((configured, dimensions))
+        state["graphs"].append((configured, dimensions))  # type: ignore[attr-defined]
         return (Check("graphs", "ok", ""),)
 
     monkeypatch.setattr(examination, "connect_in_stages", connect_in_stages)

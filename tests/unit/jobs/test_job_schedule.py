@@ -22,7 +22,7 @@ from pgs_neo4j.jobs.schedule import Clock, Planned, plan, run_forever, run_once
 from pgs_neo4j.runs.jobs import Job
 
 PAPERS = ScheduleEntry(graph="papers", cron="17 3 * * *", timezone="UTC")
-EVERY = ScheduleEntry(all=True, cron="0 4 * * *", timezone="UTC", max_drift=0.1, keep=2)
+EVERY = ScheduleEntry(all=True, cron="0 4 * * *", timezone="UTC", max_drift=0.1, keep=2)  # type: ignore[call-arg]
 
 
 @dataclass(slots=True)

