@@ -25,7 +25,7 @@ def sweep_order(
         mapping=GraphMapping(),
         generation="g1",
         config=PGSConfig(),
-        known=known,
+        search_answer=known,
     )
 
 
@@ -43,6 +43,6 @@ def synthesis_order(
         sweeps=tuple(sweeps),
         partitions=tuple(partitions),
         config=config,
-        known=known,
+        search_answer=known,
         units=tuple(units),
     )

@@ -1,8 +1,8 @@
-"""SpendingLimits on what a run may spend, kept before each call and not after it.
+"""Enforces the limits on what a run may spend, before each call.
 
-A call is let through when everything it could cost still fits: its prompt at the most tokens it
-may turn out to have, and all the room of its reply. What is needed to end with an answer is held
-back from the sweeps.
+A call is made only if its worst case still fits: its prompt at the most tokens it may turn out to
+have, plus all the room of its reply. Sweeps leave untouched what the run needs to end with an
+answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 # No vocabulary of byte pairs makes more tokens of a text than it has bytes.
 WORST = BYTES_PER_TOKEN
-# Where the worst case would take more than SMALL of a budget, nothing would ever be asked.
+# If the worst case took more than SMALL of a budget, no call would ever be made.
 # Base64 is the costliest of what is stored as text, at about 0.7 tokens a byte.
 LIKELY_WORST = 2.5
 SMALL = 0.25
@@ -30,9 +30,9 @@ LEAST = 1.5
 FRAME_TOKENS = 32  # roles and separators around the messages
 
 Purpose = Literal["sweep", "rest", "synthesis"]
-"""What a call is for: what is held back is left alone by all but the synthesis, and once sweeping
+"""The purpose of a call.
 
-has ended, only sweeps are refused.
+Only the synthesis may use the reserve. After sweeping has ended, only sweeps are refused.
 """
 
 
@@ -53,7 +53,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class SpendingLimits:
-    """What a run may spend at most; None: as much as it takes."""
+    """The most that a run may spend; None: no limit."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -61,11 +61,11 @@ class SpendingLimits:
 
     @property
     def any(self) -> bool:
-        """Whether there is a bound at all."""
+        """Whether there is any limit."""
         return (self.calls, self.tokens, self.cost) != (None, None, None)
 
     def crossed(self, amount: Amount) -> str:
-        """The first bound that an amount crosses, in words; empty when none."""
+        """The first limit that an amount crosses, in words; empty for none."""
         if self.calls is not None and amount.calls > self.calls:
             return f"{self.calls:,} call{'' if self.calls == 1 else 's'} (max_calls)"
         if self.tokens is not None and amount.tokens > self.tokens:
@@ -77,9 +77,10 @@ class SpendingLimits:
 
 @dataclass(slots=True)
 class Budget:
-    """What was spent, what calls in flight may spend, and what the end will take.
+    """Counts spending, what calls in flight may spend, and the reserve.
 
-    ``closed`` says which bound ended the sweeping.
+    ``ending`` is the reserve for the end of the run. ``closed`` says which limit ended the
+    sweeping.
     """
 
     bounds: SpendingLimits
@@ -92,7 +93,7 @@ class Budget:
     _unpriced: set[str] = field(default_factory=set)
 
     def check(self, names: Mapping[str, bool]) -> None:
-        """Raise ConfigError when the cost is bounded and a model has no price.
+        """Raise ConfigError if a model lacks the price that max_cost needs.
 
         ``names`` maps each model to whether it is free.
         """
@@ -106,22 +107,25 @@ class Budget:
                 )
 
     def price(self, model: str, input_tokens: float, output_tokens: float) -> float | None:
-        """What so many tokens of a model cost; None when it has no price."""
+        """The price of so many tokens; None for a model without prices."""
         entry = self.models.get(model)
         return None if entry is None else entry.cost(input_tokens, output_tokens)
 
     @property
     def cost(self) -> float | None:
-        """What was spent in money; None when a model that was called has no price."""
+        """The money spent; None when a model without prices was called."""
         return None if self._unpriced else self.spent.cost
 
     def most(self, model: str, estimated: int, room: int) -> Amount:
-        """What a call can cost at most: a prompt of ``estimated`` tokens, a reply of ``room``."""
+        """The most that one call can cost.
+
+        Its prompt is estimated at ``estimated`` tokens, and its reply has ``room`` tokens.
+        """
         tokens = int(estimated * self._factor(model, estimated + room)) + FRAME_TOKENS
         return Amount(1, tokens + room, self.price(model, tokens, room) or 0.0)
 
     def reserve(self, amount: Amount, purpose: Purpose = "sweep") -> Amount:
-        """Set an amount aside before a call. Raises BudgetError when a bound would be crossed."""
+        """Reserve an amount before a call. Raises BudgetError above a limit."""
         ending = Amount() if purpose == "synthesis" else self.ending
         crossed = self.bounds.crossed(self.spent + self.reserved + ending + amount)
         if crossed:
@@ -132,20 +136,26 @@ class Budget:
         return amount
 
     def knows(self, model: str) -> bool:
-        """Whether a reply has told what prompts of this model really have, or nobody asks."""
+        """Whether the true size of this model's prompts is known or irrelevant.
+
+        A first reply tells it. It is irrelevant without a limit on tokens or cost.
+        """
         return model in self._costliest or (self.bounds.tokens, self.bounds.cost) == (None, None)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is set aside, so that waiting would free nothing."""
+        """Whether nothing is reserved, so that waiting would free nothing."""
         return self.reserved.calls <= 0
 
     def release(self, amount: Amount) -> None:
-        """Give back what was set aside."""
+        """Release a reserved amount."""
         self.reserved -= amount
 
     def spend(self, model: str, estimated: int, usage: Usage, *, free: bool = False) -> None:
-        """Count what a call used; its prompt had been estimated at so many tokens."""
+        """Count the usage of a call.
+
+        ``estimated`` is what its prompt was estimated at, in tokens.
+        """
         cost = 0.0 if free else self.price(model, usage.input_tokens, usage.output_tokens)
         if cost is None:
             self._unpriced.add(model)
@@ -155,13 +165,13 @@ class Budget:
             self._costliest[model] = max(ratio, self._costliest.get(model, 0.0))
 
     def lose(self, model: str, amount: Amount, *, free: bool = False) -> None:
-        """Count all that was set aside for a call of which nobody knows what it has cost."""
+        """Count everything reserved for a call of unknown cost."""
         if not free and self.price(model, 1, 1) is None:
             self._unpriced.add(model)
         self.spent += amount
 
     def whole(self, model: str) -> int | None:
-        """Tokens of a model that the bounds are worth before anything is spent; None: no bound."""
+        """Tokens of a model that the limits buy in all; None: unlimited."""
         worth: list[float] = []
         if self.bounds.tokens is not None:
             worth.append(self.bounds.tokens)
@@ -170,7 +180,7 @@ class Budget:
         return int(min(worth)) if worth else None
 
     def left(self, model: str) -> int | None:
-        """Tokens that one more call of a model may have in all; None: no bound on them."""
+        """Tokens that one more call may have in all; None: no limit."""
         free: list[float] = []
         used = self.spent + self.reserved
         if self.bounds.tokens is not None:
@@ -182,17 +192,17 @@ class Budget:
         return max(0, int(min(free))) if free else None
 
     def estimate_within(self, model: str, tokens: int) -> int:
-        """The estimate that a prompt may have so that it surely has at most so many tokens."""
+        """The largest estimate of a prompt that surely stays within ``tokens``."""
         return int(max(0, tokens - FRAME_TOKENS) / self._factor(model, tokens))
 
     def _dearest(self, model: str) -> float:
         return max(self.price(model, 1, 0) or 0.0, self.price(model, 0, 1) or 0.0)
 
     def _factor(self, model: str, estimated: int) -> float:
-        """Tokens that a prompt can have for each that was estimated."""
-        known = self._costliest.get(model)
-        if known is not None:
-            return min(WORST, max(LEAST, MARGIN * known))
+        """The most tokens that a prompt can have per estimated token."""
+        costliest = self._costliest.get(model)
+        if costliest is not None:
+            return min(WORST, max(LEAST, MARGIN * costliest))
         bound = self.bounds.tokens
         small = bound is not None and WORST * estimated > SMALL * bound
         return LIKELY_WORST if small else WORST

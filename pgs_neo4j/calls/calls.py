@@ -1,4 +1,4 @@
-"""All model calls of a run: within the budget, in their turn, and accounted for."""
+"""Makes a run's model calls within its budget, and counts them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
 
-ENDING_SHARE = 0.2  # of the time of a whole run, kept for what comes after the sweeps
+ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
 LONGEST_ENDING_S = 180.0
 
 Hear = Callable[[str], None]
@@ -39,7 +39,10 @@ _OWN: WeakKeyDictionary[LLM, Pace] = WeakKeyDictionary()
 
 @dataclass(slots=True)
 class Calls:
-    """What a run has paid for, and the rules by which it pays. Times are of the loop's clock."""
+    """The model calls of a run, with their limits and their usage.
+
+    Times are those of the event loop's clock, in seconds. ``ends_at`` is when sweeping ends.
+    """
 
     scheduler: Scheduler
     budget: Budget
@@ -51,10 +54,10 @@ class Calls:
 
     @classmethod
     def of(cls, config: PGSConfig, models: Mapping[str, ModelEntry]) -> Calls:
-        """As configured; the time of the run begins now."""
+        """Calls as configured; the time of the run begins now."""
         now = asyncio.get_running_loop().time()
         time_s = config.run_timeout_s
-        kept_s = min(LONGEST_ENDING_S, ENDING_SHARE * time_s) if time_s else 0.0
+        ending_s = min(LONGEST_ENDING_S, ENDING_SHARE * time_s) if time_s else 0.0
         return cls(
             scheduler=Scheduler(
                 limit=ConcurrencyLimit(config.max_concurrent_sweeps, config.max_concurrent_calls),
@@ -66,7 +69,7 @@ class Calls:
                 SpendingLimits(config.max_calls, config.max_tokens, config.max_cost), models
             ),
             tokens_per_minute=config.tokens_per_minute,
-            ends_at=now + time_s - kept_s if time_s else None,
+            ends_at=now + time_s - ending_s if time_s else None,
         )
 
     async def complete(
@@ -80,11 +83,12 @@ class Calls:
         last: bool = False,
         then: Callable[[Completion], Awaitable[None]] | None = None,
     ) -> Completion:
-        """A whole reply of at most ``room`` tokens, which ``then`` takes in the same turn.
+        """A whole reply of at most ``room`` tokens.
 
-        Of the calls that wait the longest goes first, or the one of the highest ``priority``.
-        What comes ``last`` may use the time that is held back for the end, and what the budget
-        does not hold back for the synthesis. Raises ModelError, BudgetError, DeadlineError.
+        ``then`` takes the reply before the next call gets the turn. Of the calls that wait, the
+        longest goes first, or the one of the highest ``priority``. A call that comes ``last`` may
+        use the time reserved for the end, and everything in the budget that is not reserved for the
+        synthesis. Raises ModelError, BudgetError, DeadlineError.
         """
         estimated = estimated_tokens(prompt)
         purpose: Purpose = "rest" if last else "sweep"
@@ -109,14 +113,15 @@ class Calls:
     async def stream(
         self, llm: LLM, prompt: Prompt, hear: Hear, *, room: int, effort: Effort | None
     ) -> Completion:
-        """A whole reply, heard piece by piece, of what was held back. Raises as ``complete``.
+        """A whole reply, passed to ``hear`` in pieces, paid from the reserve.
 
-        Tried again only before the first piece; each try is set aside and counted by itself.
+        It is tried again only before the first piece; each try is reserved and counted by itself.
+        Raises the errors of ``complete``.
         """
         estimated = estimated_tokens(prompt)
-        async with AsyncExitStack() as kept:
+        async with AsyncExitStack() as streaming:
 
-            async def first() -> tuple[str | Completion | None, Pieces, _Paid]:
+            async def first() -> tuple[str | Completion | None, Pieces, _CallCost]:
                 async with AsyncExitStack() as opened:
                     paid = await opened.enter_async_context(
                         self._reserved(llm, estimated, room, "synthesis")
@@ -125,7 +130,7 @@ class Calls:
                         aclosing(llm.stream(prompt, max_tokens=room, effort=effort))
                     )
                     piece = await anext(pieces, None)
-                    kept.push_async_exit(opened.pop_all())
+                    streaming.push_async_exit(opened.pop_all())
                     return piece, pieces, paid
 
             piece, pieces, paid = await self.scheduler.call(
@@ -141,7 +146,7 @@ class Calls:
             return reply
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
-        """Input tokens that a prompt may have: ``most``, and what the model's context leaves."""
+        """The most input tokens of a prompt: ``most``, within the model's context."""
         entry = self.budget.models.get(llm.name)
         if entry is None or entry.context is None:
             return most
@@ -149,12 +154,12 @@ class Calls:
         return fits if most is None else min(most, fits)
 
     def count_cached(self, reply: Completion) -> None:
-        """Count a reply that was there already."""
+        """Count a reply that came from the cache."""
         self.usage += reply.usage
 
     @property
     def bounded(self) -> bool:
-        """Whether the budget has bounds, so that what matters most has to come first."""
+        """Whether the budget has limits, so that order matters."""
         return self.budget.bounds.any
 
     def sweeping_stop(self) -> Stop | None:
@@ -183,10 +188,10 @@ class Calls:
         raise ModelOutputError(f"the model {llm.name} ended its reply without saying so")
 
     async def _reserve(self, llm: LLM, estimated: int, room: int, purpose: Purpose) -> Amount:
-        """Set aside what a call can cost at most.
+        """Reserve the most that a call can cost.
 
-        The first one of a model goes alone, since it tells what a prompt really has; and what
-        calls in flight do not use in the end may still cover another.
+        The first call of a model runs alone, since its reply shows the true size of prompts. A call
+        that does not fit waits for calls in flight: they may use less than was reserved.
         """
         while True:
             if self.budget.knows(llm.name) or self.budget.idle:
@@ -206,10 +211,10 @@ class Calls:
     @asynccontextmanager
     async def _reserved(
         self, llm: LLM, estimated: int, room: int, purpose: Purpose
-    ) -> AsyncIterator[_Paid]:
-        """Sets aside what a call can cost at most, and counts what it did cost."""
+    ) -> AsyncIterator[_CallCost]:
+        """Reserve the most that a call can cost, then count its cost."""
         amount = await self._reserve(llm, estimated, room, purpose)
-        paid = _Paid()
+        paid = _CallCost()
         try:
             yield paid
         except BaseException as error:
@@ -224,7 +229,7 @@ class Calls:
             self._settled.clear()
 
     def _count(self, llm: LLM, estimated: int, amount: Amount, usage: Usage | None) -> None:
-        """What a call was charged for; where nobody knows, the budget expects the worst."""
+        """Count the usage of a call, at its worst where unknown."""
         free = is_free(llm)
         if usage is None:
             self.usage += Usage(calls=1, input_tokens=estimated, estimated=True)
@@ -245,8 +250,8 @@ class Calls:
 
 
 @dataclass(slots=True)
-class _Paid:
-    """What a call has cost; None when nobody knows."""
+class _CallCost:
+    """The usage of a call; None where it is unknown."""
 
     usage: Usage | None = None
 
@@ -257,7 +262,7 @@ def estimated_tokens(prompt: Prompt) -> int:
 
 
 def _cost(error: BaseException) -> Usage | None:
-    """What a call that failed has cost; None when it may have been answered and charged for."""
+    """The usage of a failed call; None where it is unknown."""
     if isinstance(error, ModelRateLimitError | ModelAuthError | PromptTooLongError):
         return error.usage or Usage()
     return error.usage if isinstance(error, ModelError) else None

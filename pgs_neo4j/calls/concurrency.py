@@ -1,11 +1,11 @@
-"""How many model calls may be in flight: more while all is well, half when refused."""
+"""Limits calls in flight: more while they succeed, half when refused."""
 
 from __future__ import annotations
 
 import math
 
 # Calls that take this much longer than the first ones, for their length, mean that the endpoint
-# queues them: one more would only wait there. Twice as long, and one less is as fast.
+# queues them: one more would only wait there. At twice as long, one less is as fast.
 QUEUEING = 1.5
 OVERLOADED = 2.0
 
@@ -13,9 +13,8 @@ OVERLOADED = 2.0
 class ConcurrencyLimit:
     """Additive increase, multiplicative decrease (Chiu and Jain 1989), with a quick start.
 
-    Begins at ``start`` and never exceeds ``ceiling``, not even in the beginning. Until the
-    first refusal every call that ends well raises it by one, which doubles it each round;
-    after that by one a round.
+    Begins at ``start`` and never exceeds ``ceiling``. Until the first refusal every call that
+    succeeds raises it by one, which doubles it each round; after that it grows by one a round.
     """
 
     def __init__(self, start: int, ceiling: int) -> None:
@@ -29,11 +28,14 @@ class ConcurrencyLimit:
 
     @property
     def calls(self) -> int:
-        """Calls that may be in flight now, 1 at least."""
+        """Calls that may be in flight now, at least 1."""
         return max(1, int(self._value))
 
     def ended_well(self, *, seconds: float, length: float, full: bool) -> None:
-        """A call of a predicted ``length`` came back; ``full``: the limit kept others waiting."""
+        """Note that a call of a predicted ``length`` came back.
+
+        ``full``: the limit kept other calls waiting.
+        """
         rate = seconds / max(length, 1.0)
         if len(self._first) < self._start:
             self._first.append(rate)
@@ -44,16 +46,16 @@ class ConcurrencyLimit:
             self._recent += (rate - self._recent) / self._start
         slower = self._recent / usual if usual > 0 else 1.0
         if slower > OVERLOADED:
-            # Down to where it began; what refusals have brought below that, stays there.
+            # Down to where it began, but not up from where refusals have brought it.
             self._value = max(min(self._start, self._value), self._value - 1)
         elif full and slower <= QUEUEING:
             step = 1 / self._value if self._refused else 1.0
             self._value = min(float(self._ceiling), self._value + step)
 
     def refused(self, began: float, now: float) -> None:
-        """A call sent at ``began`` was refused for its rate.
+        """Note that a call sent at ``began`` was refused for its rate.
 
-        Those sent before the last halving tell nothing new.
+        Calls sent before the last halving do not count again.
         """
         if began < self._halved_at:
             return

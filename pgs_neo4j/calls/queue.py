@@ -1,8 +1,8 @@
-"""Runs model calls: the longest predicted first, as many at once as the endpoint bears.
+"""Schedules model calls, as many at once as the endpoint bears.
 
-Pure but for the clock of the event loop; what a call does is the caller's. A model tries once,
-and this is the layer that tries again. ``length`` is any measure of how long a call is likely to
-take that is the same for all, such as its tokens.
+The longest go first. Pure but for the event loop's clock; the caller decides what a call does. A
+model tries once, and this layer tries again. ``length`` is any measure of how long a call is likely
+to take, such as its tokens; it must be the same measure for all calls.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import itertools
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import TypeVar
 
@@ -33,11 +34,12 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Scheduler:
-    """All model calls of a run. ``timeout_s`` bounds one call with its tries, from its turn on;
+    """Schedules all model calls of a run.
 
-    waiting for what the endpoint or a budget lets through does not count. ``deadline`` (the
-    loop's time) bounds all of them. With ``hedge`` a straggler is asked for a second
-    time in a slot that would stay idle, and the first reply counts.
+    ``timeout_s`` limits one call with its tries, from its turn on; waiting for the rate of an
+    endpoint or for a budget does not count. ``deadline`` (the loop's time) limits all calls. With
+    ``hedge`` an overdue call is sent a second time while a slot is idle, and the first reply
+    counts.
     """
 
     limit: ConcurrencyLimit
@@ -63,32 +65,22 @@ class Scheduler:
         alone: bool = False,
         then: Callable[[T], Awaitable[None]] | None = None,
     ) -> T:
-        """What ``work`` returns, in its turn, tried again while that may help.
+        """Run ``work`` in its turn, and try again while that may help.
 
-        ``then`` takes the result before another call gets the turn, so that no more calls are
-        at stake than may be in flight. ``tokens`` is what the endpoint will count for it,
-        ``priority`` decides instead of ``length`` who goes first, ``until`` is an earlier
-        deadline, and what has to be ``alone`` is never hedged. Raises what ``work`` raises
-        last, ModelTimeoutError after ``timeout_s``, DeadlineError at the deadline.
+        ``then`` takes the result before another call gets the turn, so that no more calls are at
+        stake than may be in flight. ``tokens`` is what the endpoint will count for the call.
+        ``priority`` decides who goes first instead of ``length``, and ``until`` is an earlier
+        deadline. A call that must be ``alone`` is never hedged. Raises the last error of ``work``,
+        ModelTimeoutError after ``timeout_s``, DeadlineError at the deadline.
         """
         turn = _Turn(self, length if priority is None else priority)
         deadline = self.deadline if until is None else until
         try:
             async with asyncio.timeout_at(deadline):
                 await turn.begin()
-                now = asyncio.get_running_loop().time()
-
-                async def tried() -> T:
-                    await turn.begin()
-                    try:
-                        return await self._tried(work, pace, length, tokens, alone)
-                    except BaseException:
-                        turn.end()
-                        raise
-
                 result = await with_retries(
-                    tried,
-                    deadline=now + self.timeout_s,
+                    partial(self._try_in_turn, turn, work, pace, length, tokens, alone),
+                    deadline=_now() + self.timeout_s,
                     timeout_error=_timed_out(who, self.timeout_s),
                 )
             if then is not None:
@@ -100,11 +92,28 @@ class Scheduler:
             turn.end()
 
     async def wait_until_hungry(self) -> None:
-        """Return as soon as fewer calls wait for their turn than may be in flight."""
+        """Wait until fewer calls are queued than may be in flight."""
         while len(self._waiting) >= self.limit.calls:
             noticed = asyncio.get_running_loop().create_future()
             self._hungry.append(noticed)
             await noticed
+
+    async def _try_in_turn(
+        self,
+        turn: _Turn,
+        work: Callable[[], Awaitable[T]],
+        pace: Pace,
+        length: float,
+        tokens: int,
+        alone: bool,
+    ) -> T:
+        """One try, which gives the turn back when it fails."""
+        await turn.begin()
+        try:
+            return await self._tried(work, pace, length, tokens, alone)
+        except BaseException:
+            turn.end()
+            raise
 
     async def _tried(
         self,
@@ -141,9 +150,9 @@ class Scheduler:
         return result
 
     async def _hedged(self, once: Callable[[], Awaitable[T]], length: float) -> T:
-        """The first reply to a call, which is asked for a second time when it is overdue; a
+        """The first reply to a call that is sent twice when overdue.
 
-        second one that fails is left at that.
+        A second try that fails is not repeated.
         """
         began = _now()
         tasks = [asyncio.ensure_future(once())]
@@ -168,7 +177,10 @@ class Scheduler:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _due(self, began: float, length: float) -> float:
-        """When a call of such a length should long have ended; never, before that is known."""
+        """When a call of this length is overdue.
+
+        While that is unknown, it is always a moment later.
+        """
         if len(self._rates) < KNOWN:
             return _now() + GLANCE_S
         return began + OVERDUE * median(self._rates) * max(length, 1.0)
@@ -177,7 +189,7 @@ class Scheduler:
         return len(self._rates) >= KNOWN and not self._waiting and self.in_flight < self.limit.calls
 
     async def turn(self, priority: float) -> None:
-        """Wait for a slot; the highest priority goes first, of equal ones the earliest."""
+        """Wait for a slot; the highest priority goes first, then the earliest."""
         granted = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (-priority, next(self._order), granted))
         self._dispatch()
@@ -206,7 +218,7 @@ class Scheduler:
 
 
 class _Turn:
-    """A slot that one call holds while it tries, and not while it waits to try again."""
+    """A slot that a call holds during its tries, not between them."""
 
     def __init__(self, scheduler: Scheduler, priority: float) -> None:
         self._scheduler, self._priority, self._held = scheduler, priority, False
@@ -223,10 +235,10 @@ class _Turn:
 
 
 def deadline_passed() -> DeadlineError:
-    """The time of the whole run is over."""
+    """The error that the time of the whole run is over."""
     return DeadlineError(
-        "the time that this run may take (run_timeout_s) is over; what was read is kept, and "
-        "'pgs resume' goes on"
+        "the time that this run may take (run_timeout_s) is over; what was read is stored, and "
+        "'pgs resume' continues the run"
     )
 
 

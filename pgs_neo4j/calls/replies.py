@@ -1,7 +1,7 @@
-"""Replies that were paid for, kept in the database: a crash or a repeated question pays once.
+"""Caches model replies in the database, so that they are paid once.
 
-A reply is found again by what decided it: the model and its parameters, and what the prompt
-says. Only replies that were accepted are kept, never failures.
+The key of a reply is made of everything that decides it: the model with its parameters, and the
+prompt. Only accepted replies are cached, never failures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ class Kept:
 
 @dataclass(slots=True)
 class Replies:
-    """The replies a run may use: all there are, or with ``shared`` false only its own."""
+    """The cached replies that a run may use.
+
+    ``shared`` false: only its own. ``used`` are the keys that it has used so far.
+    """
 
     db: Database
     run: str
@@ -38,31 +41,31 @@ class Replies:
     used: set[str] = field(default_factory=set)
 
     def key(self, llm: LLM, prompt: Prompt, room: int, effort: Effort | None) -> str | None:
-        """The key of a reply; None when the model is free, so that nothing is gained."""
+        """The key of a reply; None for a free model, never cached."""
         if is_free(llm):
             return None
-        said = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
-        digest = _digest(*said, prompt.content or prompt.user)
+        parts = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
+        digest = _digest(*parts, prompt.content or prompt.user)
         # Outside the cache a reply belongs to its run, which may be resumed.
         return digest if self.shared else f"{self.run}:{digest}"
 
     async def find(self, keys: Iterable[str | None]) -> dict[str, Completion]:
-        """The replies there are, by key; nothing was paid for them now."""
+        """The cached replies, by key; they cost nothing now."""
         wanted = [key for key in keys if key is not None]
         if not wanted:
             return {}
         rows = await self.db.read(queries.get("calls/read_replies"), keys=wanted)
-        found = {row["key"]: _completion(row) for row in rows}
-        self.used |= found.keys()
-        return found
+        replies = {row["key"]: _completion(row) for row in rows}
+        self.used |= replies.keys()
+        return replies
 
     async def keep(self, rows: Sequence[Row]) -> None:
-        """Store replies, as ``row`` makes them."""
+        """Store replies in the form that ``row`` returns."""
         if rows:
             await self.db.write(queries.get("calls/write_replies"), replies=list(rows))
 
     def row(self, key: str, reply: Completion) -> Row:
-        """A reply as it is stored."""
+        """A reply in the form in which it is stored."""
         self.used.add(key)
         return {
             "key": key,
@@ -76,9 +79,10 @@ class Replies:
         }
 
     async def tidy(self, cache_mb: float, *, done: bool) -> None:
-        """Remember what was used, and keep within the bound, those used longest ago go first.
+        """Note which replies were used, and trim the cache to ``cache_mb``.
 
-        Once a run is ``done`` what it kept for itself goes, too.
+        The replies that were used longest ago go first. Once a run is ``done``, those it stored for
+        itself go as well.
         """
         if self.used or done:
             await self.db.write(
@@ -90,18 +94,18 @@ class Replies:
 
 
 async def trim(db: Database, cache_mb: float) -> None:
-    """Delete the replies used longest ago until all that stay fit."""
+    """Delete the replies used longest ago until the rest fit."""
     await db.write(queries.get("calls/trim_replies"), size=int(cache_mb * MEGABYTE))
 
 
 async def kept(db: Database) -> Kept:
-    """How much is kept."""
+    """How much the cache holds."""
     row = (await db.read(queries.get("calls/count_replies")))[0]
     return Kept(row["replies"], row["size"])
 
 
 async def clear(db: Database) -> Kept:
-    """Delete all replies but those of runs that may go on; tells how many went."""
+    """Delete all replies except those of unfinished runs; returns how many."""
     before = await kept(db)
     await db.batch(queries.get("calls/delete_replies"))
     after = await kept(db)
@@ -113,10 +117,10 @@ def _completion(row: dict[str, Any]) -> Completion:
 
 
 def _digest(*texts: str) -> str:
-    """One digest of several texts; each with its length, so that none runs into the next."""
+    """One digest of several texts, told apart by their lengths."""
     digest = sha256()
     for text in texts:
-        said = text.encode("utf-8", "surrogatepass")
-        digest.update(len(said).to_bytes(8))
-        digest.update(said)
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8))
+        digest.update(data)
     return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""Groups the absences of all reports, and checks each one against the graph.
+"""Groups the absences of all reports, and checks them in the graph.
 
-Pure: ``lookups`` searches the graph while sweeps are running, and ``text.gist`` tells how two
-texts are compared.
+Pure: ``lookups`` searches the graph while sweeps are running, and ``text.gist`` tells how two texts
+are compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ MOST_SIGHTINGS = 5
 
 @dataclass(frozen=True, slots=True)
 class AbsenceGroup:
-    """Absences that say the same, by partition; the first one speaks for all."""
+    """Absences that say the same, by partition.
+
+    The first one speaks for all.
+    """
 
     reported: tuple[Stated, ...]
 
@@ -37,12 +40,12 @@ class AbsenceGroup:
 
     @property
     def partitions(self) -> int:
-        """How many partitions miss it."""
+        """How many partitions report it."""
         return len({stated.partition for stated in self.reported})
 
 
 def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
-    """The absences of all reports, those missed by most partitions first.
+    """The absences of all reports; those of most partitions come first.
 
     Ties are in the order of partition and place; the order of ``sweeps`` does not matter.
     """
@@ -65,12 +68,12 @@ def check_absences(
     hits: Mapping[SearchTerms, SearchResult],
     read: Mapping[int, frozenset[int]],
 ) -> tuple[CheckedAbsence, ...]:
-    """Check each group by where the graph holds its words, in the order of ``groups``.
+    """Check each group by where the graph holds its words.
 
-    ``read`` are the ranks read of each partition. An absence is contradicted when a node that was
-    read holds its words, even if the node's own partition reports it. Where more nodes might hold
-    the words than could be searched, a sighting still counts, and without one the absence stays
-    unchecked.
+    The results are in the order of ``groups``. ``read`` are the ranks read of each partition. An
+    absence is contradicted when a node that was read holds its words, even if the node's own
+    partition reports it. Where more nodes might hold the words than could be searched, a sighting
+    still counts, and without one the absence stays unchecked.
     """
     return tuple(_check_group(group, hits, read) for group in groups)
 

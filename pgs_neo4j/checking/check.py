@@ -1,4 +1,7 @@
-"""Compares all reports and the graph, and words the result for the synthesis."""
+"""Compares all reports with each other and with the graph.
+
+The result is worded for the synthesis.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOrder:
-    """The reports to compare. ``read`` are the ranks read of each partition, by its id."""
+    """The reports to compare.
+
+    ``read`` are the ranks that the session has read of each partition, by its id.
+    """
 
     mapping: GraphMapping
     generation: str
@@ -51,7 +57,10 @@ class CheckOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTools:
-    """The connections that a check needs; ``lookups`` has searched while sweeps were running."""
+    """The connections of a check.
+
+    ``lookups`` has searched for absences while sweeps were running.
+    """
 
     db: Database
     lookups: Lookups
@@ -65,7 +74,10 @@ def open_lookups(
     embedder: Embedder | None,
     warn: Callable[[str], None],
 ) -> Lookups:
-    """Lookups of absences during sweeps; partitions with ids in ``first`` are searched first."""
+    """Lookups of absences in the graph while sweeps are running.
+
+    Partitions with ids in ``first`` are searched first.
+    """
     ground = Ground(
         db=db,
         mapping=mapping,
@@ -95,7 +107,7 @@ async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:
 
 
 def word_checks(crosscheck: Crosscheck) -> str:
-    """The checks as the synthesis is shown them; empty when there are none."""
+    """The checks as the synthesis is shown them; may be empty."""
     flags = sorted(crosscheck.flags, key=lambda flag: (flag.absent is None, not flag.answers))
     absences = crosscheck.absences[:TOLD_ABSENCES]
     convergences = crosscheck.convergences[:TOLD_CONVERGENCES]

@@ -1,4 +1,7 @@
-"""Where findings of different partitions meet: in what they say, or in what they cite."""
+"""Finds findings of different partitions that meet.
+
+They meet in what they say, or in what they cite.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pgs_neo4j.model import Citation, Convergence, Finding, Stated, Sweep
 from pgs_neo4j.text.gist import Rarity, gist
 from pgs_neo4j.text.grouping import grouped
 
-MOST = 50  # convergences told; beyond, nobody reads them, the synthesis neither
+MOST = 50  # convergences; neither people nor the synthesis would read more
 MOST_FINDINGS = 8  # of one convergence, from different partitions first
 Place = tuple[int, int]
 """A node: its partition's id, and its rank there."""
@@ -19,7 +22,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A finding, and the valid citations in it by the node they stand for."""
+    """A finding, and its valid citations by the nodes they cite."""
 
     stated: Stated
     cited: dict[Place, Citation] = field(compare=False)
@@ -33,12 +36,12 @@ def cited_places(sweeps: Sequence[Sweep]) -> tuple[Place, ...]:
 def find_convergences(
     sweeps: Sequence[Sweep], links: Iterable[tuple[Place, Place]]
 ) -> tuple[Convergence, ...]:
-    """Findings that meet, those of most partitions first, at most ``MOST``.
+    """Findings that meet, at most ``MOST``; the broadest come first.
 
     ``links`` are pairs of cited nodes that a relationship connects. Findings that say nearly the
-    same are one convergence. Those connected by what they cite are told around the finding that
-    meets most partitions, then around the one that meets most of the rest, so that each pair
-    is told once; a pair that says the same is not told again.
+    same are one convergence. Findings that are connected by what they cite are grouped around the
+    one that meets most partitions, then around the one that meets most of the rest. So each pair
+    appears once, and a pair that says the same does not appear again.
     """
     claims = _claims(sweeps)
     groups = _saying_the_same(claims)
@@ -52,21 +55,21 @@ def _claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
     reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
     return [
         _Claim(Stated(report.partition, place, finding.text, run), _cited(finding))
-        for run, report in sorted(reports, key=lambda each: each[1].partition)
+        for run, report in sorted(reports, key=lambda pair: pair[1].partition)
         for place, finding in enumerate(report.findings)
     ]
 
 
 def _cited(finding: Finding) -> dict[Place, Citation]:
-    found: dict[Place, Citation] = {}
+    by_place: dict[Place, Citation] = {}
     for citation in finding.citations:
         if citation.valid and citation.rank is not None:
-            found.setdefault((citation.partition, citation.rank), citation)
-    return found
+            by_place.setdefault((citation.partition, citation.rank), citation)
+    return by_place
 
 
 def _saying_the_same(claims: Sequence[_Claim]) -> list[list[int]]:
-    """Places of findings that say the same, in at least two partitions."""
+    """Indices of findings of different partitions that say the same."""
     gists = [gist(claim.stated.text) for claim in claims]
     groups = grouped(gists, Rarity.of(gists))
     return [group for group in groups if len({claims[i].stated.partition for i in group}) > 1]
@@ -80,7 +83,10 @@ def _by_words(claims: Sequence[_Claim], group: Sequence[int]) -> Convergence:
 def _bonds(
     claims: Sequence[_Claim], links: Iterable[tuple[Place, Place]], groups: Sequence[Sequence[int]]
 ) -> dict[tuple[int, int], set[Place]]:
-    """Pairs of findings of different partitions and groups, and the nodes that connect them."""
+    """Pairs of findings, by index, and the nodes that connect them.
+
+    The two are of different partitions and different groups.
+    """
     citing: dict[Place, list[int]] = defaultdict(list)
     for i, claim in enumerate(claims):
         for place in claim.cited:
@@ -98,26 +104,29 @@ def _bonds(
 def _by_links(
     claims: Sequence[_Claim], bonds: Mapping[tuple[int, int], set[Place]]
 ) -> Iterator[Convergence]:
-    """At most ``MOST`` findings with those that they meet, none of whose bonds is told before."""
+    """Findings with those that they meet, at most ``MOST``.
+
+    No bond appears twice.
+    """
     beside: dict[int, set[int]] = defaultdict(set)
     for one, other in bonds:
         beside[one].add(other)
         beside[other].add(one)
     queue = [(-_partitions(claims, met), i) for i, met in beside.items()]
     heapify(queue)
-    told = 0
-    while queue and told < MOST:
+    count = 0
+    while queue and count < MOST:
         breadth, center = heappop(queue)
         now = -_partitions(claims, beside[center])
         if now != breadth:
-            # Some of what it meets was told meanwhile, and another one may be broader now.
+            # Some of its bonds are used up by now, so another finding may be broader.
             heappush(queue, (now, center))
         elif now:
             around = sorted(beside.pop(center))
             for other in around:
                 beside[other].discard(center)
             yield _around(claims, bonds, center, around)
-            told += 1
+            count += 1
 
 
 def _around(
@@ -129,13 +138,13 @@ def _around(
     chosen = _spread(claims, around, MOST_FINDINGS - 1)
     pairs = [(min(i, center), max(i, center)) for i in chosen]
     nodes = dict.fromkeys(node for pair in pairs for node in sorted(bonds[pair]))
-    known: dict[Place, Citation] = {}
+    citations: dict[Place, Citation] = {}
     for i in (center, *chosen):
-        known |= claims[i].cited
+        citations |= claims[i].cited
     return Convergence(
         kind="neighbors",
         findings=tuple(claims[i].stated for i in (center, *chosen)),
-        citations=tuple(known[node] for node in nodes),
+        citations=tuple(citations[node] for node in nodes),
     )
 
 
@@ -144,7 +153,7 @@ def _partitions(claims: Sequence[_Claim], places: Iterable[int]) -> int:
 
 
 def _spread(claims: Sequence[_Claim], places: Sequence[int], most: int) -> list[int]:
-    """At most so many findings in their order, one of each partition before a second."""
+    """At most ``most`` findings in order, from as many partitions as possible."""
     seen: Counter[int] = Counter()
     turns: list[tuple[int, int]] = []
     for i in sorted(places):

@@ -24,7 +24,10 @@ class _Bullet:
 
 @dataclass(frozen=True, slots=True)
 class _Bullets:
-    """The findings and absences of all reports by partition id, and how rare their words are."""
+    """All findings and absences by partition id.
+
+    ``rarity`` tells how rare their words are.
+    """
 
     findings: Mapping[int, Sequence[_Bullet]]
     absences: Mapping[int, Sequence[_Bullet]]
@@ -32,7 +35,7 @@ class _Bullets:
 
 
 def chase_flags(sweeps: Sequence[Sweep]) -> tuple[ChasedFlag, ...]:
-    """Every flag beside what the reports on its target say, by partition and place."""
+    """Every flag, by partition and place, beside its target's reports."""
     reports = sorted_reports(sweeps)
     bullets = _collect_bullets(reports)
     swept = {report.partition for _, report in reports}
@@ -88,7 +91,7 @@ def _chase_flag(
 
 
 def _closest(flag: Flag, bullets: Sequence[_Bullet], rarity: Rarity) -> tuple[Stated, ...]:
-    """Bullets that speak of the same as a flag; those that share most of its words first."""
+    """Bullets on the same subject as a flag, the closest first."""
     about = named(flag.text)
     same = [bullet for bullet in bullets if rarity.near(about, bullet.gist) >= SPEAKS - ROUNDING]
     # Not by nearness, which a short bullet reaches with few words.

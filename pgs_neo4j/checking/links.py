@@ -1,4 +1,4 @@
-"""Which cited nodes of different partitions a relationship connects."""
+"""Finds relationships between cited nodes of different partitions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MOST_DEGREE = 10_000  # relationships of a node up to which they are followed fr
 async def read_links(
     db: Database, generation: str, mapping: GraphMapping, cited: Iterable[Place]
 ) -> list[tuple[Place, Place]]:
-    """Pairs of ``cited`` nodes that are connected, each once, in order, at most ``MOST_LINKS``.
+    """Connected pairs of ``cited`` nodes, each once, in order.
 
-    The node of the lower partition comes first; directions do not matter, and only the
-    mapping's relationship types count. A pair of nodes that both have more than
+    There are at most ``MOST_LINKS``. The node of the lower partition comes first; directions do not
+    matter, and only the mapping's relationship types count. A pair whose nodes both have more than
     ``MOST_DEGREE`` relationships is not found. Raises DatabaseError.
     """
     ranks: dict[int, set[int]] = defaultdict(set)

@@ -15,14 +15,14 @@ from pgs_neo4j.text.matching import SearchResult, SearchTerms
 BATCH = 64  # absences looked for at once: a second or so for a graph of 12,000 nodes
 
 Look = Callable[[Iterable[SearchTerms]], Awaitable[Mapping[SearchTerms, SearchResult]]]
-"""``search.lookup.look_up`` on one ground."""
+"""``retrieval.lookup.look_up`` on one ground."""
 
 
 class Lookups:
-    """One background task at most, which takes what is waiting in batches, one at a time.
+    """Searches for absences in one background task, batch by batch.
 
-    Used as ``async with Lookups(partial(look_up, ground), work.warn) as lookups``; leaving it
-    ends the task. What could not be looked up is not in the hits, so it stays unchecked.
+    Used as ``async with Lookups(partial(look_up, ground), log.warn) as lookups``; leaving it ends
+    the task. Absences that could not be searched have no result, so they stay unchecked.
     """
 
     def __init__(self, look: Look, warn: Callable[[str], None]) -> None:
@@ -46,9 +46,9 @@ class Lookups:
         await self.close()
 
     def begin(self, report: Report) -> None:
-        """Look a report's absences up in the background; returns at once.
+        """Queue a report's absences for the background task; returns at once.
 
-        Those that were asked for before, or have no words to look for, are left out.
+        Absences that were queued before, or have no words to search for, are left out.
         """
         for absence in report.absences:
             asked = search_terms(absence.text)
@@ -59,23 +59,23 @@ class Lookups:
             self._task = asyncio.create_task(self._work(), name="lookups")
 
     async def finish(self, timeout_s: float) -> dict[SearchTerms, SearchResult]:
-        """What was found, after waiting ``timeout_s`` at most; the rest is given up then."""
+        """The results after at most ``timeout_s``; the rest is abandoned."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=timeout_s)
             if self._failed():
-                self._task.result()  # a fault of ours is not kept quiet
+                self._task.result()  # a defect of the package is raised
         await self.close()
         return dict(self._found)
 
     async def close(self) -> None:
-        """End the background task, if there is one, and wait until it has ended."""
+        """Cancel the background task, if any, and wait for its end."""
         self._waiting.clear()
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.wait({task})
             if not task.cancelled():
-                task.exception()  # seen: it would be told at the end of the process otherwise
+                task.exception()  # retrieved: asyncio would warn of it otherwise
 
     def _running(self) -> bool:
         return self._task is not None and not self._task.done()

@@ -8,9 +8,10 @@ from pgs_neo4j.model import Report, Sweep
 
 
 def sorted_reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
-    """The id of its earlier run (empty for this one) and each report, by partition.
+    """All reports by partition, each with the id of its run.
 
-    Several reports on one partition stay in the order of ``sweeps``.
+    The id is empty for the run at hand. Several reports on one partition stay in the order of
+    ``sweeps``.
     """
     reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
     return sorted(reports, key=lambda pair: pair[1].partition)

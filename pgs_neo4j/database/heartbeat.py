@@ -20,8 +20,8 @@ A PGSError that it raises ends the work.
 async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIterator[None]:
     """Call ``beat`` while the body runs, first after ``first_s`` seconds.
 
-    When it raises a PGSError, the body is canceled and that error is raised. The body's own
-    errors and a cancellation from outside come out as they are. At the end, a beat under way has
+    When it raises a PGSError, the body is canceled and that error is raised. The body's own errors
+    and a cancellation from outside come out as they are. At the end, a beat under way has
     ``close_s`` seconds to finish.
     """
     ended = asyncio.Event()

@@ -77,10 +77,10 @@ async def hold_lease(
     """Hold and renew the lease of a graph while the body runs.
 
     Waits up to ``wait_s`` for another holder, after telling ``on_wait`` once who that is; then
-    raises BusyError. When the lease is lost the body is canceled and LeaseLostError is raised, or
-    DatabaseUnavailableError where it could not be renewed. The body's own errors and a
-    cancellation from outside come out as they are. Needs the schema in place. Raises
-    DatabaseError when there is no graph of that name.
+    raises BusyError. The lease is renewed in time and released at the end. When it is lost, the
+    body is canceled and LeaseLostError is raised, or DatabaseUnavailableError where it could not be
+    renewed. The body's own errors and a cancellation from outside come out as they are. Needs the
+    schema in place. Raises DatabaseError when there is no graph of that name.
     """
     lease = await _acquire(db, graph, str(Holder.unique()), seconds, wait_s, on_wait)
     renewal = _Renewal(db, lease, seconds, renewed_at=monotonic())

@@ -1,1 +1,1 @@
-"""The method: partition, enrich, route, read, sweep, synthesize, and the sessions that count."""
+"""The method, from the order of a run to its recorded answer."""

@@ -1,4 +1,4 @@
-"""Recognizes a request that was made before: by an idempotency key, or to resume its run."""
+"""Recognizes requests that were made before, and restores their orders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pgs_neo4j.runs.runs import StoredRun
 
 
 def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
-    """What makes a request this one: the question, the models, and the knobs that shape it."""
+    """What tells a request from others: question, models, shaping knobs."""
     return {
         "question": order.question,
         "mode": order.mode,
@@ -25,7 +25,7 @@ def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
 
 
 async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
-    """Answer a request; under an idempotency key, give the first answer to it again.
+    """Answer a request, or repeat the answer under its idempotency key.
 
     A run under the key without an answer yet is resumed. Raises IdempotencyError when the key
     belongs to another request, BusyError while that run is still running, and the errors of
@@ -64,15 +64,15 @@ def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -
         mode=properties["mode"],
         session=stored.session,
         full_sweep=bool(stored.request.get("full_sweep")),
-        known=properties.get("known"),
+        search_answer=properties.get("known"),
         request=stored.request,
     )
 
 
 def check_resumable(stored: StoredRun) -> None:
-    """Raise UsageError when an older release stored too little of a run to resume it."""
+    """Raise UsageError unless enough of a run is stored to resume it."""
     if not stored.request or not stored.properties.get("config"):
         raise UsageError(
-            f"run {stored.id} was made by an older release and cannot go on; ask again in mode "
-            "'continue'"
+            f"run {stored.id} was made by an older release and cannot be resumed; ask again in "
+            "mode 'continue'"
         )

@@ -30,7 +30,10 @@ CHARACTERS_PER_TOKEN = 2  # cautious: any language
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The answer of the top-k pass, its nodes nearest first, and how they were found."""
+    """The answer of the search, and its nodes, the nearest first.
+
+    ``method`` says how the nodes were found.
+    """
 
     text: str
     nodes: tuple[Node, ...]
@@ -41,17 +44,18 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LayeredAnswer:
-    """Both answers: that of the nearest nodes, and that of the whole pipeline."""
+    """The answer of the search, and that of the whole pipeline."""
 
     search: SearchAnswer
     answer: Answer
 
 
 async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> LayeredAnswer:
-    """Search the ``top_k`` nearest nodes, answer from them, then run the pipeline beyond it.
+    """Search the ``top_k`` nearest nodes, then run the pipeline beyond them.
 
-    Nodes of the search do not count as read: they were not swept. Raises UsageError when
-    ``top_k`` is out of range, and the errors of ``execute``.
+    The search has an answer of its own, which the run knows. Nodes of the search do not count as
+    read: they were not swept. Raises UsageError when ``top_k`` is out of range, and the errors of
+    ``execute``.
     """
     check_order(order)
     if not 1 <= top_k <= MAX_TOP_K:
@@ -63,7 +67,7 @@ async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> Layere
         search = await _search(order, tools, top_k, vector)
     tools.log.on_event(SearchAnswered(search.text))
     answer = await execute(
-        replace(order, known=search.text), tools, prepared=replace(prepared, vector=vector)
+        replace(order, search_answer=search.text), tools, prepared=replace(prepared, vector=vector)
     )
     return LayeredAnswer(search, answer)
 
@@ -90,7 +94,10 @@ async def _search(
 
 
 def _prompt(order: RunOrder, tools: RunTools, nodes: tuple[Node, ...]) -> Prompt:
-    """The nodes at equal shares of one prompt; a text longer than its share is shortened."""
+    """One prompt that gives each node an equal share.
+
+    A text longer than its share is shortened.
+    """
     config, question = order.config, order.question
     room = config.max_pass_characters
     if config.max_pass_tokens is not None:

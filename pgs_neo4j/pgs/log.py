@@ -1,4 +1,4 @@
-"""Notes what happens during a run, and tells each event to its listener."""
+"""Notes what happens during a run, and reports it as events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
 
 @dataclass(slots=True)
 class RunLog:
-    """The warnings of a run, and the seconds of each phase; only its methods write to it."""
+    """The warnings of a run, and the seconds of its phases.
+
+    Only its methods write to it.
+    """
 
     on_event: OnEvent
     seconds: dict[str, float] = field(default_factory=dict)
@@ -32,7 +35,7 @@ class RunLog:
         self.seconds[phase] = seconds
 
     def warn(self, message: str) -> None:
-        """Note and report that something is not as expected; ignore an empty message."""
+        """Note and report a warning; ignore an empty one."""
         if message:
             self.warnings.append(message)
             self.on_event(Warned(message))

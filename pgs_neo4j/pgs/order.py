@@ -1,4 +1,4 @@
-"""Says what a run is asked, and refuses what cannot be carried out."""
+"""Says what a run is asked, and refuses impossible orders."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ GRACE_S = 0.5  # after the deadline of a run, to record what came last
 class RunOrder:
     """One question and how to treat it.
 
-    ``known`` is an answer that the run should go beyond. ``request`` is the JSON data that tells
-    this request from every other one.
+    ``search_answer`` is an answer from a search that the run should go beyond. ``request`` is the
+    JSON data that tells this request from every other one.
     """
 
     question: str
@@ -36,14 +36,14 @@ class RunOrder:
     mode: Mode = "full"
     session: str = session.DEFAULT
     full_sweep: bool = False
-    known: str | None = None
+    search_answer: str | None = None
     idempotency_key: str | None = None
     request: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTools:
-    """The connections that carry out a run, and the log that it writes."""
+    """The connections that carry out a run, and its log."""
 
     db: Database
     open_gds: OpenGDS
@@ -60,12 +60,15 @@ class RunTools:
 
     @property
     def model_names(self) -> str:
-        """The names of both models, or the one they share, for people."""
+        """The names of both models, or the one they share."""
         return " / ".join(self.models)
 
     @property
     def end(self) -> float | None:
-        """When everything must be over, on the loop's clock: a little after the deadline."""
+        """When everything must be over: a little after the deadline.
+
+        On the event loop's clock; None without a deadline.
+        """
         deadline = self.calls.scheduler.deadline
         return None if deadline is None else deadline + GRACE_S
 
@@ -84,7 +87,7 @@ def check_order(order: RunOrder) -> None:
 
 
 def check_question(question: str) -> None:
-    """Raise QuestionError when a question is empty, too long, or not valid UTF-8."""
+    """Raise QuestionError for an empty, overlong, or malformed question."""
     if not question.strip():
         raise QuestionError("the question is empty; write what you want to know")
     if len(question) > MAX_QUESTION:
@@ -95,5 +98,5 @@ def check_question(question: str) -> None:
         question.encode()
     except UnicodeEncodeError as error:
         raise QuestionError(
-            "the question holds bytes that are no text in UTF-8; write it again"
+            "the question holds bytes that are not valid UTF-8; write it again"
         ) from error

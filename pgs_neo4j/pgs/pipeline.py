@@ -1,4 +1,7 @@
-"""The phases of one question: partition, select, route, sweep, check, synthesize, record."""
+"""Takes a question through all phases.
+
+Partition, select, route, sweep, check, synthesize, record.
+"""
 
 from __future__ import annotations
 
@@ -65,11 +68,11 @@ async def execute(
     stored: StoredRun | None = None,
     prepared: Prepared | None = None,
 ) -> Answer:
-    """Carry out a run and return its answer; a ``stored`` run is resumed.
+    """Carry out a run and return its answer.
 
-    ``prepared`` partitions are used instead of preparing them here. Raises UsageError,
-    StoppedError, DatabaseError, and ModelError; whatever was read before a failure stays recorded
-    in the session.
+    A ``stored`` run is resumed. ``prepared`` partitions are used instead of preparing them here.
+    Raises UsageError, StoppedError, DatabaseError, and ModelError; whatever was read before a
+    failure stays recorded in the session.
     """
     began = perf_counter()
     check_order(order)
@@ -93,7 +96,10 @@ async def execute(
 async def recover_reports(
     order: RunOrder, tools: RunTools, record: RunRecord
 ) -> tuple[Recovered, ...]:
-    """Reports of runs without an answer: their nodes are not read again, so they join here."""
+    """Reports of earlier runs that ended without an answer.
+
+    Their nodes are not read again, so the reports join this run.
+    """
     if order.mode == "full":
         return ()
     earlier = await unsynthesized(
@@ -145,7 +151,7 @@ async def gather_evidence(
 def _lookups(
     order: RunOrder, tools: RunTools, record: RunRecord, selection: Selection, routing: Routing
 ) -> Lookups:
-    """Searches for absences, first in the partitions that are swept or were read."""
+    """Lookups that begin with partitions that are swept or were read."""
     first = {*(route.partition for route in routing.routes), *selection.read.ranks}
     embedder = tools.space.embedder if tools.space.kind == "stored" else None
     return open_lookups(
@@ -170,7 +176,7 @@ async def synthesize(
         partitions=tuple(map(without_centroid, partitioning.partitions)),
         config=order.config,
         units=tuple(map(without_centroid, units)),
-        known=order.known,
+        search_answer=order.search_answer,
         checks=word_checks(evidence.crosscheck),
     )
     synthesis_tools = SynthesisTools(
@@ -234,7 +240,10 @@ async def record_answer(record: RunRecord, answer: Answer, evidence: Evidence) -
 
 
 async def tidy_replies(order: RunOrder, tools: RunTools, record: RunRecord, answer: Answer) -> None:
-    """Tidy up the cached replies; a failure is only a warning, since the answer is stored."""
+    """Tidy up the cached replies.
+
+    A failure is only a warning, since the answer is stored by now.
+    """
     try:
         async with asyncio.timeout_at(tools.end):
             await record.replies.tidy(order.config.cache_mb, done=not answer.partial)

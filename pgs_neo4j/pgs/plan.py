@@ -1,4 +1,4 @@
-"""Estimates what a run would read and cost, without asking a language model."""
+"""Estimates the reading and the cost of a run without a model."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class _Usual:
 
 
 async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
-    """Route the question and pack its partitions; a graph that changed is partitioned first.
+    """Route the question and pack the routed partitions.
 
-    The only call that may cost anything embeds a question at an endpoint. Raises UsageError and
-    DatabaseError.
+    A graph that changed is partitioned first. The only call that may cost anything embeds a
+    question at an endpoint. Raises UsageError and DatabaseError.
     """
     check_order(order)
     tools.calls.budget.check(tools.models)
@@ -135,7 +135,7 @@ async def _usual(order: RunOrder, tools: RunTools) -> _Usual:
 def _plan_synthesis(
     order: RunOrder, tools: RunTools, sweeps: Sequence[PlannedSweep], usual: _Usual
 ) -> PlannedCalls:
-    """The synthesis, and the reductions before it when the reports exceed one prompt."""
+    """The synthesis, and the reductions before it where it needs them."""
     config, passes = order.config, sum(sweep.passes for sweep in sweeps)
     reports, frame = passes * usual.sweep, estimate(SYSTEM)
     most = tools.calls.pass_tokens(
@@ -159,7 +159,7 @@ def _plan_flagged(
     sweeps: Sequence[PlannedSweep],
     usual: _Usual,
 ) -> PlannedCalls:
-    """The most that flags may add: the largest of the partitions that are not routed."""
+    """The most that flags may add: the largest unrouted partitions."""
     config = order.config
     routed = {sweep.partition for sweep in sweeps}
     others = sorted((p.tokens for p in partitions if p.id not in routed), reverse=True)
@@ -178,7 +178,7 @@ def _plan_flagged(
 def _cost(
     tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
 ) -> tuple[float | None, float | None]:
-    """The lowest and highest cost that are likely; None when a model has no price."""
+    """The likely range of the cost; None for an unpriced model."""
     read = sum(sweep.input_tokens for sweep in sweeps)
     most = sum(sweep.output_most for sweep in sweeps)
     parts = [
@@ -198,7 +198,7 @@ def _cost(
 
 
 def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:
-    """The spending limit that the run would cross, and how much it would leave unread.
+    """The limit that the run would cross, and what stays unread.
 
     Sweeps count in the order in which they go first within a budget. Empty when none is crossed.
     """

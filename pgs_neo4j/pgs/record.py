@@ -1,4 +1,4 @@
-"""Begins or resumes a run, and closes its record whatever happens."""
+"""Begins or resumes a run, and closes its record in any case."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Usage, and its cost; None when a model that was called has no price."""
+    """Usage and its cost; None for an unpriced model."""
 
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
@@ -65,7 +65,7 @@ class Spent:
 
 @dataclass(slots=True)
 class RunRecord:
-    """A run in the database, and the generation that it keeps from being deleted.
+    """A run in the database; its generation stays until it ends.
 
     ``before`` is what it had spent until it stopped, ``routing`` its routing as JSON where it had
     one. Only ``finish`` and ``fail`` end the record, and only one of them does.
@@ -90,9 +90,10 @@ class RunRecord:
         return self.prepared.partitioning
 
     async def finish(self, properties: Row, sweeps: Sequence[str]) -> None:
-        """End the record with an answer; ``sweeps`` are the ids of those that it used.
+        """End the record with an answer.
 
-        Raises RunLostError when another process has taken the run over.
+        ``sweeps`` are the ids of the sweeps that it used. Raises RunLostError when another process
+        has taken the run over.
         """
         if not await runs.finish(self.db, self.handle, properties, sweeps):
             raise runs.taken_away()
@@ -118,7 +119,7 @@ class RunRecord:
 
 
 async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
-    """Phase 0: check the session, then make sure of the current partitions."""
+    """Phase 0: check the session, then get the current partitions."""
     began = perf_counter()
     await ensure_schema(tools.db)
     if order.mode != "full":
@@ -145,10 +146,11 @@ async def record_run(
     stored: StoredRun | None = None,
     prepared: Prepared | None = None,
 ) -> AsyncIterator[RunRecord]:
-    """Hold the record of a run, which tells in the end how the run ended and what it cost.
+    """Hold the record of a run, and close it at the end.
 
-    A ``stored`` run is resumed. Raises DeadlineError when the time of the whole run is over, a
-    little later than its calls are given up.
+    The record then tells how the run ended and what it cost. A ``stored`` run is resumed. Raises
+    DeadlineError when the time of the whole run is over, a little later than its calls are given
+    up.
     """
     record: RunRecord | None = None
     try:
@@ -168,7 +170,7 @@ async def record_run(
             raise
         raise error from None
     except BaseException as error:
-        # Shielded: a cancelled run, too, is closed before its caller continues.
+        # Shielded: even a canceled run is closed before its caller continues.
         if record is not None:
             await to_the_end(record.fail(error, tools.calls))
         raise
@@ -181,7 +183,7 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
         "mode": order.mode,
         "request": json.dumps(order.request, sort_keys=True),
         "config": stored_config(order.config),
-        "known": order.known,
+        "known": order.search_answer,
     }
     for _ in range(ATTEMPTS):
         prepared = prepared or await prepare(order, tools)
@@ -210,16 +212,16 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
 async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRecord:
     if stored.generation is None:
         raise UsageError(
-            f"the partitions of run {stored.id} were given up since, so it cannot go on; what it "
-            "read counts, so ask again in mode 'continue'"
+            f"the partitions of run {stored.id} were deleted since, so it cannot be resumed; what "
+            "it read counts, so ask again in mode 'continue'"
         )
     await ensure_schema(tools.db)
     handle = await runs.take_over(tools.db, stored)
     partitioning = await read_generation(tools.db, stored.generation)
     if not stored.current:
         tools.log.warn(
-            f"graph {order.graph} was repartitioned since run {stored.id} began; it goes on "
-            "with the partitions that it had"
+            f"graph {order.graph} was repartitioned since run {stored.id} began; the run "
+            "continues with its old partitions"
         )
     return RunRecord(
         tools.db,
@@ -246,7 +248,7 @@ def _replies(order: RunOrder, tools: RunTools, handle: Handle) -> Replies:
 
 
 def shares_replies(config: PGSConfig) -> bool:
-    """Whether replies are cached for other runs as well."""
+    """Whether replies are cached for other runs."""
     return config.cache and config.cache_mb > 0
 
 

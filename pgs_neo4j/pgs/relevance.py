@@ -51,14 +51,14 @@ def route(
 ) -> Routing:
     """Choose among ``partitions``, best first.
 
-    ``vector`` is the question at unit length (d,), None when there is nothing to compare.
-    ``threshold`` overrides the configured one. ``centered`` compares directions from the
-    middle of all partitions: where everything is close to everything, as means of members
-    and bags of words are, only the direction tells. A full sweep takes every partition; a broad
-    question and one without a vector take the largest up to the cap. ``everything_unread``
-    (mode ``continue``) takes the nearest up to the cap, relevant or not. Otherwise relevance
-    decides: those at or above the threshold, at least ``min_sweep_partitions``, and the best
-    few with a plain note when none is relevant.
+    ``vector`` is the question at unit length ``(d,)``, None when there is nothing to compare.
+    ``threshold`` overrides the configured one. ``centered`` compares directions from the middle of
+    all partitions. Where everything is close to everything, as means of members and bags of words
+    are, only the direction tells them apart. A full sweep takes every partition. A broad question
+    and one without a vector take the largest up to the cap. ``everything_unread`` (mode
+    ``continue``) takes the nearest up to the cap, relevant or not. Otherwise relevance decides:
+    those at or above the threshold, at least ``min_sweep_partitions``, and the best few with a
+    plain note when none is relevant.
     """
     largest = sorted(partitions, key=lambda partition: (-partition.size, partition.id))
     if full_sweep:
@@ -81,14 +81,19 @@ def route(
 def _remainder(
     scored: list[tuple[float, Partition]], largest: list[Partition], limit: int, note: str
 ) -> Routing:
-    """The nearest first, then those that cannot be scored, so that nothing is left for ever."""
-    kept = scored[:limit]
-    reasons = [f"unread so far, similarity {score:.2f}" for score, _ in kept]
+    """The nearest first, then those that have no score.
+
+    So nothing stays unread for ever.
+    """
+    nearest = scored[:limit]
+    reasons = [f"unread so far, similarity {score:.2f}" for score, _ in nearest]
     comparable = {partition.id for _, partition in scored}
     others = [partition for partition in largest if partition.id not in comparable]
-    rest = _unscored(others, limit - len(kept), "unread so far, not scored", broad=False, note="")
+    rest = _unscored(
+        others, limit - len(nearest), "unread so far, not scored", broad=False, note=""
+    )
     return Routing(
-        routes=(*_routes(kept, reasons), *rest.routes),
+        routes=(*_routes(nearest, reasons), *rest.routes),
         considered=len(largest),
         best_similarity=scored[0][0],
         note=note,
@@ -104,13 +109,14 @@ def _relevant(
 ) -> Routing:
     relevant = [pair for pair in scored if pair[0] >= threshold]
     least = config.min_sweep_partitions
-    kept = relevant[: max(_limit(len(relevant), config), least)]
-    reasons = [f"similarity {score:.2f} reaches {threshold:.2f}" for score, _ in kept]
-    added = scored[len(kept) : least] if len(relevant) == len(kept) else []
+    best_relevant = relevant[: max(_limit(len(relevant), config), least)]
+    reasons = [f"similarity {score:.2f} reaches {threshold:.2f}" for score, _ in best_relevant]
+    exhausted = len(relevant) == len(best_relevant)
+    added = scored[len(best_relevant) : least] if exhausted else []
     reasons += [f"similarity {score:.2f}, to reach the minimum of {least}" for score, _ in added]
     best = scored[0][0]
     routing = Routing(
-        routes=_routes(kept + added, reasons),
+        routes=_routes(best_relevant + added, reasons),
         considered=considered,
         best_similarity=best,
         note=note,
@@ -134,7 +140,7 @@ def _relevant(
 def _scored(
     vector: NDArray[np.float32], partitions: Sequence[Partition], centered: bool
 ) -> list[tuple[float, Partition]]:
-    """Cosine of each partition that has a centroid, in one matrix product, best first."""
+    """Partitions with a centroid and their cosines, best first."""
     comparable = [
         partition
         for partition in partitions
@@ -161,11 +167,11 @@ def _cap(config: PGSConfig) -> int:
     return max(config.max_sweep_partitions, config.min_sweep_partitions)
 
 
-def _limit(found: int, config: PGSConfig) -> int:
-    """How many of ``found`` partitions to sweep: the fraction when set, else the cap."""
+def _limit(count: int, config: PGSConfig) -> int:
+    """How many of ``count`` partitions to sweep: the fraction, else the cap."""
     if config.sweep_fraction is not None:
-        return math.ceil(config.sweep_fraction * found)
-    return min(found, _cap(config))
+        return math.ceil(config.sweep_fraction * count)
+    return min(count, _cap(config))
 
 
 def _unscored(

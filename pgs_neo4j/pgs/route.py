@@ -1,4 +1,4 @@
-"""Phase 1: selects the partitions that may be read, embeds the question, and routes it."""
+"""Phase 1: selects partitions, embeds the question, and routes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ ROUTING = TypeAdapter(Routing)
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The partitions that a run may sweep, and what of them was read before it."""
+    """The partitions that a run may sweep.
+
+    ``read`` is what of them was read before the run.
+    """
 
     partitions: tuple[Partition, ...]
     read: Read
@@ -58,7 +61,7 @@ async def select_partitions(
 
 
 async def embed_order(order: RunOrder, tools: RunTools, dimensions: int | None) -> QuestionVector:
-    """The question in the graph's space; a failing embedder is only a note."""
+    """The question in the graph's space; failure is only a note."""
     try:
         return await embed_question(
             tools.db, tools.space, order.mapping, order.question, dimensions
@@ -70,9 +73,9 @@ async def embed_order(order: RunOrder, tools: RunTools, dimensions: int | None) 
 async def route_run(
     order: RunOrder, tools: RunTools, record: RunRecord, partitions: Sequence[Partition]
 ) -> Routing:
-    """Route a run and record its routing; a resumed run keeps the one it had.
+    """Route a run and record its routing.
 
-    Its cached replies are found by that.
+    A resumed run keeps its own routing, by which its cached replies are found.
     """
     if record.routing is not None:
         routing = ROUTING.validate_json(record.routing)

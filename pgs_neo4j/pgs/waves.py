@@ -1,4 +1,4 @@
-"""Phase 2 for a whole run: sweeps the routes, then the flags, and judges how it went."""
+"""Phase 2: sweeps the routes, then the flags of all reports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from pgs_neo4j.text.tokens import estimate
 
 @dataclass(slots=True)
 class SweepRecorder:
-    """Records the sweeps of a run, and holds back what a synthesis of them will cost.
+    """Records the sweeps of a run, and reserves their synthesis.
 
     ``shown`` is how many tokens the synthesis sees beside the reports of this run. Only ``record``
     writes ``report_tokens``, by partition id.
@@ -47,7 +47,7 @@ class SweepRecorder:
     report_tokens: dict[int, int] = field(default_factory=dict)
 
     async def record(self, order: SweepOrder, sweep: Sweep, replies: Sequence[Row]) -> None:
-        """Store a sweep, look its absences up in the background, and update the reserve."""
+        """Store a sweep, queue its absences, and update the reserve."""
         handle = Handle(order.run, order.holder)
         await session.record_sweep(self.tools.db, handle, sweep, replies)
         if sweep.report is not None:
@@ -56,7 +56,10 @@ class SweepRecorder:
             self.hold_back()
 
     def hold_back(self) -> None:
-        """Reserve, within a budget, what a synthesis of the reports so far will cost."""
+        """Reserve what a synthesis of the reports so far will cost.
+
+        Nothing is reserved without spending limits.
+        """
         calls = self.tools.calls
         if calls.bounded:
             shown = self.shown + sum(self.report_tokens.values())
@@ -74,12 +77,12 @@ async def sweep_run(
     read: Read,
     earlier: Sequence[Sweep],
 ) -> list[SweepResult]:
-    """Sweep the routed partitions, then those that their flags point to.
+    """Sweep the routed partitions, then those that their flags name.
 
-    ``earlier`` are sweeps of earlier runs that the synthesis will be shown as well.
+    ``earlier`` are sweeps of earlier runs that the synthesis will also be shown.
     """
-    known = estimate(order.question) + estimate(order.known or "")
-    recorder = SweepRecorder(order, tools, lookups, known + sum(map(_report_tokens, earlier)))
+    shown = estimate(order.question) + estimate(order.search_answer or "")
+    recorder = SweepRecorder(order, tools, lookups, shown + sum(map(_report_tokens, earlier)))
     recorder.hold_back()
     sweep_tools = SweepTools(
         db=tools.db,
@@ -119,7 +122,7 @@ def order_sweeps(
             mapping=order.mapping,
             generation=partitioning.generation.id,
             config=order.config,
-            known=order.known,
+            search_answer=order.search_answer,
             skip=read.ranks.get(part.id, frozenset()),
             wave=wave,
             run=handle.id if handle else "",
@@ -130,7 +133,7 @@ def order_sweeps(
 
 
 async def sweep_partitions(orders: Sequence[SweepOrder], tools: SweepTools) -> list[SweepResult]:
-    """Carry out sweeps, and return their results in the order of ``orders``.
+    """Carry out sweeps; the results are in the order of ``orders``.
 
     Within a budget that order decides which sweep goes first, else the longest do.
     """
@@ -146,7 +149,7 @@ async def sweep_partitions(orders: Sequence[SweepOrder], tools: SweepTools) -> l
 def find_flagged(
     order: RunOrder, by_id: Mapping[int, Partition], sweeps: Sequence[Sweep], read: Read
 ) -> list[Partition]:
-    """Partitions that flags point to and no sweep has read, the most flagged first."""
+    """Unswept partitions that flags point to, the most flagged first."""
     swept = {sweep.partition for sweep in sweeps}
     pointed = Counter(
         flag.target

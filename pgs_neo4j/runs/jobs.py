@@ -1,4 +1,4 @@
-"""The record that every job leaves in the database: when, how it ended, with what figures."""
+"""Records jobs in the database: their times, ends, and figures."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ CLOSE_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The record of one job; times are ISO 8601 in UTC by the server's clock.
+    """The record of one job.
 
-    ``outcome`` is ``left`` when the graph drifted, but no further than was allowed, and
-    ``killed`` when its process ended without a word; ``silent`` is set while a running one has
-    given no sign of life. ``drift`` is a share of 0 to 1, None where it was not looked at.
-    ``holder`` says which process it was.
+    Times are ISO 8601 in UTC by the server's clock. ``outcome`` is ``left`` when the graph drifted
+    no further than was allowed, and ``killed`` when the process ended without a word. ``silent`` is
+    set while a running job has given no sign of life. ``drift`` is a share of 0 to 1, None where it
+    was not measured. ``holder`` names the process.
     """
 
     id: str
@@ -60,7 +60,10 @@ class Job:
 
 
 async def begin(db: Database, graph: str) -> Job:
-    """A new record, running. Records of jobs that are gone are marked, old ones deleted."""
+    """Create a running job's record.
+
+    Records of jobs that are gone are marked, and old ones deleted.
+    """
     job = Job(
         id=f"j{uuid4().hex[:12]}",
         graph=graph,
@@ -75,23 +78,23 @@ async def begin(db: Database, graph: str) -> Job:
 
 
 async def tidy(db: Database, graph: str) -> None:
-    """Mark the jobs of a graph whose process is gone, and keep the newest records."""
+    """Mark jobs whose process is gone, and delete old records."""
     await db.write(queries.get("runs/set_killed_jobs"), graph=graph, silent_s=SILENT_S)
     await db.write(queries.get("runs/delete_jobs"), graph=graph, keep=KEPT)
 
 
 @asynccontextmanager
 async def stay_alive(db: Database, job: Job) -> AsyncIterator[None]:
-    """Give signs of life while the body runs; a sign that fails is skipped."""
+    """Give signs of life while the body runs; skip failed ones."""
     async with keep_beating(partial(_beat, db, job), first_s=SIGN_S, close_s=CLOSE_S):
         yield
 
 
 async def close(db: Database, job: Job) -> Job:
-    """Store how a job ended; the record with its end.
+    """Store how a job ended; returns the record with its end.
 
-    A database that is gone cannot be told: then the record has no ``finished_at``, and is
-    ``killed`` for whoever reads it later. Bounded in time.
+    While the database is away, the record gets no ``finished_at``, and later readers see the job as
+    ``killed``. Bounded in time.
     """
     properties = {
         "outcome": job.outcome,
@@ -114,7 +117,7 @@ async def close(db: Database, job: Job) -> Job:
 
 
 async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> list[Job]:
-    """The newest records of a graph, or of all graphs, the latest first."""
+    """The records of a graph, or of all graphs, the newest first."""
     rows = await db.read(
         queries.get("runs/read_jobs"),
         graphs=[] if graph is None else [graph],
@@ -125,7 +128,7 @@ async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> 
 
 
 async def get(db: Database, job: str) -> Job:
-    """One record. Raises UsageError when there is none of that id."""
+    """One record. Raises UsageError for an unknown id."""
     rows = await db.read(queries.get("runs/job_by_id"), id=job, silent_s=SILENT_S)
     if not rows:
         raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those that are kept")

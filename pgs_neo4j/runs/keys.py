@@ -1,4 +1,4 @@
-"""Make the ids of everything that runs and sessions store in the database."""
+"""Makes the ids of everything that runs and sessions store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def finding_id(run_id: str, partition_id: int, place: int) -> str:
 
 
 def flag_id(run_id: str, partition_id: int, place: int) -> str:
-    """The id of an outbound flag; ``place`` counts from 0 within its report."""
+    """The id of a flag; ``place`` counts from 0 within its report."""
     return f"{sweep_id(run_id, partition_id)}:o{place}"
 
 

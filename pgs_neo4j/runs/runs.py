@@ -1,7 +1,7 @@
-"""Runs in the database: who carries one out, what it was asked, and how it ended.
+"""Stores runs: who carries one out, its request, and its end.
 
-A run belongs to one holder at a time. Everything it records is written under the holder's name,
-so that a process that was taken for dead and wakes up records nothing any more.
+A run belongs to one holder at a time. Everything it records is written under the holder's name, so
+that a process that was taken for dead can record nothing when it wakes up.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class StoredRun:
     @property
     def request(self) -> dict[str, Any]:
         """What was asked, as JSON data."""
-        found = json.loads(self.properties.get("request") or "{}")
-        return dict(found) if isinstance(found, dict) else {}
+        request = json.loads(self.properties.get("request") or "{}")
+        return dict(request) if isinstance(request, dict) else {}
 
 
 async def begin(
@@ -69,10 +69,10 @@ async def begin(
     properties: Row,
     idempotency: str = "",
 ) -> str | None:
-    """Record that a run begins; from then on its generation is kept.
+    """Record that a run begins; from then on its generation stays.
 
-    The id of the run: another one's when the idempotency key was given before, None when the
-    generation, the session, or the graph was taken away meanwhile.
+    Returns the id of the run. It is that of another run when the idempotency key was used before,
+    and None when the generation, the session, or the graph was removed.
     """
     await db.write(queries.get("runs/set_abandoned_runs"), session=session_uid)
     rows = await db.write(
@@ -87,7 +87,7 @@ async def begin(
 
 
 async def by_key(db: Database, idempotency: str) -> str | None:
-    """The id of the run that an idempotency key was given to."""
+    """The id of the run under an idempotency key; None without one."""
     rows = await db.read(queries.get("runs/run_by_key"), idempotency=idempotency)
     return str(rows[0]["id"]) if rows else None
 
@@ -112,7 +112,7 @@ async def read(db: Database, run: str) -> StoredRun:
 
 
 async def given_up(db: Database, session_uid: str) -> list[str]:
-    """Ids of the session's runs that nobody carries out any more, and none could say so."""
+    """Ids of the session's runs whose process has died."""
     rows = await db.read(
         queries.get("runs/read_running_runs"), session=session_uid, silent_s=SILENT_S
     )
@@ -120,23 +120,29 @@ async def given_up(db: Database, session_uid: str) -> list[str]:
 
 
 async def take_over(db: Database, stored: StoredRun) -> Handle:
-    """Become the holder of a run that nobody carries out any more. Raises BusyError."""
+    """Become the holder of a run whose process has ended.
+
+    Raises BusyError.
+    """
     former = str(stored.properties.get("holder", ""))
     if stored.status == "running" and not stored.silent and not _has_ended(former):
         raise BusyError(
-            f"run {stored.id} is still going on ({former}); wait for its end, or stop it first"
+            f"run {stored.id} is still running ({former}); wait for its end, or stop it first"
         )
     handle = Handle(stored.id, str(Holder.unique()))
     rows = await db.write(
         queries.get("runs/set_run_holders"), run=stored.id, former=former, holder=handle.holder
     )
     if not rows:
-        raise BusyError(f"somebody else has just resumed run {stored.id}; wait for its end")
+        raise BusyError(f"another process has just resumed run {stored.id}; wait for its end")
     return handle
 
 
 async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
-    """Keep the routing of a run, as JSON. Raises RunLostError when the run is ours no more."""
+    """Store the routing of a run, as JSON.
+
+    Raises RunLostError when another process has taken the run over.
+    """
     rows = await db.write(
         queries.get("runs/set_run_routings"),
         run=handle.id,
@@ -150,9 +156,10 @@ async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
 async def finish(
     db: Database, handle: Handle, properties: Row, synthesized: Sequence[str] = ()
 ) -> bool:
-    """Close a run with its status and figures; ``synthesized`` are keys of sweeps it used.
+    """Close a run with its status and figures.
 
-    False when it is ours no more.
+    ``synthesized`` are the ids of the sweeps that it used. False when another process has taken the
+    run over.
     """
     rows = await db.write(
         queries.get("runs/set_run_results"),
@@ -182,15 +189,15 @@ async def _beat(db: Database, handle: Handle) -> float:
 
 
 def taken_away() -> RunLostError:
-    """What is raised when nothing can be recorded any more."""
+    """The error that a run can no longer be recorded."""
     return RunLostError(
-        "the run or its partitions were taken away meanwhile, by a purge, a removal, or another "
-        "process that resumed it; what was read cannot be recorded, so ask again"
+        "the run or its partitions were taken away by a purge, a removal, or another process "
+        "that resumed the run; what was read cannot be recorded, so ask again"
     )
 
 
 async def _sign(db: Database, handle: Handle) -> bool:
-    """Whether the run is still ours, as far as the database tells."""
+    """Whether this process still holds the run, as far as is known."""
     try:
         async with asyncio.timeout(SIGN_TIMEOUT_S):
             return bool(
@@ -199,10 +206,10 @@ async def _sign(db: Database, handle: Handle) -> bool:
                 )
             )
     except (PGSError, TimeoutError):
-        return True  # whoever needs the database will hear of it
+        return True  # the next statement of the run will fail by itself
 
 
 def _has_ended(holder: str) -> bool:
-    """Whether a holder was a process of this machine that no longer runs."""
+    """Whether a holder was a process of this machine that ended."""
     process = Holder.parse(holder)
     return process is not None and process.has_ended()

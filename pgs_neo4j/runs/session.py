@@ -1,8 +1,8 @@
-"""Sessions in the database: what was asked, what was read, what it found.
+"""Stores sessions: what was asked, read, and found.
 
 Coverage is counted by node: a node is read when it stood whole in a prompt whose report was
-accepted. Each run writes nodes of its own, so concurrent runs in one session lose nothing,
-and every write has a key that makes repeating it harmless.
+accepted. Each run writes its own nodes, so concurrent runs in one session lose nothing. Every write
+has a key, so repeating it is harmless.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ MAX_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a session has read of one generation: partition id to the ranks read."""
+    """The ranks that a session has read, by partition id.
+
+    They are of one generation.
+    """
 
     ranks: dict[int, frozenset[int]]
 
@@ -70,14 +73,14 @@ async def open_session(db: Database, graph: str, session: str) -> None:
         id=session,
     )
     if not rows:
-        raise UnknownGraphError(f"graph {graph} was removed meanwhile; add it again to go on")
+        raise UnknownGraphError(f"graph {graph} was removed; add it again to continue")
 
 
 def check_name(session: str) -> None:
     """Raise UsageError unless a session's name is short and printable."""
     if not session.strip() or len(session) > MAX_NAME or not session.isprintable():
         raise UsageError(
-            f"a session's name has 1 to {MAX_NAME} printable characters; {session[:40]!r} is none"
+            f"session names must be 1-{MAX_NAME} printable characters; got {session[:40]!r}"
         )
 
 
@@ -94,9 +97,10 @@ async def check_exists(db: Database, graph: str, session: str) -> None:
 async def read_so_far(
     db: Database, graph: str, session: str, generation: str, before: str = ""
 ) -> Read:
-    """What the session has read of a generation, older generations included.
+    """What the session has read of a generation.
 
-    With the id of a run as ``before``, only by runs that began before it.
+    What it read of older generations counts. With the id of a run as ``before``, only runs that
+    began before it count.
     """
     rows = await db.read(
         queries.get("runs/read_coverage"),
@@ -110,7 +114,7 @@ async def read_so_far(
 def find_candidates(
     mode: Mode, partitions: Sequence[Partition], read: Read
 ) -> tuple[tuple[Partition, ...], bool]:
-    """Partitions a run may sweep, and whether it skips the nodes that were read.
+    """Partitions a run may sweep, and whether it skips read nodes.
 
     ``full`` takes all. ``continue`` and ``targeted`` take those with unread nodes, or all once
     every node was read.
@@ -125,10 +129,10 @@ def find_candidates(
 async def record_sweep(
     db: Database, handle: Handle, sweep: Sweep, replies: Sequence[Row] = ()
 ) -> None:
-    """Record a sweep with its findings and what they cite, in one transaction.
+    """Record a sweep, its findings, and their citations in one transaction.
 
-    Recorded again, with more passes, it takes the place of what was there. ``replies`` are kept
-    along with it. Raises DatabaseError when the run or the partition was taken away meanwhile.
+    A sweep that is recorded again, with more passes, replaces what was there. ``replies`` are
+    stored with it. Raises RunLostError when the run or the partition was removed.
     """
     run_id, partition_id = handle.id, sweep.partition
     report = sweep.report or Report(partition=partition_id)
@@ -204,7 +208,10 @@ async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
 
 
 async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
-    """Runs of a session, oldest first: their stored properties, and a row for each sweep."""
+    """Runs of a session, oldest first.
+
+    Each has its stored properties, and a row for each of its sweeps.
+    """
     await check_exists(db, graph, session)
     rows = await db.read(queries.get("runs/read_runs"), uid=keys.session_uid(graph, session))
     return [{**row["run"], "sweeps": row["sweeps"]} for row in rows]

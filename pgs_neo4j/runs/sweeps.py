@@ -1,7 +1,8 @@
-"""Sweeps as they were recorded, read back: of a run, and those that reached no answer.
+"""Reads recorded sweeps back.
 
-Reports that were paid for and whose run failed or was interrupted go into the synthesis of the
-next ``continue`` or ``targeted`` run of the session, since it does not read their nodes again.
+A run may fail or be interrupted after its reports were paid for. The next ``continue`` or
+``targeted`` run of the session does not read their nodes again, so the reports go into its
+synthesis.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ class Recovered:
 async def unsynthesized(
     db: Database, graph: str, session: str, run: str, generation: str, mapping: GraphMapping
 ) -> list[Recovered]:
-    """Reports of the session's other runs on a generation that no synthesis has seen, by key.
+    """Reports of the session's other runs that no synthesis has seen.
 
-    Those of runs that were killed are among them: nobody else will tell what they read.
+    They are of one generation and in the order of their ids. Reports of killed runs are among them.
     """
     rows = await db.read(
         queries.get("runs/read_unsynthesized"),
@@ -142,5 +143,5 @@ def _placed(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _shown(cited: Sequence[dict[str, Any]]) -> dict[str, Node]:
-    """The cited nodes by alias; any other alias in a text is an invalid citation."""
+    """The cited nodes by alias; other aliases are invalid citations."""
     return {row["alias"]: cited_node(row) for row in cited}

@@ -1,1 +1,1 @@
-"""Reads partitions at full text: packs them into passes, asks, parses, and checks reports."""
+"""Reads partitions at full text: packs, asks, parses, and checks."""

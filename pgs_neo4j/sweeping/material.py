@@ -26,7 +26,7 @@ class PackedPartition:
 
 
 async def read_packed(order: SweepOrder, tools: SweepTools) -> PackedPartition:
-    """Read a partition from the database and pack it into passes. Raises DatabaseError."""
+    """Read a partition and pack it into passes. Raises DatabaseError."""
     db, partition, mapping = tools.db, order.partition, order.mapping
     reading = asyncio.create_task(members.read_relationships(db, partition, mapping))
     try:

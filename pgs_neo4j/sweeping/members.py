@@ -18,7 +18,7 @@ async def read_members(
     mapping: GraphMapping,
     skip: frozenset[int] = frozenset(),
 ) -> list[Node]:
-    """Nodes of a partition by rank, without the ranks in ``skip``, at full text."""
+    """A partition's nodes by rank, without those in ``skip``."""
     nodes: list[Node] = []
     for first in range(0, partition.size, CHUNK):
         last = min(first + CHUNK, partition.size)
@@ -46,7 +46,10 @@ async def read_members(
 async def read_relationships(
     db: Database, partition: Partition, mapping: GraphMapping
 ) -> list[Relationship]:
-    """Relationships among a partition's members, by rank; parallel ones of a type are one."""
+    """Relationships among a partition's members, by rank.
+
+    Parallel relationships of one type count once.
+    """
     rows = await db.read(
         queries.get("sweeping/read_relationships"),
         partition=partition.uid,

@@ -21,11 +21,12 @@ READ_AHEAD = 4  # partitions read from the database at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepOrder:
-    """One partition to read for one question; everything but the connections that do it.
+    """One partition to read for one question.
 
-    ``skip`` are the ranks read before, ``partition_ids`` those that a flag may name. Of the
-    sweeps that wait, the one of the highest ``priority`` goes first; None: the longest. ``run``
-    and ``holder`` say who records the sweep; both are empty for a sweep outside of runs.
+    It holds everything but the connections. ``skip`` are the ranks read before, ``partition_ids``
+    those that a flag may name. Of the sweeps that wait, the one of the highest ``priority`` goes
+    first; None: the longest. ``run`` and ``holder`` say who records the sweep; both are empty for a
+    sweep outside of runs.
     """
 
     question: str
@@ -35,7 +36,7 @@ class SweepOrder:
     mapping: GraphMapping
     generation: str
     config: PGSConfig
-    known: str | None = None
+    search_answer: str | None = None
     skip: frozenset[int] = frozenset()
     priority: float | None = None
     wave: int = 1
@@ -50,7 +51,10 @@ class SweepOrder:
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """A sweep as it ended; ``stop`` says why an unread one was left out."""
+    """A sweep as it ended.
+
+    ``stop`` says why an unread one was left out.
+    """
 
     sweep: Sweep
     stop: Stop | None = None
@@ -63,7 +67,10 @@ Record = Callable[[SweepOrder, Sweep, Sequence[Row]], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepTools:
-    """The connections that sweeps share. ``gate`` lets few of them read the database at once."""
+    """The connections that sweeps share.
+
+    ``gate`` lets few of them read the database at once.
+    """
 
     db: Database
     llm: LLM
@@ -89,7 +96,7 @@ def new_gate(*, in_order: bool = False) -> asyncio.Semaphore:
 def digest_neighbors(
     partition: Partition, partitions: Mapping[int, Partition]
 ) -> tuple[PromptNeighbor, ...]:
-    """The digests of the partitions that share relationships with this one, nearest first."""
+    """The digests of adjacent partitions, nearest first."""
     linked = [(link, partitions.get(link.id)) for link in partition.adjacent]
     return tuple(
         PromptNeighbor(other.name, other.keywords, other.summary, link.edges, other.lineage)

@@ -1,4 +1,4 @@
-"""Packs a partition into passes that fit a prompt. No node is ever left out."""
+"""Packs a partition into passes that fit a prompt, with every node."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ RELATIONSHIP_SHARE = 0.2  # of a pass, at most
 BALANCE_STEP = 1.02  # growth of the target while passes are evened out
 MIN_ROOM = 500  # characters that a pass must have for nodes
 MIN_TOKENS = 250  # the same in tokens
-# What is kept free grows in steps of this share of the bound, so that a question of another
-# length leaves the passes, and with them what the providers have cached, as they were.
+# The free room grows in steps of this share of the limit, so that a question of another length
+# leaves the passes, and with them the providers' prompt caches, as they were.
 RESERVED_STEP = 0.02
 TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
 # Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
@@ -31,7 +31,10 @@ DEFUSING = 16
 
 @dataclass(frozen=True, slots=True)
 class NodePiece:
-    """A node, or one of the ``parts`` that a very long one is cut into; ``text`` as it is shown."""
+    """A node, or one part of a very long one.
+
+    ``parts`` is how many parts the node has, ``text`` what the prompt shows.
+    """
 
     rank: int
     parts: int
@@ -43,10 +46,11 @@ class NodePiece:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one prompt shows. ``number`` counts from 1, ``half`` tells parts of a divided pass.
+    """The content of one prompt.
 
-    ``omitted`` counts relationships of the nodes shown that are not among ``relationships``:
-    they found no room, or their other end is not in this pass.
+    ``number`` counts from 1, ``half`` tells parts of a divided pass. ``omitted`` counts
+    relationships of its nodes that are not among ``relationships``: they found no room, or their
+    other end is not in this pass.
     """
 
     number: int
@@ -58,7 +62,7 @@ class Pass:
 
     @property
     def label(self) -> str:
-        """Its number, with a letter for each time that it was halved: ``2``, ``2a``."""
+        """Its number and a letter per halving, such as ``2`` or ``2a``."""
         return f"{self.number}{self.half}"
 
     @property
@@ -76,14 +80,13 @@ def pack(
     reserved: int,
     reserved_tokens: int | None = None,
 ) -> tuple[Pass, ...]:
-    """Passes over ``nodes`` (heaviest first), each within the bounds of a whole prompt.
+    """Passes over ``nodes`` (heaviest first) that fit a whole prompt each.
 
-    ``reserved`` characters are kept free for everything but nodes and relationships, and so
-    are ``reserved_tokens``, by default what as many characters of English cost; both are
-    rounded up a little, so that prompts of similar length have the same passes. A node too
-    long for a pass is cut into numbered parts. Relationships stand in the pass that shows
-    both ends. The passes are about equally long and keep the order of the nodes. Raises
-    ConfigError when nothing is left for nodes.
+    ``reserved`` characters are left free for everything but nodes and relationships, and so are
+    ``reserved_tokens``, which default to what as much English costs. Both are rounded up a little,
+    so that prompts of similar length have the same passes. A node too long for a pass is cut into
+    numbered parts. Relationships stand in the pass that shows both ends. The passes are about
+    equally long and keep the order of the nodes. Raises ConfigError when nothing is left for nodes.
     """
     if not nodes:
         return ()
@@ -101,7 +104,7 @@ def pack(
 
 
 def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
-    """A pass as two that are about equally long; none when it shows a single piece.
+    """Two passes of about equal length; empty for a single piece.
 
     ``relationships`` are all that the whole partition was packed with.
     """
@@ -122,7 +125,7 @@ def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...
 
 
 def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
-    """Half-open ranges of the ranks whose every part stood in an accepted pass."""
+    """Half-open ranges of the ranks that accepted passes show whole."""
     whole: dict[int, int] = {}
     for item in accepted:
         for piece in item.pieces:
@@ -138,7 +141,7 @@ def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
 
 
 def render_node(node: PromptNode) -> str:
-    """A node as it stands in a prompt: a line with its alias, its text behind a margin.
+    """A node in a prompt: its alias, then text behind a margin.
 
     The margin keeps text from posing as a heading, an alias, or the end of the data.
     """
@@ -223,7 +226,10 @@ def _piece(rank: int, parts: int, shown: PromptNode) -> NodePiece:
 
 
 def _bytes(limits: tuple[float, float]) -> int:
-    """The UTF-8 bytes that a piece may surely have; no character has more than four."""
+    """UTF-8 bytes that a piece may surely have.
+
+    No character has more than four.
+    """
     return int(min((limits[1] - 1) * BYTES_PER_TOKEN, 4 * limits[0] + DEFUSING))
 
 
@@ -260,7 +266,7 @@ def _filled(pieces: Sequence[NodePiece], limits: tuple[float, float]) -> list[li
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """Relationships by the rank of their source, and how many ends each rank has."""
+    """Relationships by the rank of their source, and ends per rank."""
 
     by_source: Mapping[int, Sequence[Relationship]]
     ends: Mapping[int, int]
@@ -282,7 +288,7 @@ def _with_relationships(
     shown = {piece.rank for piece in pieces}
     left = room[0] - sum(piece.characters for piece in pieces)
     left_tokens = room[1] - sum(piece.tokens for piece in pieces)
-    kept: list[Relationship] = []
+    fitting: list[Relationship] = []
     lines: list[str] = []
     touching = 0
     for rank in sorted(shown):
@@ -297,12 +303,15 @@ def _with_relationships(
             if listed:
                 left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
                 lines.append(line)
-                kept += alike[:listed]
-    return Pass(number, tuple(pieces), tuple(kept), tuple(lines), touching - len(kept))
+                fitting += alike[:listed]
+    return Pass(number, tuple(pieces), tuple(fitting), tuple(lines), touching - len(fitting))
 
 
 def _line(head: str, links: Sequence[Relationship], room: tuple[float, float]) -> tuple[str, int]:
-    """As many relationships of one node and type as fit on a line of their own, and how many."""
+    """One line with the relationships that fit, and their number.
+
+    They are of one node and one type.
+    """
     wide = len(head.encode()) - len(head)
     length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide)
     targets = [f"n{link.target + 1}" for link in links]

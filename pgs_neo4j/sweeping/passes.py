@@ -1,4 +1,4 @@
-"""Reads the passes of one partition: asks, asks again when cut off, checks, and records."""
+"""Reads the passes of one partition, asking again when cut off."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What became of a pass: an accepted report, or the reason why there is none.
+    """The accepted report of a pass, or the reason for its lack.
 
     ``stop``: the pass was not asked, since it could have crossed a limit of the run.
     """
@@ -44,7 +44,7 @@ class _Outcome:
 
 
 class PassReader:
-    """Reads the passes of one partition, and keeps one record of their outcomes."""
+    """Reads the passes of one partition into one record."""
 
     def __init__(
         self, order: SweepOrder, tools: SweepTools, packed: PackedPartition, began: float
@@ -80,7 +80,10 @@ class PassReader:
         return bool(self._paid)
 
     async def read(self, item: Pass, room: int | None = None, reasks: int = REASKS) -> None:
-        """Read a pass until it succeeds or fails. Raises DatabaseError when recording fails."""
+        """Read a pass until it succeeds or fails.
+
+        Raises DatabaseError when recording fails.
+        """
         usual = self._order.config.sweep_max_tokens
         room = room or usual
         if self._was_halved(item):
@@ -108,7 +111,7 @@ class PassReader:
         return await self._halve(item, room, reasks, error)
 
     async def finish(self) -> SweepResult:
-        """Record the sweep with all its passes, unless none of them was begun."""
+        """Record the whole sweep, unless no pass was begun."""
         result = self._sweep()
         if result.status is SweepStatus.UNREAD:
             return SweepResult(result, self._sorted_outcomes()[0].stop)
@@ -135,7 +138,7 @@ class PassReader:
         return not reply.truncated
 
     async def _take(self, item: Pass, reply: Completion) -> None:
-        """Accept a reply that was paid for, and record it before anything else is bought."""
+        """Accept and record a paid reply before anything else is bought."""
         self._usage += reply.usage
         if not reply.truncated:
             self._accept(item, reply)
@@ -188,7 +191,7 @@ class PassReader:
         return sorted(self._outcomes, key=lambda outcome: (outcome.item.number, outcome.item.half))
 
     def _sweep(self) -> Sweep:
-        """The sweep so far; passes that are still out count as not accepted."""
+        """The sweep so far; pending passes count as not accepted."""
         outcomes = self._sorted_outcomes()
         accepted = [outcome for outcome in outcomes if outcome.report is not None]
         reports = {o.item.label: o.report for o in accepted if o.report is not None}
@@ -213,12 +216,12 @@ class PassReader:
         return sweep_prompt(self._order, item, len(self._packed.passes))
 
     def _key(self, item: Pass) -> str:
-        """The key of a reply, that of a half by its pass; empty when replies are not kept."""
+        """The key of a reply to a pass or half; empty without a cache."""
         key = self._keys.get(item.number)
         return key + item.half if key else ""
 
     def _was_halved(self, item: Pass) -> bool:
-        """Whether there are replies to parts of a pass, and none to the whole."""
+        """Whether only replies to parts of a pass are cached."""
         key = self._key(item)
         if not key or key in self._paid:
             return False

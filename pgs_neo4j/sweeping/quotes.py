@@ -1,4 +1,4 @@
-"""Looks up what a finding puts in quotation marks in the nodes that it cites."""
+"""Looks up a finding's quotations in the nodes that it cites."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 def quoted(text: str) -> list[str]:
     """The quotations of a text, in order, each once."""
-    found = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
-    return [quote for quote in dict.fromkeys(found) if _is_quotation(quote)]
+    quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
+    return [quote for quote in dict.fromkeys(quotes) if _is_quotation(quote)]
 
 
-def checked(
+def check_quotes(
     text: str, citations: Iterable[Citation], shown: Mapping[str, Node]
 ) -> tuple[Quote, ...]:
-    """The quotations of a finding; found when a node that it validly cites says the same words.
+    """The quotations of a finding, looked up in its valid citations.
 
-    Letter case, white space, and punctuation do not count; an ellipsis may stand for anything.
+    A quotation is found when a cited node says the same words. Letter case, white space, and
+    punctuation do not count; an ellipsis may stand for anything.
     """
     quotes = quoted(text)
     if not quotes:
         return ()
     cited = dict.fromkeys(citation.alias for citation in citations if citation.valid)
     nodes = [shown[alias] for alias in cited if alias in shown]
-    said = [_words(f"{node.title}\n{clean_text(node.text)}") for node in nodes]
-    return tuple(Quote(quote, any(_says(words, quote) for words in said)) for quote in quotes)
+    texts = [_words(f"{node.title}\n{clean_text(node.text)}") for node in nodes]
+    return tuple(Quote(quote, any(_says(words, quote) for words in texts)) for quote in quotes)
 
 
 def _is_quotation(quote: str) -> bool:
@@ -60,6 +61,6 @@ def _says(words: str, quote: str) -> bool:
 
 
 def _words(text: str) -> str:
-    """Nothing but words, each with a blank around it, so that they can be looked for whole."""
+    """The words of a text between blanks, to be searched for whole."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return f" {_NO_WORD.sub(' ', plain).strip()} "

@@ -9,7 +9,7 @@ from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Absence, Finding, Flag, Node, Prompt, PromptNeighbor, Report
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
-from pgs_neo4j.sweeping.quotes import checked
+from pgs_neo4j.sweeping.quotes import check_quotes
 from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
@@ -96,11 +96,11 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
 def _asked(order: SweepOrder) -> list[str]:
     """The question, behind the answer that is known already."""
     question = f"Question: {order.question}"
-    if not order.known:
+    if not order.search_answer:
         return [question]
     return [
         "A search over the nearest nodes already answered as below. Look for what it misses, "
-        f"contradicts, or leaves open.\n<known>\n{_margin(order.known)}\n</known>",
+        f"contradicts, or leaves open.\n<known>\n{_margin(order.search_answer)}\n</known>",
         question,
     ]
 
@@ -111,40 +111,44 @@ def parse_report(
     shown: Mapping[str, Node],
     known_partitions: Collection[int] = (),
 ) -> Report:
-    """A reply as a report. ``shown`` holds the nodes of the pass by alias.
+    """Parse a reply as a report.
 
-    Tolerant of other headings, order, fences, and prose around; what the model thought is no
-    part of it. Raises ModelOutputError when fewer than two of the four sections are there.
+    ``shown`` holds the nodes of the pass by alias. Other headings, another order, fences, and prose
+    around the sections are tolerated, and the model's thinking is left out. Raises ModelOutputError
+    when fewer than two of the four sections are there.
     """
-    found = sections(strip_thinking(text), SECTIONS)
-    if len(found) < LEAST:
+    parts = sections(strip_thinking(text), SECTIONS)
+    if len(parts) < LEAST:
         raise ModelOutputError(
             "the reply is no report: it has "
-            f"{', '.join(found) or 'none'} of the sections {', '.join(SECTIONS)}"
+            f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
     return Report(
         partition=partition,
-        domain_state=paragraph(found.get("domain state", "")),
+        domain_state=paragraph(parts.get("domain state", "")),
         findings=tuple(
-            finding(item, partition, shown) for item in bullets(found.get("findings", ""))
+            finding(item, partition, shown) for item in bullets(parts.get("findings", ""))
         ),
         flags=tuple(
             flag
-            for item in bullets(found.get("outbound flags", ""))
+            for item in bullets(parts.get("outbound flags", ""))
             for flag in _flags(item, partition, shown, known_partitions)
         ),
-        absences=tuple(Absence(text=item) for item in bullets(found.get("absences", ""))),
+        absences=tuple(Absence(text=item) for item in bullets(parts.get("absences", ""))),
     )
 
 
 def finding(text: str, partition: int, shown: Mapping[str, Node]) -> Finding:
     """A finding with its citations resolved and its quotations looked up."""
     citations = resolve(text, partition, shown)
-    return Finding(text=text, citations=citations, quotes=checked(text, citations, shown))
+    return Finding(text=text, citations=citations, quotes=check_quotes(text, citations, shown))
 
 
 def render_report(report: Report, *, qualify: bool = False) -> str:
-    """A report in the contract's form; ``qualify`` puts the partition before each alias."""
+    """A report in the form of the contract.
+
+    ``qualify`` puts the partition before each alias.
+    """
 
     def listed(items: Sequence[str]) -> str:
         lines = "\n".join(f"- {item}" for item in items) or "None."
@@ -163,10 +167,10 @@ def render_report(report: Report, *, qualify: bool = False) -> str:
 
 
 def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) -> Report:
-    """One report of a sweep from those of its accepted passes, in order, by their labels.
+    """One report of a sweep from its accepted passes, by label.
 
-    No citation is lost. What one pass of several did not find is marked as such: another
-    may have it.
+    No citation is lost. An absence that only some of several passes report is marked as such:
+    another pass may have found it.
     """
     if passes == 1:
         return next(iter(reports.values()))
@@ -196,7 +200,7 @@ def _places(found: Sequence[str], passes: int) -> str:
 def _flags(
     item: str, partition: int, shown: Mapping[str, Node], known: Collection[int]
 ) -> list[Flag]:
-    """The flag of one bullet, once for each other partition that it begins with."""
+    """The flag of one bullet, once per partition that it begins with."""
     citations = resolve(item, partition, shown)
     named = _TARGETS.match(item)
     numbers = dict.fromkeys(map(int, re.findall(r"\d+", named["names"]))) if named else {}
@@ -208,7 +212,7 @@ def _flags(
 
 
 def _behind(named: re.Match[str], item: str) -> str:
-    """A flag's text without its targets; bold that begins at them is not torn."""
+    """A flag's text without its targets; their bold stays closed."""
     text = item[named.end() :].strip()
     names = named["names"]
     bold = names[: len(names) - len(names.lstrip("*_`"))]

@@ -1,4 +1,4 @@
-"""Phase 2: reads one partition at full text, in as many passes as it takes."""
+"""Phase 2: reads one partition at full text, in several passes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Combines reports into one answer, condensing them first where they exceed a prompt."""
+"""Combines reports into one answer, condensing them where needed."""

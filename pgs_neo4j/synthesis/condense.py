@@ -1,7 +1,7 @@
-"""The prompt that condenses reports on neighbouring partitions into one, and its parser.
+"""Words the prompt that condenses reports, and parses its reply.
 
 Only states and findings are condensed by a model. Flags and absences are carried through as they
-are, and a citation that the model leaves out is kept by code.
+are, and code restores a citation that the model leaves out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
 
 KEYWORDS = 12  # of all its partitions, that a condensed report is described by
 NAMED = 12  # partitions named above it
-KEPT = 40  # citations in one line of those that no condensed finding has
+KEPT = 40  # citations per line of those that no condensed finding has
 
 SYSTEM = """\
 You condense the reports of readers who each read one partition of a knowledge graph at full \
@@ -45,9 +45,9 @@ SECTIONS = {
 }
 
 
-def reduction_prompt(question: str, shown: Sequence[Section]) -> Prompt:
-    """The prompt over some sections, in their order; nothing of them is left out."""
-    blocks = [f"{section.header}\n{_text(section)}" for section in shown]
+def reduction_prompt(question: str, group: Sequence[Section]) -> Prompt:
+    """The prompt over some sections, in order, each of them whole."""
+    blocks = [f"{section.header}\n{_text(section)}" for section in group]
     return Prompt(
         task="reduction",
         system=SYSTEM,
@@ -55,49 +55,55 @@ def reduction_prompt(question: str, shown: Sequence[Section]) -> Prompt:
         question=question,
         reports=tuple(
             PromptReport(section.name, section.keywords, section.report, _text(section))
-            for section in shown
+            for section in group
         ),
     )
 
 
-def parse_condensed(text: str, shown: Sequence[Section]) -> Section:
-    """The sections as one, by a model's reply. Raises ModelOutputError when it has no findings."""
-    found = sections(strip_thinking(text), SECTIONS)
-    if "findings" not in found:
+def parse_condensed(text: str, group: Sequence[Section]) -> Section:
+    """Join sections into one by a model's reply.
+
+    Raises ModelOutputError when the reply has no section Findings.
+    """
+    parts = sections(strip_thinking(text), SECTIONS)
+    if "findings" not in parts:
         raise ModelOutputError("the reply is no condensed report: it has no section Findings")
-    known = citable_of(shown)
+    citable = citable_of(group)
     findings = tuple(
-        Finding(text=item, citations=resolve_qualified(item, known))
-        for item in bullets(found["findings"])
+        Finding(text=item, citations=resolve_qualified(item, citable))
+        for item in bullets(parts["findings"])
     )
-    return join_sections(paragraph(found.get("domain state", "")), findings, shown)
+    return join_sections(paragraph(parts.get("domain state", "")), findings, group)
 
 
-def join_sections(state: str, findings: tuple[Finding, ...], shown: Sequence[Section]) -> Section:
-    """The sections as one with these findings; their flags, absences, and citations stay."""
-    partitions = tuple(number for section in shown for number in section.partitions)
+def join_sections(state: str, findings: tuple[Finding, ...], group: Sequence[Section]) -> Section:
+    """Join sections into one with these findings.
+
+    The flags, absences, and citations of all sections stay.
+    """
+    partitions = tuple(number for section in group for number in section.partitions)
     report = Report(
         partition=partitions[0],
         domain_state=state,
-        findings=(*findings, *_kept(findings, shown)),
+        findings=(*findings, *_kept(findings, group)),
         flags=tuple(
             replace(flag, text=f"(from P{section.partitions[0]}) {flag.text}")
             if len(section.partitions) == 1
             else flag
-            for section in shown
+            for section in group
             for flag in section.qualified.flags
         ),
         absences=tuple(
             Absence(text=f"(in P{section.partitions[0]}) {absence.text}")
             if len(section.partitions) == 1
             else absence
-            for section in shown
+            for section in group
             for absence in section.qualified.absences
         ),
     )
     name = _name(partitions)
     words = dict.fromkeys(
-        word for rank in range(KEYWORDS) for s in shown for word in s.keywords[rank : rank + 1]
+        word for rank in range(KEYWORDS) for s in group for word in s.keywords[rank : rank + 1]
     )
     keywords = tuple(words)[:KEYWORDS]
     header = (
@@ -107,10 +113,10 @@ def join_sections(state: str, findings: tuple[Finding, ...], shown: Sequence[Sec
     return Section(partitions, name, keywords, header, report, report)
 
 
-def _kept(findings: Sequence[Finding], shown: Sequence[Section]) -> list[Finding]:
-    """Findings that hold the citations which no condensed one has."""
-    there = {(c.partition, c.alias) for each in findings for c in each.citations if c.valid}
-    missing = [found for key, found in citable_of(shown).items() if key not in there]
+def _kept(findings: Sequence[Finding], group: Sequence[Section]) -> list[Finding]:
+    """Findings that hold the citations missing from condensed ones."""
+    there = {(c.partition, c.alias) for finding in findings for c in finding.citations if c.valid}
+    missing = [c for key, c in citable_of(group).items() if key not in there]
     return [
         Finding(text=_listed(missing[at : at + KEPT]), citations=tuple(missing[at : at + KEPT]))
         for at in range(0, len(missing), KEPT)

@@ -17,8 +17,8 @@ from pgs_neo4j.model import Partition, Sweep, Unit
 class SynthesisOrder:
     """One question, and everything that its synthesis is shown.
 
-    ``checks`` is the text of what comparing the reports has shown. Reports that exceed one prompt
-    are condensed along ``units``.
+    ``search_answer`` is an answer to go beyond, ``checks`` the worded checks of the reports.
+    Reports that exceed one prompt are condensed along ``units``.
     """
 
     question: str
@@ -26,7 +26,7 @@ class SynthesisOrder:
     partitions: tuple[Partition, ...]
     config: PGSConfig
     units: tuple[Unit, ...] = ()
-    known: str | None = None
+    search_answer: str | None = None
     checks: str = ""
 
 

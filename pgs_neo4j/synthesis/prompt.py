@@ -72,10 +72,10 @@ SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """A synthesis prompt, what may be cited in it, and what found no room.
+    """A synthesis prompt with what may be cited, and its losses.
 
-    ``dropped_bullets`` counts those of reports that are shown, ``dropped_reports`` whole
-    reports, ``cut_states`` Domain States that were shortened.
+    ``dropped_bullets`` counts those of reports that are shown, ``dropped_reports`` whole reports,
+    ``cut_states`` Domain States that were shortened.
     """
 
     prompt: Prompt
@@ -99,17 +99,17 @@ def synthesis_prompt(
     """The prompt over all reports, within both limits, instructions included.
 
     ``sections`` stand in for the reports when given. Above the limits, the last bullets of the
-    longest lists are dropped first, then the ends of the Domain States, then the last reports;
+    longest lists are dropped first. Then the ends of the Domain States go, then the last reports;
     all of it is counted. No citation is cut out of a bullet. Raises ConfigError when not even a
     part of one report fits.
     """
     max_characters = order.config.max_pass_characters
     shown = sections_of(order.sweeps, order.partitions) if sections is None else sections
     room = _room(order.question, max_characters, max_tokens)
-    whole = clean_text(order.known or "")
-    known = cut(whole, int(room[0] * KNOWN_SHARE), int(room[1] * KNOWN_SHARE))
+    whole = clean_text(order.search_answer or "")
+    search_answer = cut(whole, int(room[0] * KNOWN_SHARE), int(room[1] * KNOWN_SHARE))
     checks = cut(order.checks, int(room[0] * CHECKS_SHARE), int(room[1] * CHECKS_SHARE))
-    frame = _Frame(checks, known, _unread(order, room), f"Question: {order.question}")
+    frame = _Frame(checks, search_answer, _unread(order, room), f"Question: {order.question}")
 
     def fits(shortening: Shortening) -> bool:
         user = _user(shown, shortening, frame)
@@ -124,13 +124,13 @@ def synthesis_prompt(
             "raise max_pass_characters (PGS_MAX_PASS_CHARACTERS) or max_pass_tokens "
             "(PGS_MAX_PASS_TOKENS), or ask in fewer words"
         )
-    return _fitted(order.question, shown, shortening, frame, cut_known=known != whole)
+    return _fitted(order.question, shown, shortening, frame, cut_known=search_answer != whole)
 
 
 def parse_synthesis(text: str, citable: Mapping[tuple[int, str], Citation]) -> Synthesis:
-    """A reply as a synthesis; without sections, all of it is the thesis.
+    """Parse a reply; without sections, all of it is the thesis.
 
-    What the model thought is no part of it.
+    The model's thinking is left out.
     """
     text = strip_thinking(text)
     found = sections(text, SECTIONS)
@@ -145,7 +145,7 @@ def parse_synthesis(text: str, citable: Mapping[tuple[int, str], Citation]) -> S
 
 
 def _room(question: str, max_characters: int, max_tokens: int | None) -> tuple[int, int]:
-    """Characters and bytes that the instructions and the question leave, 0 at least."""
+    """Characters and bytes left beside instructions and question, at least 0."""
     frame = SYSTEM + question
     characters = max(0, max_characters - len(frame))
     if max_tokens is None:
@@ -156,16 +156,16 @@ def _room(question: str, max_characters: int, max_tokens: int | None) -> tuple[i
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The text around the reports: checks, a known answer, unread partitions, the question."""
+    """The text around the reports, in four parts."""
 
     checks: str
-    known: str
+    search_answer: str
     unread: str
     question: str
 
 
 def _unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
-    """Lists what the reports do not stand for, so that silence is not taken for absence."""
+    """Lists unread partitions, so that silence is not taken for absence."""
     read = {sweep.partition for sweep in order.sweeps if sweep.report is not None}
     others = [partition for partition in order.partitions if partition.id not in read]
     if not others:
@@ -188,10 +188,10 @@ def _user(sections: Sequence[Section], shortening: Shortening, frame: _Frame) ->
     blocks = [f"{section.header}\n{_text(section, shortening)}" for section in shown]
     if frame.checks:
         blocks.append(frame.checks)
-    if frame.known:
+    if frame.search_answer:
         blocks.append(
             "A search over the nearest nodes had answered as follows. It is not part of the "
-            f"reports and cannot be cited; go beyond it.\n<known>\n{frame.known}\n</known>"
+            f"reports and cannot be cited; go beyond it.\n<known>\n{frame.search_answer}\n</known>"
         )
     left_out = [section.name for section in sections[shortening.reports :]]
     if left_out:

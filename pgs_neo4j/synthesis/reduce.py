@@ -1,4 +1,4 @@
-"""Condenses reports that exceed one prompt, along the hierarchy above the partitions."""
+"""Condenses reports along the hierarchy until they fit one prompt."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """Fewer sections, the model calls that condensed them, and the groups where those failed."""
+    """Fewer sections, and how they came about.
+
+    ``calls`` counts model calls, ``failed`` the groups that no model could condense.
+    """
 
     sections: tuple[Section, ...]
     calls: int = 0
@@ -39,7 +42,7 @@ async def reduce_sections(
     sections: Sequence[Section],
     fits: Callable[[Sequence[Section]], bool],
 ) -> Reduction:
-    """Condense sections with ``llm`` until they fit, or until nothing more can be gained."""
+    """Condense sections with ``llm`` until they fit or stop shrinking."""
     paths = paths_of(order.partitions, order.units)
     current = sorted(
         sections, key=lambda section: (paths.get(section.partitions[0], ()), section.partitions)
@@ -75,7 +78,10 @@ def _room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
 async def _condense(
     order: SynthesisOrder, tools: SynthesisTools, llm: LLM, group: Sequence[Section]
 ) -> Reduction:
-    """One group as one section; without a model's help it has the first findings of each."""
+    """One group as one section.
+
+    Where the model fails, it has the first findings of each report.
+    """
     if len(group) == 1:
         return Reduction((group[0],))
     section = await _ask(order, tools, llm, reduction_prompt(order.question, group), group)
@@ -91,7 +97,7 @@ async def _ask(
     prompt: Prompt,
     group: Sequence[Section],
 ) -> Section | None:
-    """The condensed section, from the cache or from the model; None when the model fails."""
+    """The condensed section; None when the model fails."""
     calls, replies = tools.calls, tools.replies
     room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
     key = replies.key(llm, prompt, room, effort) if replies else None
@@ -133,10 +139,10 @@ def paths_of(partitions: Sequence[Partition], units: Sequence[Unit]) -> dict[int
 def group_sections(
     sections: Sequence[Section], paths: Mapping[int, Path], room: int
 ) -> list[list[Section]]:
-    """Split sections into consecutive groups that fit into ``room`` characters.
+    """Split sections into consecutive groups of at most ``room`` characters.
 
-    Once half of the room is used, a group ends with the unit of its last section. A section that
-    is too long for any group stands alone.
+    Once half of the room is used, a group ends with the unit of its last section. A section that is
+    too long for any group stands alone.
     """
     groups: list[list[Section]] = [[]]
     used = 0

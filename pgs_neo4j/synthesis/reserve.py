@@ -1,4 +1,4 @@
-"""What a bounded run keeps for its synthesis: held back from all else, and given out at the end."""
+"""Computes the part of a budget that is reserved for the synthesis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # of the prompt, at least
 
 
 def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
-    """What a synthesis may cost that is shown ``shown`` tokens: reports, question, and the like."""
+    """The most that a synthesis may cost that is shown so many tokens.
+
+    They are those of reports, question, and a search's answer.
+    """
     prompt = int((estimate(SYSTEM) + FRAME_TOKENS + shown) / REPORTS_SHARE)
     most = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)
     prompt = min(prompt, config.max_pass_characters, prompt if most is None else most)
@@ -27,9 +30,9 @@ def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amo
 
 
 def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
-    """Tokens that the prompt of a synthesis may have now, by context and budget; None: any.
+    """Tokens that a synthesis prompt may have now; None: no limit.
 
-    Raises BudgetError when what is left is too little for one.
+    The model's context and the budget limit them. Raises BudgetError when too little is left.
     """
     fits = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)
     left = calls.budget.left(llm.name)
@@ -39,14 +42,14 @@ def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
     most = calls.budget.estimate_within(llm.name, left - room)
     if most < LEAST_PROMPT:
         raise BudgetError(
-            "the budget leaves no room for a synthesis of what was read; the reports are kept, "
-            "and 'pgs resume' with a larger one makes it of them"
+            "the budget leaves no room for a synthesis of what was read; the reports are stored, "
+            "and 'pgs resume' with a larger budget continues from them"
         )
     return most if fits is None else min(most, fits)
 
 
 def reply_tokens(calls: Calls, llm: LLM, config: PGSConfig, prompt: Prompt) -> int:
-    """Tokens that the reply to a prompt within ``prompt_tokens`` may have: all that is left."""
+    """Tokens that the reply to a prompt may have: all that is left."""
     left = calls.budget.left(llm.name)
     if left is None:
         return config.synthesis_max_tokens

@@ -1,4 +1,4 @@
-"""What the synthesis is shown of each report, and of several that were condensed into one."""
+"""Prepares each report as a section of the synthesis prompt."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A report with what stands above it. ``partitions`` are those that it stands for.
+    """A report, or several condensed into one, with its header.
 
-    ``report`` is as it was parsed, ``qualified`` the same with the partition before each alias
-    and a mark on findings that nothing supports.
+    ``partitions`` are the ids of those that it stands for. ``report`` is as it was parsed.
+    ``qualified`` is the same with the partition before each alias and a mark on findings that
+    nothing supports.
     """
 
     partitions: tuple[int, ...]
@@ -30,7 +31,7 @@ class Section:
 
     @property
     def citable(self) -> dict[tuple[int, str], Citation]:
-        """What may be cited, by partition and alias."""
+        """Citations that the synthesis may repeat, by partition and alias."""
         return {(c.partition, c.alias): c for c in self.report.citations if c.valid}
 
 
@@ -46,8 +47,8 @@ def listed_keywords(keywords: Sequence[str]) -> str:
 
 
 def citable_of(sections: Sequence[Section]) -> Mapping[tuple[int, str], Citation]:
-    """What may be cited of all sections."""
-    return {key: found for section in sections for key, found in section.citable.items()}
+    """Citations that the synthesis may repeat, of all sections."""
+    return {key: citation for section in sections for key, citation in section.citable.items()}
 
 
 def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
@@ -58,14 +59,14 @@ def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
         f"keywords: {listed_keywords(partition.keywords) or 'none'}"
     )
     number = report.partition
-    said = replace(
+    marked = replace(
         report,
         domain_state=qualify_aliases(report.domain_state, number),
         findings=tuple(_marked(finding, number) for finding in report.findings),
         flags=tuple(replace(f, text=qualify_aliases(f.text, number)) for f in report.flags),
         absences=tuple(replace(a, text=qualify_aliases(a.text, number)) for a in report.absences),
     )
-    return Section((partition.id,), partition.name, partition.keywords, header, report, said)
+    return Section((partition.id,), partition.name, partition.keywords, header, report, marked)
 
 
 def _marked(finding: Finding, partition: int) -> Finding:

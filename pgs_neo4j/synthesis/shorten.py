@@ -1,4 +1,4 @@
-"""Decides how much of each report is shown when all of them exceed one prompt."""
+"""Shortens reports until all of them fit one prompt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from pgs_neo4j.text.cut import cut
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
-    """How much is shown: reports, bullets of each list, characters of each Domain State."""
+    """How much is shown of all reports.
+
+    Counts of reports and of bullets per list, and characters of each Domain State.
+    """
 
     reports: int
     bullets: int
@@ -21,9 +24,9 @@ class Shortening:
 def find_shortening(
     reports: Sequence[Report], fits: Callable[[Shortening], bool]
 ) -> Shortening | None:
-    """The shortening that shows most: it drops bullets first, then states, then reports.
+    """The shortening that shows most; None when nothing fits.
 
-    None when not even a part of one report fits.
+    It drops bullets first, then the ends of states, then reports.
     """
     count = len(reports)
     most = max((len(_longest_list(report)) for report in reports), default=0)
@@ -40,7 +43,7 @@ def find_shortening(
 def _drop_more(
     count: int, bullets: int, longest: int, fits: Callable[[Shortening], bool]
 ) -> Shortening | None:
-    """The shortening for so many bullets: all reports and short states, else fewer reports."""
+    """The shortening for so many bullets: shorter states, then fewer reports."""
     state = _largest(0, longest, lambda n: fits(Shortening(count, bullets, n)))
     if state is not None:
         return Shortening(count, bullets, state)
@@ -64,7 +67,10 @@ def _longest_list(report: Report) -> Sequence[object]:
 
 
 def shorten_report(report: Report, shortening: Shortening) -> Report:
-    """The part of a report that is shown; its Domain State is cut at a word."""
+    """The part of a report that is shown.
+
+    Its Domain State is cut at a word.
+    """
     return replace(
         report,
         domain_state=cut(report.domain_state, shortening.state, 4 * shortening.state),

@@ -77,7 +77,7 @@ def _condensed(reports: int, reduction: Reduction) -> str:
 async def _read_reply(
     order: SynthesisOrder, tools: SynthesisTools, prompt: Prompt, room: int
 ) -> Completion:
-    """The reply, from the cache or from the model, told piece by piece."""
+    """The reply, from the cache or the model, streamed as events."""
     filtering = ThinkingFilter()
 
     def hear(piece: str) -> None:
@@ -103,7 +103,7 @@ async def _read_reply(
 
 
 class ThinkingFilter:
-    """Passes a streamed reply on, without a block of thinking at its beginning."""
+    """Passes a streamed reply on without a leading block of thinking."""
 
     def __init__(self) -> None:
         self._pending = ""
@@ -122,7 +122,10 @@ class ThinkingFilter:
         return "" if begin.startswith(start) else self._speak(self._pending)
 
     def end(self) -> str:
-        """The text that was held back and is no thinking, at the end of the reply."""
+        """The text held back so far that is no thinking.
+
+        Called at the end of the reply.
+        """
         thought = self._pending.lstrip().startswith(THINKING[0])
         return self._speak("" if thought else self._pending)
 
@@ -140,7 +143,7 @@ def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
 
 
 def _left_out(shown: FittedPrompt) -> str:
-    """One sentence on what found no room in the prompt; empty when all did."""
+    """One sentence on what found no room in the prompt, or nothing."""
     parts = [
         _count(shown.dropped_reports, "whole report"),
         _count(shown.dropped_bullets, "bullet", " (the last of their lists)"),

@@ -563,7 +563,7 @@ async def test_bad_requests_are_refused_before_any_work(engine):
         await engine.partitions("papers")
     with pytest.raises(UsageError, match="no mode 'bogus'"):
         await engine.execute("What?", graph="papers", mode="bogus")
-    with pytest.raises(UsageError, match="session's name"):
+    with pytest.raises(UsageError, match="session names"):
         await engine.execute("What?", graph="papers", session_id="")
     with pytest.raises(QuestionError, match="UTF-8"):
         await engine.execute("What \udcff?", graph="papers")

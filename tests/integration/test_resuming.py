@@ -216,7 +216,7 @@ async def test_what_is_not_there_or_still_going_on_cannot_be_resumed(engine, db)
     answering(engine, answer)
     task = asyncio.create_task(engine.execute("Why?"))
     await hanging.wait()
-    with pytest.raises(BusyError, match="still going on"):
+    with pytest.raises(BusyError, match="still running"):
         await engine.resume((await only_run(db))["id"])
     go_on.set()
     await task
