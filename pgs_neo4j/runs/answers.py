@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypedDict, cast
+from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -12,22 +12,10 @@ from pgs_neo4j.model import Answer, Citation, GraphMapping, Sweep, Synthesis
 from pgs_neo4j.runs.answer_rows import answer_rows
 from pgs_neo4j.runs.details import Details, read_details
 from pgs_neo4j.runs.earlier_answers import parsed_synthesis
+from pgs_neo4j.runs.rows import CitedRow
 from pgs_neo4j.runs.runs import Handle, StoredRun, taken_away
 from pgs_neo4j.runs.sweeps import cited_node, recorded_sweeps
 from pgs_neo4j.runs.verdicts import Name, located
-
-
-class CitedRow(TypedDict):
-    """A node of the graph that a synthesis cites."""
-
-    partition: int
-    alias: str
-    rank: int
-    element_id: str
-    labels: list[str]
-    title: object
-    key: object
-    text: list[object]
 
 
 async def write(db: Database, handle: Handle, answer: Answer) -> None:

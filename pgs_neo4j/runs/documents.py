@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypedDict, cast
+from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -12,25 +12,13 @@ from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.runs import answers, session
+from pgs_neo4j.runs.rows import SourceRow
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.sweeps import cited_node
 
 BATCH = 1000  # nodes read per statement
 
 Place = tuple[int, int]  # partition id and rank
-
-
-class SourceRow(TypedDict):
-    """A cited node as it is now, with the hash of the text read."""
-
-    partition: int
-    rank: int
-    hash: int
-    element_id: str
-    labels: list[str]
-    title: object
-    key: object
-    text: list[object]
 
 
 async def document(

@@ -12,13 +12,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.errors import BusyError, PGSError, RunLostError, UnknownRunError
+from pgs_neo4j.runs.rows import RunRow
 
 SIGN_S = 10.0  # between two signs of life
 SILENT_S = 35  # without one: its process is gone
@@ -99,7 +100,7 @@ async def read(db: Database, run: str) -> StoredRun:
         raise UnknownRunError(
             f"there is no run {run[:60]!r}; 'pgs sessions show SESSION' lists those of a session"
         )
-    row = rows[0]
+    row = cast("RunRow", rows[0])
     return StoredRun(
         id=run,
         graph=row["graph"],

@@ -8,9 +8,9 @@ synthesis.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar, cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -27,10 +27,22 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.runs import keys, runs
+from pgs_neo4j.runs.rows import (
+    BulletCitation,
+    NodeRow,
+    RecordedSweepRow,
+    StoredAbsence,
+    StoredBullet,
+    StoredFinding,
+    StoredFlag,
+    UnsynthesizedRow,
+)
 from pgs_neo4j.runs.verdicts import Name, citations_of, quotes_of
-from pgs_neo4j.sweeping.report import finding
+from pgs_neo4j.sweeping.report import finding as resolve_finding
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.citations import resolve
+
+Bullet = TypeVar("Bullet", StoredFinding, StoredFlag, StoredAbsence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,7 @@ async def unsynthesized(
     )
     return [
         Recovered(row["id"], _sweep(row, generation, current=row["current"], run=row["run"]))
-        for row in rows
+        for row in cast("list[UnsynthesizedRow]", rows)
     ]
 
 
@@ -75,31 +87,37 @@ async def recorded_sweeps(
         key=mapping.key or "",
         text=list(mapping.text),
     )
-    return [_sweep(row, generation) for row in rows]
+    return [_sweep(row, generation) for row in cast("list[RecordedSweepRow]", rows)]
 
 
-def cited_node(row: Mapping[str, Any]) -> Node:
-    """A node that something cites, from its columns."""
-    names = ("rank", "element_id", "labels", "text", "title", "key")
-    return node_text.node(**{name: row[name] for name in names})
+def cited_node(row: NodeRow) -> Node:
+    """A cited node from its row."""
+    return node_text.node(
+        rank=row["rank"],
+        element_id=row["element_id"],
+        labels=row["labels"],
+        text=row["text"],
+        title=row["title"],
+        key=row["key"],
+    )
 
 
-def _sweep(row: dict[str, Any], generation: str, *, current: bool = True, run: str = "") -> Sweep:
+def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = "") -> Sweep:
     stored, partition = row["sweep"], row["partition"]
     # The partition of a flag's number may be another one by now.
     report = Report(
         partition=partition,
         domain_state=stored.get("domain_state") or "",
-        findings=tuple(_finding(found, partition) for found in _placed(row["findings"])),
+        findings=tuple(_finding(finding, partition) for finding in _in_place(row["findings"])),
         flags=tuple(
             Flag(
-                text=found["text"],
-                target=found["target"] if current else None,
-                citations=_citations(found, partition),
+                text=flag["text"],
+                target=flag["target"] if current else None,
+                citations=_citations(flag, partition),
             )
-            for found in _placed(row["flags"])
+            for flag in _in_place(row["flags"])
         ),
-        absences=tuple(Absence(text=found["text"]) for found in _placed(row["absences"])),
+        absences=tuple(Absence(text=absence["text"]) for absence in _in_place(row["absences"])),
     )
     status = SweepStatus(stored["status"])
     return Sweep(
@@ -119,9 +137,9 @@ def _sweep(row: dict[str, Any], generation: str, *, current: bool = True, run: s
     )
 
 
-def _finding(row: dict[str, Any], partition: int) -> Finding:
+def _finding(row: StoredFinding, partition: int) -> Finding:
     if row["citations"] is None:  # the first releases stored no verdicts
-        return finding(row["text"], partition, _shown(row["cited"]))
+        return resolve_finding(row["text"], partition, _cited_nodes(row["cited"]))
     return Finding(
         text=row["text"],
         citations=_citations(row, partition),
@@ -129,19 +147,19 @@ def _finding(row: dict[str, Any], partition: int) -> Finding:
     )
 
 
-def _citations(row: dict[str, Any], partition: int) -> tuple[Citation, ...]:
+def _citations(row: StoredBullet, partition: int) -> tuple[Citation, ...]:
     if row["citations"] is None:
-        return resolve(row["text"], partition, _shown(row["cited"]))
-    here: dict[Name, str] = {
+        return resolve(row["text"], partition, _cited_nodes(row["cited"]))
+    element_ids: dict[Name, str] = {
         (partition, cited["alias"]): cited["element_id"] for cited in row["cited"]
     }
-    return citations_of(row["citations"], here)
+    return citations_of(row["citations"], element_ids)
 
 
-def _placed(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(rows, key=lambda row: int(row["place"]))
+def _in_place(rows: Sequence[Bullet]) -> list[Bullet]:
+    return sorted(rows, key=lambda row: row["place"])
 
 
-def _shown(cited: Sequence[dict[str, Any]]) -> dict[str, Node]:
+def _cited_nodes(cited: Sequence[BulletCitation]) -> dict[str, Node]:
     """The cited nodes by alias; other aliases are invalid citations."""
     return {row["alias"]: cited_node(row) for row in cited}
