@@ -1,1 +1,1 @@
-"""The demo graph: the standard library of this Python, read and never imported."""
+"""The demo graph: this Python's standard library, parsed but never imported."""

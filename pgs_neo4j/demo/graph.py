@@ -1,4 +1,4 @@
-"""The demo graph: the standard library of the running Python, read and never imported.
+"""Builds the demo graph from the standard library, without importing it.
 
 Nodes are modules, classes, functions, and methods, with their signature and docstring as
 text; relationships are CONTAINS, IMPORTS, INHERITS, and MENTIONS (one docstring names
@@ -51,7 +51,7 @@ _BUILTINS = frozenset(dir(builtins))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoNode:
-    """A module, class, function, or method; ``id`` is the qualified name and unique."""
+    """A module, class, function, or method; its qualified name is the ``id``."""
 
     id: str
     kind: Kind
@@ -85,7 +85,7 @@ class DemoGraph:
 
 
 def build_demo(root: Path | None = None) -> DemoGraph:
-    """Read the standard library, or any folder of Python source, into a graph.
+    """Build a graph of the standard library or another source folder.
 
     The same files give the same graph. A node weighs 1 + ln(1 + how many others import,
     inherit from, or mention it + how many it contains). Raises InputFileError when there
@@ -125,9 +125,9 @@ def _contains(library: Library) -> Iterator[Edge]:
 
 
 def _imports(library: Library) -> Iterator[Edge]:
-    """A module imports modules, and the classes and functions that it imports by name.
+    """Link a module to the modules, classes, and functions it imports.
 
-    What a package contains it does not import as well.
+    A package contains its members, so it does not import them.
     """
     for module, source in library.sources.items():
         for name in source.imports:
@@ -146,7 +146,7 @@ def _inherits(library: Library) -> Iterator[Edge]:
 
 
 def _mentions(library: Library) -> Iterator[Edge]:
-    """A docstring mentions a node by its qualified name, or by a name that only it has.
+    """Link a docstring to the nodes it names by a unique name.
 
     A bare name counts where it cannot be an English word: it is written as a call, in
     CamelCase, or in snake_case, and no builtin is called so.
@@ -162,7 +162,7 @@ def _mentions(library: Library) -> Iterator[Edge]:
 
 
 def _unique_names(library: Library) -> dict[str, str]:
-    """Every way to write a node that no other node shares, with the node's id."""
+    """Map every unambiguous spelling of a node to its id."""
     shared: dict[str, str | None] = {}
     for definition in library.definitions.values():
         if definition.kind == "module":

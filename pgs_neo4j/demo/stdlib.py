@@ -61,7 +61,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One module: what it defines, and its imported names as ``{name: qualified name}``."""
+    """One module: its definitions, and its imports as ``{name: qualified name}``."""
 
     definitions: tuple[Definition, ...]
     aliases: dict[str, str]
@@ -92,7 +92,7 @@ class Library:
 
 
 def read_library(folder: Path) -> Library:
-    """Read every Python file below ``folder`` that is worth it; those that do not parse are not.
+    """Read every useful Python file below ``folder``; files that do not parse are skipped.
 
     Of several definitions of one name (overloads, setters, fallbacks) the first documented
     one speaks for all; a module is never displaced by what is defined inside it.
@@ -165,7 +165,7 @@ def _source(tree: ast.Module, module: str, is_package: bool) -> Source:
 
 
 def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str, str]]:
-    """Each import: the name it binds, what that name means, what is imported."""
+    """Each import: the bound name, its meaning, and the imported object."""
     for statement in ast.walk(tree):
         if isinstance(statement, ast.Import):
             for alias in statement.names:

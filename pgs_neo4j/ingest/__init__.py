@@ -1,1 +1,1 @@
-"""Brings files into Neo4j: read and checked whole, then loaded so that it shows at once."""
+"""Loads files into Neo4j: checked completely, then published atomically."""

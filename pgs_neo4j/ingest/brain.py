@@ -1,4 +1,4 @@
-"""Reads the brains of the original engine, ``.json`` or ``.json.gz``, into a GraphFile.
+"""Reads brains of the original engine (``.json``, ``.json.gz``).
 
 A brain is an object with ``nodes`` (id, concept, tag, weight, embedding) and ``edges``
 (source, target, weight, type). Only ids and concepts, sources and targets have to be
@@ -133,7 +133,7 @@ def _node(item: dict[str, Any], where: str) -> FileNode:
 
 
 def _positions(nodes: tuple[FileNode, ...]) -> dict[str, int]:
-    """Where each node stands, by its id as text: edges may write 17 as "17"."""
+    """The position of each node by its id as text; edges may write "17"."""
     positions: dict[str, int] = {}
     for i, node in enumerate(nodes):
         first = positions.setdefault(str(node.id), i)

@@ -1,4 +1,4 @@
-"""A graph on its way into Neo4j: what was read from a file, checked and complete."""
+"""A graph read from a file, checked and complete."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FileNode:
 
 @dataclass(frozen=True, slots=True)
 class FileRelationship:
-    """A relationship to load; its ends are positions in the list of nodes."""
+    """A relationship to load, between two positions in the list of nodes."""
 
     source: int
     target: int
@@ -50,7 +50,7 @@ class GraphFile:
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The lengths that the embeddings have, sorted; more than one is a warning sign."""
+        """The distinct lengths of the embeddings, sorted; several are suspicious."""
         return tuple(sorted({n.embedding.size for n in self.nodes if n.embedding is not None}))
 
     @property

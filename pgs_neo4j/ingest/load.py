@@ -1,4 +1,4 @@
-"""Loads a GraphFile into Neo4j, where it is the user's own graph from then on.
+"""Loads a GraphFile into Neo4j as the user's own graph.
 
 Loaded nodes carry ``LoadedNode``, whose ``graph`` and ``id`` are a unique key, one label of
 their graph's own, and those of the file. A load is written out of sight, as ``PgsStaged``
@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadResult:
-    """What a load changed. ``unchanged``: the graph was as in the file, nothing was written."""
+    """The changes of a load; if ``unchanged``, nothing was written."""
 
     graph: str
     label: str
@@ -61,7 +61,7 @@ async def load(
     label: str | None = None,
     on_event: OnEvent = ignore,
 ) -> LoadResult:
-    """Make the graph of that name hold what the file holds; ``label`` defaults to the name.
+    """Make the named graph equal to the file; ``label`` defaults to the name.
 
     Relationships that were added between its nodes since the last load go, as do other
     labels and properties of these nodes. Raises UsageError when the name is unusable, the
@@ -160,7 +160,7 @@ async def _stage(
 def batches(
     rows: Iterator[Row], most: int = BATCH_ROWS, size: int = BATCH_BYTES
 ) -> Iterator[list[Row]]:
-    """Rows in lists of at most ``most``, each about ``size`` bytes unless one row is larger."""
+    """Batches of at most ``most`` rows and about ``size`` bytes, unless one row is larger."""
     batch: list[Row] = []
     filled = 0
     for row in rows:
@@ -207,7 +207,7 @@ def _check_owned(rows: list[Row], graph: str) -> None:
 
 
 async def _is_loaded(database: Database, file: GraphFile, graph: str, label: str) -> bool:
-    """Whether the database holds exactly what the file does, so that nothing need be written."""
+    """Whether the database already holds exactly the content of the file."""
     missing = {node.id: node for node in file.nodes}
     same = True
     async for row in database.stream(queries.get("ingest/read_loaded_nodes"), graph=graph):

@@ -12,7 +12,7 @@ from pgs_neo4j.llm.protocol import LLM, Embedder
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """The model that sweeps and the one that synthesizes; they may be the same object."""
+    """The models for sweeps and for the synthesis, possibly the same object."""
 
     sweep: LLM
     synthesis: LLM
@@ -54,7 +54,7 @@ def create_llms(settings: Settings, config: PGSConfig) -> Readers:
 def create_embedder(
     settings: Settings, config: PGSConfig, name: EmbedderName | None = None
 ) -> Embedder | None:
-    """The embedder called ``name``, else the configured one, else hashing; None for "none".
+    """The embedder called ``name`` or configured, else hashing; None for "none".
 
     Raises ConfigError for "stored", whose vectors are the graph's and not a model's, and
     what ``create_llms`` raises for an endpoint.

@@ -1,4 +1,4 @@
-"""How fast an endpoint may be asked: what it said it would still take, and a bucket of tokens.
+"""Paces calls to an endpoint by its reported limits and a token bucket.
 
 One ``Pace`` is shared by everything in the process that uses the same endpoint and key. Times
 are those of the event loop's clock, in seconds.
@@ -19,7 +19,7 @@ MINUTE_S = 60.0
 
 @dataclass(slots=True)
 class Bucket:
-    """Tokens per minute as a leaky bucket (Turner 1986): full at first, refilled evenly."""
+    """Tokens per minute as a leaky bucket (Turner 1986), full at first."""
 
     per_minute: int  # may be changed; what is in debt stays in debt
     level: float = 0.0
@@ -29,7 +29,7 @@ class Bucket:
         self.level = float(self.per_minute)
 
     def take(self, tokens: int, now: float) -> float:
-        """Take ``tokens`` and tell the seconds to wait before they may be used.
+        """Take ``tokens``, and return the seconds to wait before using them.
 
         More than a whole minute's worth is let through when the debt is paid, not never.
         """
@@ -40,13 +40,13 @@ class Bucket:
         return max(0.0, -self.level / rate)
 
     def give_back(self, tokens: int) -> None:
-        """Correct a guess: what was taken and not used, negative when more was used."""
+        """Give back unused tokens; negative if more were used than taken."""
         self.level = min(float(self.per_minute), self.level + tokens)
 
 
 @dataclass(slots=True)
 class Paid:
-    """What one call was let through with, and what it used in the end."""
+    """The tokens that one call reserved, and those it used."""
 
     tokens: int
     used: int | None = None
@@ -54,7 +54,7 @@ class Paid:
 
 @dataclass(slots=True)
 class Pace:
-    """The state of one endpoint. ``bucket`` None: as many tokens as it takes."""
+    """The pace of one endpoint; without a ``bucket``, tokens are unlimited."""
 
     bucket: Bucket | None = None
     _free_at: float = 0.0
@@ -62,7 +62,7 @@ class Pace:
     _full_at: float = 0.0
 
     def allow(self, tokens_per_minute: int | None) -> None:
-        """Set the rate for all that use the endpoint; None leaves it as it is."""
+        """Set the rate of the endpoint for all its users; None changes nothing."""
         if tokens_per_minute is None:
             return
         if self.bucket is None:
@@ -70,7 +70,7 @@ class Pace:
         self.bucket.per_minute = tokens_per_minute
 
     def hold(self, wait_s: float, now: float) -> None:
-        """Nothing is sent for so many seconds: the endpoint has asked for it."""
+        """Send nothing for so many seconds, as the endpoint asked."""
         self._free_at = max(self._free_at, now + wait_s)
 
     def told(self, left: Left | None, now: float) -> None:
@@ -83,7 +83,7 @@ class Pace:
             self._left, self._full_at = left.tokens, now + left.tokens_reset_s
 
     def wait_s(self, tokens: int, now: float) -> float:
-        """Seconds until a call of so many tokens may be sent, the bucket aside."""
+        """Seconds until a call of so many tokens may be sent, ignoring the bucket."""
         wait = self._free_at - now
         if self._left is not None and now >= self._full_at:
             self._left = None
@@ -93,14 +93,14 @@ class Pace:
 
     @asynccontextmanager
     async def entered(self, tokens: int) -> AsyncIterator[Paid]:
-        """Wait until a call of ``tokens`` may be sent; set ``used`` to correct the guess.
+        """Wait until ``tokens`` may be sent; set ``used`` to correct the guess.
 
         A call that was not sent, or was refused, sets it to 0. The wait does not count against
         the time that the call may take.
         """
         clock = asyncio.get_running_loop().time
         with paused():
-            while (wait := self.wait_s(tokens, clock())) > 0:  # noqa: ASYNC110 - it moves meanwhile
+            while (wait := self.wait_s(tokens, clock())) > 0:  # noqa: ASYNC110 - it changes while we wait
                 await asyncio.sleep(wait)
         paid = Paid(tokens)
         if self._left is not None:
@@ -122,5 +122,5 @@ _SHARED: dict[str, Pace] = {}
 
 
 def shared(endpoint: str) -> Pace:
-    """The one pace of an endpoint in this process; ``endpoint`` names it and the account."""
+    """The shared pace of an endpoint and account in this process."""
     return _SHARED.setdefault(endpoint, Pace())

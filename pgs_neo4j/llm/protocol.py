@@ -29,13 +29,13 @@ class LLM(Protocol):
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """The whole reply of at most ``max_tokens`` tokens; no effort means the model's own."""
+        """Return the whole reply; without ``effort``, the model's own default."""
         ...
 
     def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Pieces of text as they come, then exactly one Completion with all of it."""
+        """Yield pieces of text as they arrive, then one Completion with all."""
         ...
 
     async def close(self) -> None:
@@ -100,7 +100,7 @@ class Embedder(Protocol):
 
     @property
     def dimensions(self) -> int | None:
-        """Length of a vector; None until the first reply where only the model knows."""
+        """The length of a vector; None before a reply if only the model knows."""
         ...
 
     @property
@@ -109,7 +109,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Rows in the order of ``texts``, shape (n, d), unit length; zero for empty text."""
+        """Unit rows ``(n, d)`` in the order of ``texts``; zero for empty text."""
         ...
 
     async def close(self) -> None:

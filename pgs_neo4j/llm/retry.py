@@ -1,4 +1,4 @@
-"""The one retry layer for model endpoints: jittered backoff under one total deadline.
+"""Retries model calls: jittered backoff under one total deadline.
 
 Models try once and say whether another try may help; the scheduler and the embedder call them
 through here. So tries times timeouts cannot exceed the deadline.
@@ -59,7 +59,7 @@ def _number(value: str | None) -> float | None:
 async def with_retries(
     call: Callable[[], Awaitable[T]], *, deadline: float, timeout_error: ModelTimeoutError
 ) -> T:
-    """The result of ``call``, tried again while its ModelError says ``retry`` and time remains.
+    """Call again while the ModelError says ``retry`` and time remains.
 
     ``deadline`` is in the event loop's time, and moves on while the call is ``paused``. Raises
     the last transient failure when tries or time run out or the endpoint asks for a wait beyond
@@ -92,7 +92,7 @@ async def with_retries(
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Time that does not count against the call being tried: nobody was asked in it."""
+    """Stop the clock of the current call while no request is made."""
     patience = _PATIENCE.get()
     if patience is None:
         yield
@@ -105,7 +105,7 @@ def paused() -> Iterator[None]:
 
 
 class _Patience:
-    """Decides after each failure whether to go on, and for how long to wait."""
+    """Decides after each failure whether to retry, and how long to wait."""
 
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
@@ -123,7 +123,7 @@ class _Patience:
         self._pauses += 1
 
     def go_on(self) -> None:
-        """Let the clock run again when nobody pauses it any more."""
+        """Restart the clock once no pause is left."""
         self._pauses -= 1
         if not self._pauses:
             self.deadline += asyncio.get_running_loop().time() - self._paused_at

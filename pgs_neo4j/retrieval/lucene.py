@@ -1,4 +1,4 @@
-"""Full-text indexes: which one knows a whole view, and what it is asked."""
+"""Chooses a full-text index, and writes its queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORTEST_INSIDE = 4  # letters of a part that is looked for inside of words
 def covering(
     indexes: Iterable[Row], labels: Collection[str], properties: Collection[str]
 ) -> str | None:
-    """The name of the first index that knows all properties of all nodes of a view.
+    """The first index that covers all properties of all nodes of a view.
 
     A view without labels takes part with nodes of any label, which no index does.
     """
@@ -37,22 +37,22 @@ def covering(
     )
 
 
-def query(wanted: SearchTerms, *, inside: bool) -> str:
-    """What Lucene is asked for: every combination of as many terms as are needed.
+def query(search: SearchTerms, *, inside: bool) -> str:
+    """A Lucene query for every combination of as many terms as needed.
 
-    ``inside`` looks inside of words, too, as the parts of ``max_retries`` or ``asyncio.timeout``
+    ``inside`` looks inside words as well, as the parts of ``max_retries`` or ``asyncio.timeout``
     are; it takes time in proportion to the different words of the index.
     """
-    clauses = [_term(term, inside) for term in wanted.usable]
-    if comb(len(clauses), wanted.needed) > MOST_COMBINATIONS:
+    clauses = [_term(term, inside) for term in search.usable]
+    if comb(len(clauses), search.needed) > MOST_COMBINATIONS:
         return " OR ".join(clauses)
     return " OR ".join(
-        f"({' AND '.join(chosen)})" for chosen in combinations(clauses, wanted.needed)
+        f"({' AND '.join(chosen)})" for chosen in combinations(clauses, search.needed)
     )
 
 
 def _term(term: str, inside: bool) -> str:
-    """A term as a clause; the nearer to what was written, the higher it scores.
+    """A term as a clause; closer spellings score higher.
 
     Words are lower-case letters and digits, so nothing of Lucene's syntax is left to escape.
     """

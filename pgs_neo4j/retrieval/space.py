@@ -1,4 +1,4 @@
-"""Where vectors come from: what centroids are made of, and how a question joins them.
+"""Decides which vectors centroids and questions share.
 
 Four spaces. ``stored``: embeddings in the graph. ``texts``: an embedder reads every node
 (hashing, sentence-transformers). ``digests``: a paid endpoint reads one digest per
@@ -60,7 +60,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class QuestionVector:
-    """A question in the graph's space, or None and one sentence that says why not.
+    """A question's vector in the graph's space, or None with a reason.
 
     ``borrowed`` when it is a mean of stored vectors and no embedding of its own.
     """

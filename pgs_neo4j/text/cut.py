@@ -1,18 +1,18 @@
-"""Cuts text at words, by characters and by UTF-8 bytes at once."""
+"""Cuts text at words, limiting characters and UTF-8 bytes at once."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-MARGIN = 3  # characters that each line of a chunk costs beside itself, where it is shown
+MARGIN = 3  # extra characters that each line of a chunk costs in a prompt
 ELLIPSIS = "…"
 
 _WORD_END = re.compile(r"\s(?=\S*$)")
 
 
 def cut(text: str, characters: int, size_bytes: int) -> str:
-    """At most so many characters and UTF-8 bytes; a shortened text ends in an ellipsis."""
+    """Shorten the text to both limits; a shortened text ends in an ellipsis."""
     if len(text) <= characters and len(text.encode("utf-8", "replace")) <= size_bytes:
         return text
     if characters < 1 or size_bytes < len(ELLIPSIS.encode()):
@@ -23,10 +23,11 @@ def cut(text: str, characters: int, size_bytes: int) -> str:
 
 
 def chunks(text: str, room: tuple[int, int]) -> Iterator[str]:
-    """The text in stretches of at most ``room`` characters and bytes, margins included.
+    """Split the text into chunks of at most ``room`` characters and bytes.
 
-    Joined again they are the text. A line is cut at a word where one ends in its second
-    half. The text holds no lone surrogate; ``room`` has place for one character at least.
+    Margins count. Joined, the chunks are the text. A line is cut after a word that ends in its
+    second half, if any. The text must hold no lone surrogate, and ``room`` must fit at least one
+    character.
     """
     chunk: list[str] = []
     characters = size = 0
@@ -57,7 +58,7 @@ def _segments(line: str, room: tuple[int, int]) -> Iterator[str]:
 
 
 def _reach(text: str, start: int, room: tuple[int, int]) -> int:
-    """Where a stretch from ``start`` with at most ``room`` characters and bytes has to end."""
+    """The end of the longest stretch from ``start`` within ``room``."""
     stretch = text[start : start + room[0]]
     raw = stretch.encode("utf-8", "replace")
     if len(raw) <= room[1]:

@@ -1,7 +1,7 @@
-"""What an absence, a finding, or a flag is about: its words, without those of its kind.
+"""Reduces an absence, a finding, or a flag to the words it is about.
 
-An absence says "no evidence on X in these nodes"; to look for it, or to compare it with another
-one, only X counts.
+An absence says "no evidence on X in these nodes". Only X counts when it is looked for or compared
+with another absence.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, SearchTerms, forms, 
 from pgs_neo4j.text.ranking import Corpus
 from pgs_neo4j.text.words import words
 
-MOST_TERMS = 6  # that an absence is looked for by: more would hardly ever stand in one node
-PHRASE_WORDS = 4  # content words from which a quotation is a sentence and no term
-UNSPACED_WORD = 6  # signs from which a run in a script without blanks is more than a word
-# Weighted Jaccard index from which two texts say the same (that of the extractive reader), and
-# the share of the lighter text's weight from which two speak of the same.
+MOST_TERMS = 6  # to look for an absence by; one node rarely holds more
+PHRASE_WORDS = 4  # from this many content words on, a quotation is a sentence, not a term
+UNSPACED_WORD = 6  # in a script without blanks, a longer run is more than one word
+# Two texts say the same from this weighted Jaccard index on (as in the extractive reader). They
+# share a subject from this share of the lighter text's weight on.
 SAME = 0.5
 SPEAKS = 0.4
-SHARED = 2  # words that takes, unless one of the texts has fewer
+SHARED = 2  # words that both must have, unless one of the texts has fewer
 
 # Words of absences, not of what is absent; all forms that occur.
 _ENGLISH = """
@@ -55,10 +55,10 @@ alla che da dal dei della delle di gli ha il lo manca menziona menzione nei nel 
 non per sono sul sulla tra uno
 """
 JARGON = frozenset(_ENGLISH.split())
-"""What an absence says beside what is absent, lower case."""
+"""Words that describe an absence rather than its subject, in lower case."""
 
 FOREIGN = frozenset(_OTHERS.split())
-"""The same in other languages; in capitals it is a name: MIT, UN."""
+"""The same in four other languages. A word in capitals is a name: MIT, UN."""
 _IDLE = JARGON | FOREIGN
 
 _GENERIC = """
@@ -74,7 +74,7 @@ strategies strategy structure studies study subject system systems technique tec
 theory time treat treated treatment treatments treats type types value values
 """
 GENERIC = frozenset(_GENERIC.split())
-"""Words that are in texts on anything: others are looked for before them."""
+"""Words that occur in texts on any subject. More specific words are preferred."""
 
 _QUOTED = re.compile(
     r"“([^“”\n]{2,80})”|\"([^\"\n]{2,80})\"|„([^„“”\n]{2,80})[“”]"
@@ -83,31 +83,31 @@ _QUOTED = re.compile(
 _CITED = re.compile(r"⟦[^⟦⟧]*⟧")
 _PLACES = re.compile(r"\(in pass(?:es)? \d+[ab]*(?:, \d+[ab]*)* of \d+\)")
 _PARTITION = re.compile(r"(?<![^\W_])[Pp]\d{1,9}(?![^\W_])")
-# Parts that a dot, hyphen, or underscore joins are one word of somebody's.
+# Parts joined by a dot, hyphen, or underscore are one word.
 _WORD = re.compile(r"[^\W_]+(?:[._\-\u2010\u2011]{1,2}[^\W_]+)*")
 _END = ".!?:;"
 
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """How much each root weighs among the texts that are compared: the rarer, the more."""
+    """Weights of roots among the compared texts: the rarer, the heavier."""
 
     weights: Mapping[str, float]
 
     @classmethod
     def of(cls, gists: Iterable[frozenset[str]]) -> Rarity:
-        """The weights by document frequency, those that the extractive reader uses."""
+        """Weights by document frequency, as the extractive reader computes them."""
         corpus = Corpus.of(gists)
         return cls({part: corpus.weight(part) for part in corpus.frequency})
 
     def weight(self, gist: Iterable[str]) -> float:
-        """The weight of some roots together, the same in whatever order; of others it is 1."""
+        """The total weight of some roots, in any order; an unknown root weighs 1."""
         return fsum(self.weights.get(part, 1.0) for part in gist)
 
     def alike(self, one: frozenset[str], other: frozenset[str]) -> float:
-        """How much two gists say the same, 0 to 1: a Jaccard index of weights.
+        """The similarity of two gists, 0 to 1: a Jaccard index of weights.
 
-        Gists that share fewer than ``SHARED`` roots say nothing in common unless they are equal.
+        It is 0 if they share fewer than ``SHARED`` roots, unless they are equal.
         """
         shared = one & other
         if len(shared) < SHARED and one != other:
@@ -115,9 +115,9 @@ class Rarity:
         return self.weight(shared) / self.weight(one | other) if shared else 0.0
 
     def near(self, one: frozenset[str], other: frozenset[str]) -> float:
-        """How much two gists speak of the same, 0 to 1: shared weight over the lighter one's.
+        """The overlap of two gists, 0 to 1: shared weight over the lighter weight.
 
-        0 when they share fewer than ``SHARED`` roots, unless one of them has fewer.
+        It is 0 if they share fewer than ``SHARED`` roots, unless one of them has fewer.
         """
         shared = one & other
         if not shared or len(shared) < min(SHARED, len(one), len(other)):
@@ -126,22 +126,22 @@ class Rarity:
 
 
 def search_terms(text: str) -> SearchTerms:
-    """What to look for to check an absence: at most ``MOST_TERMS``, the most telling first.
+    """The terms to check an absence by: at most ``MOST_TERMS``, best first.
 
-    Quoted words come first, then names (with capitals or digits in the midst of a sentence),
-    then the longer word before the shorter, and words that are in texts on anything last. All
-    of up to three terms are needed, and all but one of more.
+    Quoted words come first. Names follow: words with capitals or digits inside a sentence. Then
+    come other words, longer before shorter, and ``GENERIC`` words last. A match needs all of up
+    to three terms, or all but one of more.
     """
-    found: dict[tuple[str, ...], tuple[tuple[int, int, int], str]] = {}
+    best: dict[tuple[str, ...], tuple[tuple[int, int, int], str]] = {}
     for place, (term, rank) in enumerate(_terms(text)):
         key = forms(term)[0]
-        found.setdefault(key, ((rank, -min(len(term), LONGEST_WORD), place), term))
-    ranked = [term for _, term in sorted(found.values())][:MOST_TERMS]
+        best.setdefault(key, ((rank, -min(len(term), LONGEST_WORD), place), term))
+    ranked = [term for _, term in sorted(best.values())][:MOST_TERMS]
     return SearchTerms(tuple(ranked), needed(len(ranked)))
 
 
 def needed(terms: int) -> int:
-    """How many of so many terms a node must hold: all of up to three, then all but one."""
+    """The number of terms a node must hold: all up to three, else all but one."""
     return terms if terms <= 3 else terms - 1
 
 
@@ -151,18 +151,21 @@ def gist(text: str) -> frozenset[str]:
 
 
 def named(text: str) -> frozenset[str]:
-    """The roots of the words that a text puts in quotes, else of all that it is about."""
+    """The roots of a text's quoted words, else of all words it is about."""
     quoted = _QUOTED.findall(_plain(text))
     return _roots("\n".join("".join(groups) for groups in quoted)) or gist(text)
 
 
 def _roots(text: str) -> frozenset[str]:
-    found = (word for word in words(text) if word not in _IDLE and not _overlong(word))
-    return frozenset(map(root, found))
+    telling = (word for word in words(text) if word not in _IDLE and not _overlong(word))
+    return frozenset(map(root, telling))
 
 
 def _terms(text: str) -> Iterator[tuple[str, int]]:
-    """Terms in reading order, quoted ones first; rank 0 quoted, 1 names, 2 others, 3 generic."""
+    """Terms in reading order, quoted first, with ranks.
+
+    Rank 0 is a quoted term, 1 a name, 2 another word, and 3 a generic word.
+    """
     plain = _plain(text)
     for match in _QUOTED.finditer(plain):
         quoted = " ".join(next(part for part in match.groups() if part).split())
@@ -174,7 +177,7 @@ def _terms(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _plain(text: str) -> str:
-    """The text without citations, and without what is said of the passes over a partition."""
+    """The text without citations, and without notes on passes."""
     return _CITED.sub(" ", defuse(_PLACES.sub(" ", text)))
 
 
@@ -205,7 +208,7 @@ def _rank(word: str, begins: bool) -> int:
 
 
 def _overlong(word: str) -> bool:
-    """Whether it is no word at all, or several in a script that leaves no blanks."""
+    """Whether a word is too long: a dump of data, or several unspaced words."""
     if word.isascii():
         return len(word) > LONGEST_WORD
     unspaced = sum(ord(letter) >= UNSPACED for letter in word)

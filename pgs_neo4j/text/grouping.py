@@ -1,9 +1,8 @@
-"""Groups texts that say the same, without comparing each with each.
+"""Groups texts that say the same, without comparing all pairs.
 
-A text joins the group whose first text it is most like, and begins one of its own when it is
-like none. Two texts can only be alike when they share one of the roots that make up the better
-part of their weight (prefix filtering: Chaudhuri, Ganti, and Kaushik 2006), so only those are
-looked up, the rarest first.
+A text joins the group whose first text it resembles most, or else begins a new group. Two texts
+can only be alike if they share one of the roots that make up most of their weight (prefix
+filtering: Chaudhuri, Ganti, and Kaushik 2006). So only those roots are looked up, rarest first.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from collections.abc import Sequence
 
 from pgs_neo4j.text.gist import SAME, Rarity
 
-ROUNDING = 1e-9  # so that a sum's last digit decides nothing
+ROUNDING = 1e-9  # so that the last digit of a sum decides nothing
 
 
 def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
-    """Places of texts in groups that say the same; each group's first is its earliest.
+    """Group the indexes of texts that say the same; the earliest comes first.
 
-    In the order of their first texts, whose order decides between groups. Texts without words
-    stay alone.
+    Groups are in the order of their first texts; the earlier group wins a tie. Texts without
+    words stay alone.
     """
     groups: list[list[int]] = []
     equal: dict[frozenset[str], int] = {}
@@ -32,7 +31,7 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
         telling = _telling(gist, rarity)
         near = dict.fromkeys(group for part in telling for group in having[part])
         best, group = max(
-            ((rarity.alike(gist, gists[groups[each][0]]), -each) for each in near),
+            ((rarity.alike(gist, gists[groups[group][0]]), -group) for group in near),
             default=(0.0, 0),
         )
         if best >= SAME - ROUNDING:
@@ -47,7 +46,7 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
 
 
 def _telling(gist: frozenset[str], rarity: Rarity) -> list[str]:
-    """The rarest roots, as many as leave less than ``SAME`` of the weight to the others."""
+    """The rarest roots; the others hold less than ``SAME`` of the weight."""
     ordered = sorted(gist, key=lambda part: (-rarity.weight([part]), part))
     left = total = rarity.weight(gist)
     telling: list[str] = []

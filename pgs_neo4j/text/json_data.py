@@ -1,6 +1,6 @@
-"""Values as JSON: by field name, and harmless wherever the text is shown.
+"""Writes values as JSON that is harmless wherever it is displayed.
 
-Numbers that JSON has no word for (NaN, infinity) become null.
+Numbers that JSON cannot express (NaN, infinity) become null.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 Json = dict[str, Any]
 
-# What a terminal might obey, a viewer might reorder, or UTF-8 has no bytes for.
+# Characters that a terminal obeys, a viewer reorders, or UTF-8 cannot encode.
 _UNSAFE = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
 def plain_data(value: object) -> Any:
-    """Dataclasses, mappings, sequences, and numbers of any kind as JSON data, by field name."""
+    """Convert any value to JSON data; dataclasses become objects by field name."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):
-        return str(value)  # one of an enumeration, too
+        return str(value)  # a member of a string enumeration becomes its text
     if isinstance(value, float):
         return round(value, 6) if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
@@ -32,12 +32,12 @@ def plain_data(value: object) -> Any:
         return {str(key): plain_data(item) for key, item in value.items()}
     if isinstance(value, Sequence | set | frozenset):
         return [plain_data(item) for item in value]
-    # numpy's scalars and arrays know themselves as Python values; a path, or any other, is text.
+    # numpy scalars and arrays convert themselves; a path or anything else becomes text.
     to_list = getattr(value, "tolist", None)
     return str(value) if to_list is None else plain_data(to_list())
 
 
 def json_text(value: object, *, ascii_only: bool = False) -> str:
-    """JSON text, two spaces deep, harmless; parsed again, no text has lost a character."""
+    """JSON text, indented by two spaces; parsing it restores every character."""
     text = json.dumps(value, ensure_ascii=ascii_only, indent=2, allow_nan=False)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"

@@ -1,8 +1,8 @@
 """Keywords of partitions: the words that most of their nodes mention.
 
-As published: the score of a word is its document frequency, one count per node, without stop
-words, and the best twenty are kept. One addition: a word that would be a keyword of more than
-half of the partitions tells none of them apart, so it gives its place to the next one.
+As published, a word's score is its document frequency: one count per node, without stop words.
+The best twenty are the keywords. One addition: a word that would be a keyword of more than half of
+the partitions distinguishes none of them, so the next word takes its place.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def words(text: str) -> set[str]:
     preformatted code, addresses, and stop words are left out.
     """
     text = _plain(text)
-    found = {word.casefold() for word in _WORD.findall(text)}
-    return found - STOP_WORDS
+    distinct = {word.casefold() for word in _WORD.findall(text)}
+    return distinct - STOP_WORDS
 
 
 def _plain(text: str) -> str:
@@ -72,15 +72,15 @@ def _plain(text: str) -> str:
 
 
 def _without_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
-    """The text without what stands between the two; an opening that is never closed stays."""
-    kept, position = [], 0
+    """The text without closed blocks; an opening that is never closed stays."""
+    parts, position = [], 0
     while begin := opening.search(text, position):
         end = closing.search(text, begin.end())
         if end is None:
             break
-        kept.append(text[position : begin.start()])
+        parts.append(text[position : begin.start()])
         position = end.end()
-    return " ".join((*kept, text[position:])) if kept else text[position:]
+    return " ".join((*parts, text[position:])) if parts else text[position:]
 
 
 class KeywordCounter:
@@ -109,7 +109,7 @@ class KeywordCounter:
         self._counts[partition] = Counter({word: counts[word] for word in _best(counts, KEEP)})
 
     def common(self, others: Sequence[Sequence[str]] = (), top: int = TOP) -> frozenset[str]:
-        """The words that are among the best of too many partitions to tell them apart.
+        """The words among the best of too many partitions to distinguish them.
 
         ``others`` are the keywords of partitions that were not added to.
         """
@@ -117,8 +117,10 @@ class KeywordCounter:
         return frozenset(_shared([*tops, *map(list, others)]))
 
     def keywords(self, common: Collection[str] = (), top: int = TOP) -> dict[int, tuple[str, ...]]:
-        """The best words of each partition that was added to, but the common ones; ties in
-        alphabetical order."""
+        """The best words of each added partition, without the common ones.
+
+        Ties are in alphabetical order.
+        """
         return {
             partition: tuple(word for word in _best(counts, KEEP) if word not in common)[:top]
             for partition, counts in self._counts.items()

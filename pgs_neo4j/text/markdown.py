@@ -1,6 +1,6 @@
-"""Takes a model's Markdown apart: named sections, and the bullets in them.
+"""Splits a model's Markdown into named sections and their bullets.
 
-Everything here takes time in proportion to the text, whatever the text.
+Everything here takes linear time, whatever the text.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _NOTHING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
-    """What a line says as a heading: bare words in lower case, and what follows their colon.
+    """A line read as a heading: its words in lower case, and the text after a colon.
 
-    Without marks every short line may be one, so only a known name makes it one.
+    Any short line without marks may be a heading, so only a section's name makes it one.
     """
 
     level: int
@@ -49,10 +49,10 @@ _NO_HEADING = _Heading(PLAIN, False, "")
 
 
 def strip_thinking(reply: str) -> str:
-    """What a reply says: without the model's thinking, and without lone surrogates.
+    """Remove the model's thinking and lone surrogates from a reply.
 
-    Thinking that never ends takes the rest of the reply. Thinking whose beginning the
-    endpoint swallowed ends at a closing tag on a line of its own.
+    Thinking without an end takes the rest of the reply. If the endpoint swallowed its beginning,
+    it ends at a closing tag on a line of its own.
     """
     text = reply.encode("utf-8", "replace").decode("utf-8")
     begin, end = THINKING
@@ -68,7 +68,7 @@ def strip_thinking(reply: str) -> str:
 
 
 def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The body of each section by its canonical name, in order; repeated ones are joined.
+    """The body of each section by its canonical name, in order.
 
     ``names`` maps a canonical name to the spellings it may have, lower case. A heading is a
     line of its own that holds a spelling, with ``#``, bold, a number, a count, or a colon
@@ -96,11 +96,11 @@ def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def bullets(body: str) -> list[str]:
-    """The bullets of a section, each on one line, nested ones folded into their parent.
+    """The bullets of a section, one line each, with nested ones folded in.
 
     A paragraph stands for itself, with the heading above it. A heading, or a paragraph that
-    ends in a colon, is left out if a bullet follows and it cites nothing. "None" and its
-    like are nothing.
+    ends in a colon, is left out if a bullet follows and it cites nothing. "None" and the
+    like are left out.
     """
     blocks = _blocks(body)
     items: list[str] = []
@@ -113,13 +113,13 @@ def bullets(body: str) -> list[str]:
 
 
 def paragraph(body: str) -> str:
-    """A section as running text on one line; "None" and its like are empty."""
+    """A section as one line of text; "None" and the like are empty."""
     text = _HASHES.sub("", " ".join(body.split()), count=1)
     return "" if _is_nothing(text) else text
 
 
 def passage(body: str) -> str:
-    """A section with its paragraphs as they are; "None" and its like are empty."""
+    """A section with its paragraphs; "None" and the like are empty."""
     return "" if _is_nothing(body) else body.strip()
 
 
@@ -159,7 +159,7 @@ def _bare(words: str, *, marked: bool) -> str:
 
 
 def _name(heading: _Heading, spelled: Mapping[str, str], *, deeper: bool) -> str | None:
-    """The section that a heading opens; a deeper one opens it by a plain name alone."""
+    """The section a heading opens; a deeper heading must be a plain name."""
     exact = spelled.get(heading.words)
     if deeper and heading.rest and exact != heading.words:
         return None

@@ -1,9 +1,9 @@
-"""What is looked for in texts, and whether a text holds it: whole words, in any of their forms.
+"""Decides whether a text holds a term: whole words, in any of their forms.
 
-A term is a word or a phrase. A text holds a word when one of its words has the same root, and a
-phrase when its words stand side by side, function words aside. A database can only look for
-parts of words: ``filters`` are the parts that every text with the term holds in lower case, so
-that what it finds is more than enough, and ``Page.holds`` decides.
+A term is a word or a phrase. A text holds a word if one of its words has the same root. It holds
+a phrase if the words stand side by side, ignoring function words. A database can only look for
+parts of words. ``filters`` are the parts that every text with the term contains in lower case, so
+the database finds too many texts, never too few, and ``Page.holds`` decides.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from functools import lru_cache
 
 from pgs_neo4j.text.words import MIN_STEM, stem, words
 
-LONGEST_WORD = 80  # characters of a word that are looked at; beyond it is a dump of data
-LONGEST_ENDING = 8  # characters by which two forms of a word differ: "ations", a doubled letter
-PHRASE_WINDOW = 60  # characters that a word of a phrase and what follows it may take
-UNSPACED = 0x2E80  # from here on scripts write words without blanks between (Han, Kana, Hangul)
+LONGEST_WORD = 80  # characters of a word that are compared; anything longer is a dump of data
+LONGEST_ENDING = 8  # characters by which two forms of a word may differ: "ations", a doubled letter
+PHRASE_WINDOW = 60  # characters for a word of a phrase and the gap after it
+UNSPACED = 0x2E80  # from here on, scripts put no blanks between words (Han, Kana, Hangul)
 
 _RUN = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """What to look for: a text counts that holds at least ``needed`` of the ``terms``."""
+    """A search: a text matches if it holds ``needed`` of the ``terms`` or more."""
 
     terms: tuple[str, ...]
     needed: int
 
     @property
     def usable(self) -> tuple[str, ...]:
-        """The terms that have words, those with the longest ones first: they are rarest."""
-        found = [term for term in dict.fromkeys(self.terms) if forms(term)]
-        return tuple(sorted(found, key=lambda term: (-len(probe(term)), term)))
+        """The terms that have words; the longest, likely the rarest, come first."""
+        terms = [term for term in dict.fromkeys(self.terms) if forms(term)]
+        return tuple(sorted(terms, key=lambda term: (-len(probe(term)), term)))
 
     @property
     def searchable(self) -> bool:
-        """Whether a text could hold it at all."""
+        """Whether any text could match."""
         return 0 < self.needed <= len(self.usable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A node that holds what was wanted, by its place; ``element_id`` is good for this run."""
+    """A node that matches, by its place; ``element_id`` is valid in this run only."""
 
     partition: int
     rank: int
@@ -54,7 +54,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What became of looking for one thing.
+    """The result of one search.
 
     ``hits`` are verified, by partition (those to be read first) and rank. Without ``complete``
     there were more candidates than were verified, or what was asked may have missed some: then
@@ -75,7 +75,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A text to look into, as it is and in lower case; both have the same length."""
+    """A text to search, as written and in lower case, of equal length."""
 
     text: str
     lowered: str
@@ -87,14 +87,14 @@ class Page:
         # A few letters grow when lowered; without capitals only words in camelCase are lost.
         return cls(text if len(text) == len(lowered) else lowered, lowered)
 
-    def counts(self, wanted: SearchTerms) -> bool:
-        """Whether the text holds enough of what is wanted."""
-        usable, held = wanted.usable, 0
+    def counts(self, search: SearchTerms) -> bool:
+        """Whether the text matches a search."""
+        usable, matched = search.usable, 0
         for left, term in zip(range(len(usable), 0, -1), usable, strict=True):
-            if held >= wanted.needed or held + left < wanted.needed:
+            if matched >= search.needed or matched + left < search.needed:
                 break
-            held += self.holds(term)
-        return wanted.searchable and held >= wanted.needed
+            matched += self.holds(term)
+        return search.searchable and matched >= search.needed
 
     def holds(self, term: str) -> bool:
         """Whether the text has the words of ``term``, in any form, side by side."""
@@ -104,15 +104,18 @@ class Page:
         if any(_unspaced(part) for part in parts):
             return True
         start = 0
-        while (found := self.lowered.find(parts[0], start)) >= 0:
-            first, last = self._run(found)
+        while (place := self.lowered.find(parts[0], start)) >= 0:
+            first, last = self._run(place)
             if any(self._begins(first, last, form) for form in forms(term)):
                 return True
             start = last
         return False
 
     def _run(self, place: int) -> tuple[int, int]:
-        """The letters and digits around a place, at most ``LONGEST_WORD`` before it."""
+        """The run of letters and digits around a place, as start and end.
+
+        The run begins at most ``LONGEST_WORD`` characters before the place.
+        """
         first = place
         while first > max(0, place - LONGEST_WORD) and self.text[first - 1].isalnum():
             first -= 1
@@ -125,37 +128,37 @@ class Page:
         end = last if size == 1 else last + PHRASE_WINDOW * size
         # Identifiers are read in both ways: GitHub is git hub, and github.
         for piece in (self.text[first:end], self.lowered[first:end]):
-            found = [root(word) for word in words(piece)]
-            if any(tuple(found[i : i + size]) == form for i in range(len(found) - size + 1)):
+            roots = [root(word) for word in words(piece)]
+            if any(tuple(roots[i : i + size]) == form for i in range(len(roots) - size + 1)):
                 return True
         return False
 
 
 @lru_cache(maxsize=65536)
 def root(word: str) -> str:
-    """The stem of a lower-case word, one for both "theory" and "theories"."""
-    found = stem(word[:LONGEST_WORD])
-    if not found.isascii() or len(found) < MIN_STEM or found[-1] not in "iy":
-        return found
-    return found[:-1] if len(found) > MIN_STEM else f"{found[:-1]}i"
+    """The stem of a lower-case word; "theory" and "theories" share one."""
+    stemmed = stem(word[:LONGEST_WORD])
+    if not stemmed.isascii() or len(stemmed) < MIN_STEM or stemmed[-1] not in "iy":
+        return stemmed
+    return stemmed[:-1] if len(stemmed) > MIN_STEM else f"{stemmed[:-1]}i"
 
 
 @lru_cache(maxsize=65536)
 def forms(term: str) -> tuple[tuple[str, ...], ...]:
-    """The roots of a term's content words in order: as written, and with humps ignored.
+    """The roots of a term's content words: as written, and ignoring camelCase.
 
     Empty when it has no content word.
     """
     written, plain = words(term), words(term.lower())
     if "".join(written) != "".join(plain):
         written = plain  # what stands before a hump was too short to count: mRNA, pH
-    found = (tuple(map(root, each)) for each in (written, plain) if each)
-    return tuple(dict.fromkeys(found))
+    rooted = (tuple(map(root, row)) for row in (written, plain) if row)
+    return tuple(dict.fromkeys(rooted))
 
 
 @lru_cache(maxsize=65536)
 def filters(term: str) -> tuple[str, ...]:
-    """What every text that holds ``term`` contains in lower case, a part for each word."""
+    """The parts, one a word, in lower case, of every text with ``term``."""
     return tuple(
         part[:-1] if len(part) == MIN_STEM and part.endswith("i") else part
         for part in next(iter(forms(term)), ())
@@ -163,12 +166,12 @@ def filters(term: str) -> tuple[str, ...]:
 
 
 def probe(term: str) -> str:
-    """The longest of the filters, so likely the rarest."""
+    """The longest filter, which is likely the rarest."""
     return max(filters(term), key=len)
 
 
 def pattern(term: str) -> str:
-    """A regular expression (Java's) that a lower-case text with the term matches as a whole.
+    """A Java regular expression that lower-case texts with the term match entirely.
 
     Closer than ``filters``, and a hundred times slower (20 µs for 1 KB): words begin as they
     should and lie near each other.

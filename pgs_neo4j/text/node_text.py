@@ -13,15 +13,16 @@ HEAD = 2000  # characters in which the first line is looked for
 
 
 def joined_text(values: Iterable[Any]) -> str:
-    """The text of a node: its text properties in order, blank line between, empties left out.
+    """The text of a node: its non-empty text properties in order.
 
-    Lists are joined by lines; numbers, dates, and the like are written out; bytes are no text.
+    A blank line separates properties, and a line break the items of a list. Numbers, dates, and
+    the like are written out. Bytes are left out.
     """
     return "\n\n".join(filter(None, map(_stripped, values)))
 
 
 def number(value: Any) -> float:
-    """The value as a float, NaN when it is no finite number."""
+    """The value as a float; NaN if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     return float(value) if math.isfinite(value) else math.nan
@@ -39,16 +40,16 @@ def node(
     """A node as sweeps and searches read it, from the columns of a query.
 
     The title falls back to the text's first line, then to the key, then to the label. The
-    key falls back to the element id, which is good for this run only.
+    key falls back to the element id, which is valid in this run only.
     """
     joined = joined_text(text)
-    known = _stripped(key)
+    own_key = _stripped(key)
     label = labels[0] if labels else "node"
-    first = _stripped(title) or joined or known or f"{label} {element_id}"
+    first = _stripped(title) or joined or own_key or f"{label} {element_id}"
     return Node(
         rank=rank,
         element_id=element_id,
-        key=known or element_id,
+        key=own_key or element_id,
         title=shortened(first[:HEAD].splitlines()[0], TITLE_LENGTH),
         text=joined,
         labels=tuple(labels),
@@ -56,8 +57,8 @@ def node(
 
 
 def shortened(text: str, length: int) -> str:
-    """At most ``length`` characters on one line, cut at a word where one is near."""
-    # No more words than that fit, so the rest of a long line is not taken apart.
+    """One line of at most ``length`` characters, cut at a word if possible."""
+    # More words than that cannot fit, so the rest of a long line is not split.
     line = " ".join(text.split(None, length))
     if len(line) <= length:
         return line

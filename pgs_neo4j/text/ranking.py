@@ -1,4 +1,4 @@
-"""Which sentences answer a question's words: BM25 and shared vocabulary, without a model."""
+"""Ranks sentences for a question by BM25 and shared vocabulary."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from pgs_neo4j.text.words import phrases, stem, words
 # their customary values; sentences vary less in length than documents, hence the lower b.
 K1 = 1.2
 B = 0.4
-# Content words a quotable sentence typically has, and below how many it says too little.
+# Content words of a typical quotable sentence, and the fewest that say enough.
 TYPICAL_LENGTH = 16.0
 SHORT_LENGTH = 6
-# Jaccard index from which two sentences say the same, and the stems that takes at least.
+# Two sentences say the same from this Jaccard index and this many shared stems on.
 SAME_OVERLAP = 0.5
 SAME_STEMS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A question's content words: ``stems`` in order, and each one as it was written."""
+    """A question's content words: ``stems`` in order, and their written forms."""
 
     stems: tuple[str, ...]
     written: dict[str, str]
     pairs: tuple[tuple[str, str], ...]
 
     def shown(self, stems: Iterable[str]) -> str:
-        """The words for people, as they stood in the question."""
+        """The words as they stood in the question, for display."""
         return ", ".join(f"“{self.written[s]}”" for s in stems)
 
 
 def terms_of(question: str) -> Terms:
     """The terms of ``question``; pairs stand side by side in it."""
-    found = words(question)
+    content = words(question)
     written: dict[str, str] = {}
-    for word in found:
+    for word in content:
         written.setdefault(stem(word), word)
     pairs = ((stem(one), stem(other)) for one, other in phrases(question))
     distinct = dict.fromkeys(pair for pair in pairs if pair[0] != pair[1])
@@ -54,7 +54,7 @@ class Corpus:
 
     @classmethod
     def of(cls, documents: Iterable[Iterable[str]]) -> Corpus:
-        """Counts every stem once per document."""
+        """Count every stem once per document."""
         frequency: Counter[str] = Counter()
         size = 0
         for document in documents:
@@ -68,16 +68,18 @@ class Corpus:
         return math.log(1 + (self.size - seen + 0.5) / (seen + 0.5))
 
     def weight(self, term: str) -> float:
-        """``idf`` halved and raised by 1: to hold many words of a question, which a whole
-        partition may be about, must count for more than to hold its rarest one.
+        """The weight of a stem: half its ``idf`` plus 1.
+
+        Holding many words of a question must count for more than holding its rarest word, since
+        a whole partition may be about the question.
         """
         return 1 + self.idf(term) / 2
 
 
-def bm25(terms: Sequence[str], found: Sequence[str], corpus: Corpus) -> float:
+def bm25(terms: Sequence[str], stems: Sequence[str], corpus: Corpus) -> float:
     """The BM25 score of one sentence, given as its stems."""
-    counts = Counter(found)
-    norm = K1 * (1 - B + B * len(found) / TYPICAL_LENGTH)
+    counts = Counter(stems)
+    norm = K1 * (1 - B + B * len(stems) / TYPICAL_LENGTH)
     return sum(
         corpus.weight(term) * counts[term] * (K1 + 1) / (counts[term] + norm)
         for term in terms
@@ -85,22 +87,22 @@ def bm25(terms: Sequence[str], found: Sequence[str], corpus: Corpus) -> float:
     )
 
 
-def substance(found: Sequence[str]) -> float:
-    """1 for a sentence with enough content words, less for a stub; counters BM25's taste."""
-    return math.sqrt(min(1.0, len(found) / SHORT_LENGTH))
+def substance(stems: Sequence[str]) -> float:
+    """1 for a sentence with enough words, less for a stub, which BM25 favors."""
+    return math.sqrt(min(1.0, len(stems) / SHORT_LENGTH))
 
 
-def coverage(terms: Sequence[str], found: frozenset[str], corpus: Corpus) -> float:
-    """The share of the question's weight that ``found`` touches; 0 to 1.
+def coverage(terms: Sequence[str], stems: frozenset[str], corpus: Corpus) -> float:
+    """The share of the question's weight that ``stems`` touches; 0 to 1.
 
     Words that no document holds weigh half: a question may ask for much that is absent.
     """
     total = sum(corpus.weight(t) if corpus.frequency[t] else corpus.weight(t) / 2 for t in terms)
-    return sum(corpus.weight(term) for term in terms if term in found) / total if total else 0.0
+    return sum(corpus.weight(term) for term in terms if term in stems) / total if total else 0.0
 
 
 def same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two sentences say much the same: half of all their stems are shared."""
+    """Whether two sentences say the same: they share half of all their stems."""
     shared = len(one & other)
     if shared < SAME_STEMS:
         return shared > 0 and one == other

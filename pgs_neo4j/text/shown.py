@@ -1,4 +1,4 @@
-"""Text from a graph or a model made safe to put into a file, and numbers made readable."""
+"""Makes foreign text safe for a file, and numbers readable."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 # A terminal that shows the file obeys escape sequences, and every viewer reorders text at
-# bidirectional controls: neither may come from a node. A sequence that never ends takes nothing.
+# bidirectional controls: neither may come from a node. An unfinished sequence removes nothing.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _CONTROL = re.compile(
@@ -16,12 +16,12 @@ _CONTROL = re.compile(
 
 
 def plain(text: str) -> str:
-    """The text with ``\\n`` for every line break, and no other control character but tab."""
+    """The text with ``\\n`` for every line break, and no control characters but tab."""
     return _CONTROL.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """The text on one line, safe, and cut with an ellipsis after ``limit`` characters."""
+    """The text on one safe line of at most ``limit`` characters."""
     line = " ".join(plain(text).split())
     return line if limit is None or len(line) <= limit else f"{line[: max(limit - 1, 0)]}…"
 
@@ -50,7 +50,7 @@ def tokens(read: int, written: int, *, estimated: bool) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 0 to 1 in whole percent that never rounds to none or all of something."""
+    """A share of 0 to 1 in whole percent; only exact values give 0 or 100."""
     if 0 < share < 0.01:
         return "under 1 %"
     return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"

@@ -1,4 +1,4 @@
-"""Words of a text, for readers and embedders that know no language model."""
+"""Content words and stems, for readers and embedders without a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 
-# Beside those of keywords: the shortest words, and what questions are made of.
+# In addition to the function words: the shortest words, and words of questions.
 _MORE = """
 a am an as at be by do go he if in is it me my no of on or so to up us we ll re ve eg ie
 list describe explain relate related role apply applies overview summary summarize gap gaps
@@ -46,9 +46,9 @@ def _carries_meaning(word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """``word`` without its commonest English endings, so that parse, parser, parsing agree.
+    """``word`` without a common English ending: parse, parser, and parsing agree.
 
-    Cruder than Porter's algorithm: one ending, a doubled last letter, a last e.
+    Simpler than Porter's algorithm: it removes one ending, a doubled last letter, and a last e.
     """
     if not word.isascii() or not word.isalpha():
         return word
@@ -67,12 +67,12 @@ def stem(word: str) -> str:
 
 
 def phrases(text: str) -> list[tuple[str, str]]:
-    """Content words that stand side by side, nothing but a blank, hyphen or hump between."""
-    found: list[tuple[str, str]] = []
+    """Pairs of content words with only a blank, hyphen, or hump between."""
+    pairs: list[tuple[str, str]] = []
     for run in _BREAK.split(_HUMP.sub(" ", text).lower()):
         row = [w if _carries_meaning(w) else "" for w in _WORD.findall(run)]
-        found.extend((a, b) for a, b in itertools.pairwise(row) if a and b)
-    return found
+        pairs.extend((a, b) for a, b in itertools.pairwise(row) if a and b)
+    return pairs
 
 
 def stems(text: str) -> list[str]:

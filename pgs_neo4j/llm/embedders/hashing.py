@@ -1,4 +1,4 @@
-"""A lexical embedder that needs nothing: feature hashing of words and their parts.
+"""A lexical embedder without a model: feature hashing of words and parts.
 
 Weinberger et al., "Feature Hashing for Large Scale Multitask Learning" (2009), with signed
 buckets so that collisions cancel on average. Sub-word grams (as in fastText, Bojanowski et
@@ -38,7 +38,7 @@ THRESHOLD = 0.1
 
 
 class HashingEmbedder:
-    """Signed feature hashing into ``dimensions`` buckets; the same on every machine and run."""
+    """Signed feature hashing into ``dimensions`` buckets, the same everywhere."""
 
     def __init__(self, dimensions: int = DIMENSIONS) -> None:
         if dimensions < 8:
@@ -67,7 +67,7 @@ class HashingEmbedder:
 
 
 def _hash(texts: Sequence[str], size: int) -> NDArray[np.float32]:
-    """Sum, over the words of each text, of (1 + ln tf) times the word's features."""
+    """Sum (1 + ln tf) times the features of each text's words."""
     vocabulary: dict[str, int] = {}
     rows: list[int] = []
     ids: list[int] = []
@@ -93,7 +93,10 @@ def _hash(texts: Sequence[str], size: int) -> NDArray[np.float32]:
 def _features(
     vocabulary: dict[str, int],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Per word id the slice ``offsets[id]:offsets[id + 1]`` of hash keys and signed values."""
+    """Hash keys and signed values, sliced per word by ``offsets``.
+
+    Word ``id`` has the slice ``offsets[id]:offsets[id + 1]``.
+    """
     offsets, keys, values = [0], [], []
     for word in vocabulary:
         pieces = _grams(word)
@@ -107,7 +110,7 @@ def _features(
 
 
 def _grams(word: str) -> tuple[str, ...]:
-    """Overlapping parts of the marked word; pairs for scripts that write no spaces."""
+    """Overlapping parts of the marked word; pairs in unspaced scripts."""
     length = CJK_GRAM if any(ord(letter) > 0x2E80 for letter in word) else GRAM
     marked = f"<{word}>"
     return tuple(marked[i : i + length] for i in range(max(1, len(marked) - length + 1)))

@@ -44,7 +44,7 @@ class _Vectors(BaseModel):
 
 
 class OpenAIEmbedder:
-    """An embedding model behind an endpoint; only the first 16,000 bytes of a text count."""
+    """An embedding model behind an endpoint; it reads 16,000 bytes a text."""
 
     threshold: float | None = None
 
@@ -122,7 +122,7 @@ class OpenAIEmbedder:
             raw = await self._client.embeddings.with_raw_response.create(
                 model=self._model,
                 input=texts,
-                encoding_format="base64",  # a quarter of the bytes; lists are read as well
+                encoding_format="base64",  # a quarter of the bytes; plain lists are accepted
                 dimensions=self._asked if self._asked is not None else openai.omit,
             )
             return _Vectors.model_validate_json(raw.content)

@@ -1,4 +1,4 @@
-"""A reader without a model or a key: it quotes the sentences that matter, in our contract.
+"""A reader without a model or key that quotes the sentences that matter.
 
 Sweeps rank sentences by BM25 over the question's words and by how connected their nodes
 are; the synthesis chases flags and counts what several partitions say or lack. It reasons

@@ -1,4 +1,4 @@
-"""Reports as the extractive synthesis uses them: claims with their words and citations."""
+"""Reports as the extractive synthesis reads them: claims with citations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SUBJECT = re.compile(r"^[^\s:]{1,100}: ")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A finding of one partition, without its aliases; ``cited`` are the qualified ones.
+    """A finding of one partition without aliases; ``cited`` qualifies them.
 
     ``stems`` are those of the statement, ``subject`` those of the title before it; ``place``
     counts the findings of its report from 0.
@@ -88,7 +88,7 @@ def _qualified(citations: Sequence[Citation]) -> tuple[str, ...]:
 
 
 def written(claim: Claim, terms: Sequence[str]) -> str:
-    """The words of the claim that have the stems ``terms``, side by side where they are."""
+    """The words of the claim with stems in ``terms``, adjacent ones joined."""
     wanted = tuple(terms)
     for pair in phrases(claim.statement):
         if stemmed(pair) == wanted:

@@ -31,7 +31,7 @@ class ExtractiveLLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """The contract filled with quotes; ``effort`` means nothing here. Runs in a thread."""
+        """Fill the contract with quotes, in a thread; ``effort`` is ignored."""
         del effort
         text = await asyncio.to_thread(_written, prompt, max_tokens)
         return local_completion(prompt, text, self.name)

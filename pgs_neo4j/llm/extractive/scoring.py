@@ -1,4 +1,4 @@
-"""One prompt's nodes, read: their words counted, their sentences scored against the question."""
+"""Reads a prompt's nodes: counts words, and scores sentences for the question."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PER_NODE = 3
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A sentence worth quoting, with every node of the pass that says much the same."""
+    """A sentence worth quoting, with all nodes that say the same."""
 
     text: str
     aliases: tuple[str, ...]
@@ -107,7 +107,7 @@ def best(reading: Reading, limit: int) -> list[Quoted]:
 
 
 def name_of(node: PromptNode, limit: int = MAX_TITLE) -> str:
-    """What to call ``node`` in a sentence: its title, else how its text begins."""
+    """A name for ``node``: its title, else the beginning of its text."""
     return quote(plain((node.title or node.text)[: 8 * limit]), limit) or "untitled"
 
 
@@ -122,7 +122,7 @@ def _quoted(reading: Reading, group: Sequence[_Candidate]) -> Quoted:
 
 
 def _with_subject(node: PromptNode, sentence: str) -> str:
-    """The sentence behind its node's title, unless that is how the text begins anyway."""
+    """The sentence after its node's title, unless the text begins with that."""
     title = quote(plain(node.title[: 8 * MAX_TITLE]), MAX_TITLE)
     opening = title.rstrip("…").lower()[:40]
     if (
@@ -156,7 +156,7 @@ def _candidates(reading: Reading) -> list[_Candidate]:
 
 
 def _worth(node: PromptNode, text: str, *, bare: bool) -> float:
-    """Less for a node with a title and no text, and for a sentence that leans on another."""
+    """A lower factor for nodes without text and for dependent sentences."""
     if bare:
         return BARE_TITLE
     return LEANING if not node.title and leans(text) else 1.0
@@ -170,7 +170,7 @@ def _score(
     corpus: Corpus,
     floor: float,
 ) -> float:
-    """BM25 of sentence and title, scaled by how much of the question they cover together.
+    """BM25 of sentence and title, scaled by their coverage of the question.
 
     0 when too little is covered, or by the title alone of a sentence that is not the first.
     """
@@ -185,7 +185,7 @@ def _score(
 
 
 def _keywords(found: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
-    """The words that most nodes share but not all, in their commonest form."""
+    """The words that most but not all nodes share, in their commonest form."""
     forms: dict[str, Counter[str]] = {}
     for each in found:
         for word in set(each):

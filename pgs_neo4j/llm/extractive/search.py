@@ -1,4 +1,4 @@
-"""The answer of a top-k search: the best sentences of the nodes that were found."""
+"""Answers a top-k search with the best sentences of its nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LEAD = "Extracted without a language model: quoted from the nodes found, not rea
 
 
 def search_answer(prompt: Prompt, bullets: int) -> str:
-    """A short list of quotes with their citations, or the nodes' names where none fits."""
+    """Quotes with citations, or the nodes' names if no quote fits."""
     reading = read(prompt)
     if not reading.nodes:
         return f"{LEAD} No node was found."

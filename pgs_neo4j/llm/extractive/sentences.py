@@ -1,4 +1,4 @@
-"""Readable sentences out of docstrings, Markdown and prose, and how to quote them safely."""
+"""Extracts readable sentences from text, and quotes them safely."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _LEAD = re.compile(r"^(?:[\s#>*+\-\u2013—•=|~`]|\d{1,3}[.)]\s)+")
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences in reading order, on one line each, without code, tables and markup."""
+    """Sentences in reading order, one line each, without code or markup."""
     headed: list[str] = []
     found: list[str] = []
     for paragraph in _paragraphs(text):
@@ -76,12 +76,12 @@ def plain(text: str) -> str:
 
 
 def leans(sentence: str) -> bool:
-    """Whether a sentence begins with a word that leans on the one before it."""
+    """Whether a sentence's first word refers to the sentence before it."""
     return _LEANING.match(sentence) is not None
 
 
 def quote(text: str, limit: int = MAX_QUOTE) -> str:
-    """``text`` on one line, at most ``limit`` characters, unable to forge sections or citations.
+    """``text`` on one safe line: it cannot forge sections or citations.
 
     Cut at a word with an ellipsis. Leading list and heading marks go; brackets become
     ⟦ and ⟧ where they could be read as citations.
@@ -95,7 +95,7 @@ def quote(text: str, limit: int = MAX_QUOTE) -> str:
 
 
 def _balanced(line: str) -> bool:
-    """Whether every bracket has its partner, so that none can pair with one of ours."""
+    """Whether all brackets pair up, so none can pair with a citation's."""
     depth = 0
     for mark in _BRACKET.findall(line):
         depth += 1 if mark == "[" else -1
@@ -110,7 +110,7 @@ def without_citations(text: str) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Prose blocks with their lines joined; every bullet and field is a block of its own."""
+    """Prose blocks with joined lines; every bullet and field is a block."""
     lines: list[str] = []
     for line in _prose_lines(text):
         starts_anew = not line or any(p.match(line) for p in (_BULLET, _FIELD, _ENTRY))
@@ -124,7 +124,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _prose_lines(text: str) -> Iterator[str]:
-    """Lines without code; an empty line stands for every block that was left out."""
+    """Lines without code; an empty line replaces each code block."""
     fenced = literal = session = False
     indent = 0
     for line in text.expandtabs().splitlines():
@@ -145,7 +145,7 @@ def _prose_lines(text: str) -> Iterator[str]:
 
 
 def _is_heading(line: str) -> bool:
-    """A heading on a line of its own, not one that whole paragraphs were glued to."""
+    """Whether a line is a heading without a paragraph glued to it."""
     return _HEADING.match(line) is not None and len(line) <= MAX_HEADING
 
 
@@ -166,7 +166,7 @@ def _split(paragraph: str) -> list[str]:
 
 
 def _is_readable(sentence: str) -> bool:
-    """Whether it is prose: some words, mostly letters, not a record of data."""
+    """Whether text is prose: some words, mostly letters, not a record."""
     if len(sentence) > MAX_SENTENCE or len(sentence.split()) < MIN_WORDS:
         return False
     letters = sum(c.isalpha() or c.isspace() for c in sentence)

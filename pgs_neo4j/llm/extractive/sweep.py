@@ -1,4 +1,4 @@
-"""The sweep report: the four sections of the contract, filled by counting and quoting."""
+"""Writes sweep reports by counting and quoting."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sweep_report(prompt: Prompt, bullets: int) -> str:
 
 
 def domain_state(reading: Reading) -> str:
-    """What the nodes are about, who is central, and how often the question's words occur."""
+    """Summarize the nodes: subjects, central nodes, and the question's words."""
     size = len(reading.nodes)
     about = ", ".join(quote(word, 40) for word in reading.keywords[:SHOWN_KEYWORDS])
     parts = [f"{counted(size, 'node')} {_kinds(reading)}about {about or 'no common subject'}."]
@@ -52,7 +52,7 @@ def domain_state(reading: Reading) -> str:
 def flags(
     reading: Reading, neighbors: Sequence[PromptNeighbor], findings: Sequence[Quoted]
 ) -> list[str]:
-    """Neighbours whose digest names what the question asks for, or what was found here."""
+    """Flag neighbors whose digest names words of the question or the findings."""
     terms = reading.terms
     found = Counter(term for finding in findings for term in finding.stems)
     ranked: list[tuple[int, int, str]] = []
@@ -76,7 +76,7 @@ def flags(
 
 
 def absences(reading: Reading) -> list[str]:
-    """The question's words, and pairs of neighbouring words, that no node here holds."""
+    """Words of the question, and adjacent pairs, that no node here holds."""
     terms, size = reading.terms, counted(len(reading.nodes), "node")
     missing = [term for term in terms.stems if not reading.holders(term)]
     found = [f"“{terms.written[t]}”: no mention in the {size} read here." for t in missing]
@@ -92,7 +92,7 @@ def absences(reading: Reading) -> list[str]:
 def _contrast(
     reading: Reading, asked: Sequence[str], neighbor: PromptNeighbor, findings: Sequence[Quoted]
 ) -> str:
-    """What this partition lacks or has of the words that a neighbour is flagged for."""
+    """Say which of a flagged neighbor's words this partition has or lacks."""
     missing = [term for term in asked if not reading.holders(term)]
     if missing:
         return f" and which is absent here ({reading.terms.shown(missing[:3])})"
@@ -103,7 +103,7 @@ def _contrast(
 
 
 def _shared_words(reading: Reading, neighbor: PromptNeighbor, found: Counter[str]) -> list[str]:
-    """The neighbour's keywords that occur in findings here and are not commonplace here."""
+    """The neighbor's keywords that are in findings but not commonplace here."""
     held = (word for word in _keywords(neighbor) if found[stem(word)])
     return [word for word in held if reading.holders(stem(word)) <= 0.1 * len(reading.nodes)]
 

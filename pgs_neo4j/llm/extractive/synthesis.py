@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"[“\"]([^”\"]{2,80})[”\"]")
 
 
 def synthesis(prompt: Prompt, bullets: int) -> str:
-    """The four sections in their order, at most ``bullets`` entries in each list."""
+    """Write the four sections in order, with at most ``bullets`` entries each."""
     material = material_of(prompt)
     convergences = [f"- {line}" for line in _convergences(material, bullets)]
     sections = (
@@ -36,7 +36,7 @@ def synthesis(prompt: Prompt, bullets: int) -> str:
 
 
 def reduction(prompt: Prompt, bullets: int) -> str:
-    """The claims of several reports that say most on the question, a few for each of them."""
+    """The most relevant claims of several reports, a few from each."""
     material = material_of(prompt)
     count = len(material.reports)
     chosen = _strongest(material, max(1, bullets * count // 4))
@@ -48,7 +48,7 @@ def reduction(prompt: Prompt, bullets: int) -> str:
 
 
 def _thesis(material: Material) -> str:
-    """The three claims that cover most of the question, from different partitions first."""
+    """The three claims that best cover the question, preferring different partitions."""
     count = len(material.reports)
     partitions = f"{count} partition" + ("" if count == 1 else "s")
     chosen = _strongest(material, 3)
@@ -117,7 +117,7 @@ def _connections(material: Material, limit: int) -> list[str]:
 def _ends(
     material: Material, source: int, flag: Flag, shown: Counter[Claim]
 ) -> tuple[Claim, Claim, tuple[str, ...]] | None:
-    """The claims at both ends of a flag that share most of what it names, and shared stems.
+    """The best claims at both ends of a flag, with their shared stems.
 
     Claims that were shown before count less, so that the list does not repeat itself.
     """
@@ -139,7 +139,7 @@ def _ends(
 def _meeting_point(
     material: Material, here: Claim, there: Claim, shared: frozenset[str]
 ) -> tuple[str, ...]:
-    """The rarest phrase that both claims use, else the rarest of the ``shared`` stems."""
+    """The rarest phrase in both claims, else the rarest ``shared`` stem."""
     common = [frozenset(map(stemmed, phrases(claim.statement))) for claim in (here, there)]
     candidates = [pair for pair in common[0] & common[1] if pair[0] != pair[1]]
     order = candidates or [(term,) for term in shared]
@@ -179,7 +179,7 @@ def _terms_in(text: str) -> list[str]:
 
 
 def _absences(material: Material) -> list[str]:
-    """What partitions report as absent, by how many do, with where it was found after all."""
+    """List reported absences by frequency, with partitions that hold them."""
     total = len(material.reports)
     reporters: dict[str, list[int]] = {}
     for shown in material.reports:
@@ -212,7 +212,7 @@ def _holders(material: Material, key: str) -> list[str]:
 
 
 def _convergences(material: Material, limit: int) -> list[str]:
-    """Claims of different partitions that say the same, then rare words they share."""
+    """Pair claims of partitions that say the same or share rare words."""
     found: list[str] = []
     used: set[int] = set()
     for one, other in combinations(range(len(material.claims)), 2):

@@ -67,12 +67,12 @@ class OpenAILLM:
 
     @property
     def pace(self) -> Pace:
-        """How fast the endpoint may be asked, shared by all that use it in this process."""
+        """The endpoint's pace, shared by all its users in this process."""
         return self._endpoint.pace
 
     @property
     def signature(self) -> str:
-        """What decides a reply beside the prompt: the endpoint, the model, its parameters."""
+        """Everything but the prompt that decides a reply: endpoint, model, parameters."""
         return f"{self._endpoint.host} {self.name} {self._temperature}"
 
     def __repr__(self) -> str:
@@ -148,7 +148,7 @@ class OpenAILLM:
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
-        """Bounds a try as a whole: the client's own timeout starts anew with every byte."""
+        """Limit a try as a whole; the client's timeout restarts with every byte."""
         try:
             async with asyncio.timeout(self._endpoint.timeout_s):
                 yield
@@ -186,7 +186,7 @@ class OpenAILLM:
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
     ) -> tuple[ChatStream, str | None]:
-        """An open reply and its first text, which is None when it has none at all."""
+        """An open reply and its first text, or None if it has no text."""
 
         async def send(body: dict[str, Any]) -> tuple[ChatStream, str | None]:
             async with AsyncExitStack() as stack:
@@ -221,7 +221,7 @@ class OpenAILLM:
             ) from None
 
     def _check(self, made: Completion, refusal: str | None, finish_reason: str | None) -> None:
-        """Raises ModelOutputError unless there is text, or room ran out before any came."""
+        """Raise ModelOutputError without text, unless the room ran out first."""
         if finish_reason == "content_filter":
             what = "withheld its answer by a content filter; rephrase"
         elif refusal:
@@ -230,7 +230,7 @@ class OpenAILLM:
             what = "sent an empty answer; ask again or use another model"
         else:
             return
-        # What the endpoint has told is paid for; what it has not, nobody knows.
+        # Reported usage is paid for; unreported usage is unknown.
         usage = None if made.usage.estimated else made.usage
         raise ModelOutputError(f"model {self.name} at {self._endpoint.host} {what}", usage=usage)
 

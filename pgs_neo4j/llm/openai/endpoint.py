@@ -1,4 +1,4 @@
-"""The wire to an OpenAI-compatible endpoint: its client, and its errors in our words.
+"""The client of an OpenAI-compatible endpoint, and its errors.
 
 Chat and embeddings share it. Messages name the host and the model, never the key, the
 credentials of a URL, or anything an endpoint may have echoed from the prompt.
@@ -86,7 +86,7 @@ class Endpoint:
 
     @property
     def pace(self) -> Pace:
-        """How fast it may be asked, shared by all in this process that use it with this key."""
+        """The pace of this endpoint and key, shared in this process."""
         account = blake2b(self._key.encode(), digest_size=16).hexdigest()
         return shared(f"{self.base_url or PUBLIC_URL} {account}")
 
@@ -97,7 +97,7 @@ class Endpoint:
         return name.endswith((".openai.com", ".azure.com"))
 
     def open(self) -> openai.AsyncOpenAI:
-        """A client that takes nothing but proxies from the environment and never retries."""
+        """A client that never retries and reads only proxies from the environment."""
         import httpx2
         import openai
 
@@ -118,7 +118,7 @@ class Endpoint:
 
 
 def _holds_secrets(text: str) -> bool:
-    """Whether a URL has anything but scheme, host, and path; it need not be well-formed."""
+    """Whether a URL has more than scheme, host, and path; it may be malformed."""
     rest = text.partition("://")[2] or text
     return "@" in rest or "?" in rest or "#" in rest
 
@@ -127,7 +127,7 @@ def _is_url(text: str) -> bool:
     try:
         url = urlsplit(text)
         return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:  # a port or an IPv6 address that is none
+    except ValueError:  # an invalid port or IPv6 address
         return False
 
 
@@ -139,7 +139,7 @@ def _without_ambient_headers(omit: Any) -> dict[str, Any]:
 
 
 def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
-    """One of our errors for any of the client's; transient ones are worth another try."""
+    """Translate an error of the client; transient ones may be retried."""
     import httpx2
     import openai
 
@@ -242,7 +242,7 @@ def too_long(error: openai.APIStatusError) -> bool:
 
 
 def _safe_code(error: openai.APIStatusError) -> str:
-    """The machine-readable reason; free text is left out, since it may echo the prompt."""
+    """The machine-readable reason, without free text that may echo the prompt."""
     code = error.code or ""
     return f", {code}" if re.fullmatch(r"[a-z][a-z0-9_.-]{1,60}", code) else ""
 
@@ -250,7 +250,7 @@ def _safe_code(error: openai.APIStatusError) -> str:
 async def listed_models(
     client: openai.AsyncOpenAI, endpoint: Endpoint, model: str
 ) -> tuple[str, ...]:
-    """Model ids that the endpoint lists; empty when it answers but has no such list.
+    """The model ids of the endpoint; empty if it has no such list.
 
     Raises the typed error when it cannot be reached within 10 s or refuses the key.
     """

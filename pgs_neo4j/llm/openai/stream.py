@@ -1,4 +1,4 @@
-"""One open streamed reply: pieces of text out, what else it said kept."""
+"""One open streamed reply: yields text, and collects the rest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ChatStream:
         return "".join(self._parts)
 
     async def next_text(self) -> str | None:
-        """The next piece that is not empty; None at the end, after the trailing usage.
+        """The next non-empty piece; None at the end, after the usage.
 
         Raises a ValueError (pydantic or JSON) on an event that is no chunk.
         """
@@ -40,7 +40,7 @@ class ChatStream:
         return None
 
     async def close(self) -> None:
-        """Give the connection back, or drop it when the reply was not read to its end."""
+        """Return the connection, or drop it if the reply was not read fully."""
         await self._chunks.close()
 
     def _take(self, chunk: Chunk) -> str:

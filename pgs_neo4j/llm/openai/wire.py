@@ -1,4 +1,4 @@
-"""The shapes of chat completions on the wire, and the dialect an endpoint speaks."""
+"""Shapes of chat completions, and the dialect of an endpoint."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+", re.ASCII)
 
 
 def _joined(content: object) -> object:
-    """Some servers send a list of typed parts where the interface says text."""
+    """Join typed parts, which some servers send instead of text."""
     if not isinstance(content, list):
         return content
     parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
@@ -69,14 +69,14 @@ class Reply(_Shape):
 
 
 class DeltaChoice(_Shape):
-    """The choice of a chunk; the last one carries the reason for ending."""
+    """The choice in a chunk; the last one has the finish reason."""
 
     delta: Message | None = None
     finish_reason: str | None = None
 
 
 class Chunk(_Shape):
-    """One event of a streamed reply; the one with the usage has no choices."""
+    """One event of a streamed reply; the usage event has no choices."""
 
     choices: list[DeltaChoice] | None = None
     usage: ReplyUsage | None = None
@@ -84,7 +84,7 @@ class Chunk(_Shape):
 
 
 def parse_rate_limits(headers: Mapping[str, str]) -> Left | None:
-    """What an endpoint says it would still take; None when it says nothing of the kind."""
+    """The remaining capacity that an endpoint reports; None without any."""
     requests = _count(headers.get("x-ratelimit-remaining-requests"))
     tokens = _count(headers.get("x-ratelimit-remaining-tokens"))
     if requests is None and tokens is None:
@@ -114,10 +114,10 @@ def _seconds(value: str | None) -> float | None:
 
 @dataclass(slots=True)
 class Dialect:
-    """Which parameters an endpoint understands, learnt from what it refuses.
+    """The parameters an endpoint understands, learned from its refusals.
 
     ``limit`` is the name of the token limit. Servers that know only the other name either
-    refuse it, which is learnt, or ignore it, which is why the first guess matters.
+    refuse it, which is learned, or ignore it, which is why the first guess matters.
     """
 
     limit: str
@@ -134,7 +134,7 @@ class Dialect:
         temperature: float | None,
         stream: bool,
     ) -> dict[str, Any]:
-        """The request for ``prompt`` in what is known of the dialect."""
+        """The request for ``prompt`` in the dialect learned so far."""
         body: dict[str, Any] = {
             "model": model,
             "messages": [
@@ -152,21 +152,21 @@ class Dialect:
         return {name: value for name, value in body.items() if name not in self.dropped}
 
     def learn(self, body: dict[str, Any], error: openai.APIStatusError) -> bool:
-        """Whether ``error`` taught something that makes another request worth sending.
+        """Learn from ``error``; whether another request is worth sending.
 
         True at most once per parameter of ``body``, so asking again ends.
         """
         if error.status_code not in (400, 422) or too_long(error):
             return False
-        said = f"{error.param or ''} {error.message}"
-        refused = [name for name in OPTIONAL if name in body and name in said]
+        message = f"{error.param or ''} {error.message}"
+        refused = [name for name in OPTIONAL if name in body and name in message]
         self.dropped.update(refused)
-        return bool(refused) or self._swap(body, said)
+        return bool(refused) or self._swap(body, message)
 
-    def _swap(self, body: dict[str, Any], said: str) -> bool:
+    def _swap(self, body: dict[str, Any], message: str) -> bool:
         sent = next(name for name in LIMITS if name in body)
-        if sent not in said:
+        if sent not in message:
             return False
         if sent == self.limit and not self.swapped:
             self.limit, self.swapped = LIMITS[sent], True
-        return sent != self.limit  # true too when a concurrent call has learnt it already
+        return sent != self.limit  # also true if a concurrent call has learned it already
