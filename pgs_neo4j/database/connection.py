@@ -46,7 +46,7 @@ class Database:
     version: str = ""
     edition: str = ""
 
-    async def read(self, query: Query, **params: Any) -> list[Row]:
+    async def read(self, query: Query, **params: object) -> list[Row]:
         """All rows of a read statement.
 
         Retried on transient faults within the deadline.
@@ -54,7 +54,7 @@ class Database:
         _check(query, params, ("read",))
         return await self._managed("read", query.text, params)
 
-    async def write(self, query: Query, **params: Any) -> list[Row]:
+    async def write(self, query: Query, **params: object) -> list[Row]:
         """All rows of a write statement, in one transaction.
 
         Retried on transient faults, and when the acknowledgement of a commit was lost.
@@ -63,7 +63,7 @@ class Database:
         _check(query, params, ("write", "data", "schema"))
         return await self._managed(query.mode, query.text, params)
 
-    async def rehearse(self, query: Query, **params: Any) -> list[Row]:
+    async def rehearse(self, query: Query, **params: object) -> list[Row]:
         """All rows of a write statement whose transaction is rolled back."""
         _check(query, params, ("write",))
         with self._translate_errors():
@@ -77,12 +77,14 @@ class Database:
                 await transaction.rollback()
                 return rows
 
-    async def batch(self, query: Query, **params: Any) -> list[Row]:
+    async def batch(self, query: Query, **params: object) -> list[Row]:
         """Rows of a statement that commits in its own batches; never retried."""
         _check(query, params, ("batch",))
         return (await self.call(query.text, params, "write"))[1]
 
-    async def stream(self, query: Query, *, fetch: int = 1000, **params: Any) -> AsyncIterator[Row]:
+    async def stream(
+        self, query: Query, *, fetch: int = 1000, **params: object
+    ) -> AsyncIterator[Row]:
         """Rows of a read statement as they arrive.
 
         The deadline applies to each fetch. Never retried, because the caller has seen rows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ def portions(
 
 
 async def in_order(
-    reads: Iterable[Coroutine[Any, Any, Result]],
+    reads: Iterable[Coroutine[object, None, Result]],
     use: Callable[[Result], Awaitable[None]],
     ahead: int = IN_FLIGHT,
 ) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
 Result = TypeVar("Result")
 Other = TypeVar("Other")
 
 
-async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
+async def to_the_end(work: Coroutine[object, None, Result]) -> Result:
     """Await cleanup of bounded duration; a cancellation is raised afterwards."""
     task = asyncio.create_task(work)
     cancelled = False
@@ -25,7 +25,7 @@ async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
     return task.result()
 
 
-def retrieve_exception(done: asyncio.Future[Any]) -> None:
+def retrieve_exception(done: asyncio.Future[Result]) -> None:
     """Retrieve an exception that has no other reader, or asyncio would warn."""
     if not done.cancelled():
         done.exception()
@@ -41,7 +41,7 @@ async def together(
 async def together(*works: Awaitable[Result]) -> tuple[Result, ...]: ...
 
 
-async def together(*works: Awaitable[Any]) -> tuple[Any, ...]:
+async def together(*works: Awaitable[object]) -> tuple[object, ...]:
     """All results in order, awaited side by side.
 
     The first exception cancels the other works and is raised as it is.
