@@ -1,4 +1,4 @@
-"""Named graphs in the database, and the removal of all that pgs wrote."""
+"""Named graphs in the database, and the removal of everything pgs wrote."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Purged:
 
 
 async def add(db: Database, name: str, mapping: GraphMapping) -> bool:
-    """Store a mapping under a name, or replace it; True when the name is new.
+    """Store or replace a named mapping; True when the name is new.
 
     Raises MappingError when the name or the mapping is malformed.
     """

@@ -139,7 +139,7 @@ def pgs(
 
 
 def main() -> None:
-    """Run ``pgs`` with the arguments of the process, and leave with its exit code."""
+    """Run ``pgs`` with the process's arguments, and exit with its code."""
     from pgs_neo4j.cli import output
 
     output.prepare()

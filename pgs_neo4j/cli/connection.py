@@ -1,4 +1,4 @@
-"""Open what a command needs: the engine with its models, or without them."""
+"""Open the engine for a command, with or without models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterato
 
 @asynccontextmanager
 async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncIterator[PGS]:
-    """The engine without models, for commands that need none; no model key is required."""
+    """The engine without models; no model key is required."""
     from pgs_neo4j.engine import PGS
 
     async with PGS.connect_without_models(

@@ -31,7 +31,7 @@ def check_target(name: str, *, force: bool) -> None:
 
 
 def write_whole(name: str, text: str, *, force: bool) -> int:
-    """Write the text to a temporary file and rename it; returns the size in bytes.
+    """Write a file atomically; returns its size in bytes.
 
     A link is followed, and a file that is overwritten keeps its mode. Raises UsageError.
     """

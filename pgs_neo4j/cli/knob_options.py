@@ -45,7 +45,7 @@ def with_knobs(*names: str) -> Callable[[Command], Command]:
 
 
 def help_of(knob: Declaration) -> str:
-    """The help of a knob's option: its description, with the default in brackets."""
+    """The help of a knob's option, with the default in brackets."""
     text = knob.about.help or knob.description
     text = text[0].upper() + text[1:]
     if knob.about.help:
@@ -79,12 +79,12 @@ def _parameter(name: str) -> inspect.Parameter:
 
 
 def _is_text(knob: Declaration) -> bool:
-    """Whether the option takes text, read as settings are, so that 'none' can lift a limit."""
+    """Whether the option takes text, so that 'none' can lift a limit."""
     return knob.about.topic == "limits"
 
 
 def _value(knob: Declaration, value: object) -> object:
-    """What the option says: a switch inverts the default, and unused it says nothing."""
+    """The value of an option: a switch inverts the default; None if unused."""
     if bool not in knob.types:
         return value
     return not knob.field.default if value else None

@@ -107,7 +107,7 @@ def speak_through(speak: Callable[[str], None] | None) -> None:
 
 
 def say(line: str) -> None:
-    """Write a safe line to stderr. Never raises: a message must not end a run."""
+    """Write a safe line to stderr. Never raises."""
     if _speak is not None:
         _speak(line)
         return

@@ -48,7 +48,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One setting as it is declared; the source of options, types, and documentation."""
+    """One declared setting; the source of options, types, and documentation."""
 
     name: str
     field: FieldInfo

@@ -1,4 +1,4 @@
-"""Write what is generated from the declarations: the types of knobs and the settings page.
+"""Generate the types of knobs and the settings page from declarations.
 
 Run ``python -m pgs_neo4j.config.generate`` after a declaration has changed.
 """
@@ -32,13 +32,13 @@ from pgs_neo4j.config.schedule_table import ScheduleEntry
 
 
 class Knobs(TypedDict, total=False):
-    """Knobs of PGSConfig for one call; None leaves one as it is configured."""
+    """Knobs of PGSConfig for one call; None leaves the configured value."""
 
 '''
 SETTINGS = '''
 
 class SettingsOverrides(Knobs, total=False):
-    """Settings and knobs for one connection; None leaves one as it is configured."""
+    """Settings and knobs for one connection; None leaves the configured value."""
 
 '''
 OWN_PARAMETER = "embedder"  # of PGS.connect, where it can also be an object

@@ -12,7 +12,7 @@ from pgs_neo4j.config.schedule_table import ScheduleEntry
 
 
 class Knobs(TypedDict, total=False):
-    """Knobs of PGSConfig for one call; None leaves one as it is configured."""
+    """Knobs of PGSConfig for one call; None leaves the configured value."""
 
     min_community_size: int | None
     target_partition_max: int | None
@@ -50,7 +50,7 @@ class Knobs(TypedDict, total=False):
 
 
 class SettingsOverrides(Knobs, total=False):
-    """Settings and knobs for one connection; None leaves one as it is configured."""
+    """Settings and knobs for one connection; None leaves the configured value."""
 
     neo4j_uri: str | None
     neo4j_user: str | None

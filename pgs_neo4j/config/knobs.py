@@ -1,4 +1,4 @@
-"""The knobs of the method, by topic: the nine published parameters, and more."""
+"""The knobs of the method: the nine published parameters, and more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load settings and knobs, override them for one call, and store them with a run.
+"""Load settings, override knobs for a call, and store them.
 
 Precedence: default < ``pgs.toml`` < environment < per call. ``pgs.toml`` is the file that
 ``PGS_CONFIG`` names, else the one in the working directory, else the one in the user's
@@ -42,7 +42,7 @@ class Loaded:
 
 
 def load(overrides: Mapping[str, object] | None = None) -> Loaded:
-    """Collect settings from all sources; ``overrides`` are those of the call, None left out.
+    """Collect settings from all sources; ``overrides`` of None are ignored.
 
     Raises ConfigError that names the setting when one is unknown or out of range.
     """
@@ -70,7 +70,7 @@ def stored(config: PGSConfig) -> str:
 
 
 def restored(text: str, overrides: Mapping[str, object]) -> PGSConfig:
-    """The knobs as they were stored, with ``overrides``, None left out. Raises ConfigError."""
+    """The stored knobs with ``overrides``, None left out. Raises ConfigError."""
     form = json.loads(text)
     values = _without_none(overrides)
     former = _only(PGSConfig, form["values"])

@@ -1,4 +1,4 @@
-"""One ``[models.NAME]`` table of ``pgs.toml``: what a model costs, and how much it can read."""
+"""One ``[models.NAME]`` table of ``pgs.toml``: prices and context of a model."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ KEYS = {"models": "[models.NAME]", "schedule": "[[schedule]]"}
 
 
 def settings_page() -> str:
-    """All settings in one table per topic, and the keys of the tables in ``pgs.toml``."""
+    """All settings by topic, and the keys of tables in ``pgs.toml``."""
     listed = [*declarations(Settings), *declarations(PGSConfig)]
     parts = [INTRODUCTION]
     for topic in get_args(Topic):

@@ -13,7 +13,7 @@ CRON_FIELDS = 5
 
 
 class ScheduleEntry(BaseModel):
-    """One graph, or all of them, and the times at which a repartition begins.
+    """One graph or all, and the times of its repartitions.
 
     ``cron`` has the five fields of crontab: minute, hour, day of month, month, day of week.
     """
@@ -62,7 +62,7 @@ Schedule = Annotated[tuple[ScheduleEntry, ...], BeforeValidator(entries)]
 
 
 def entry_name(number: int, target: str | None) -> str:
-    """The name of an entry in a sentence: its place in the file, from 1, and its target."""
+    """The name of an entry in messages: number from 1, and target."""
     return f"schedule entry {number} ({target})" if target else f"schedule entry {number}"
 
 

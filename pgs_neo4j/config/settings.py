@@ -1,4 +1,4 @@
-"""Settings of the outside world: the database, models, the embedder, and the schedule."""
+"""Settings of the database, the models, the embedder, and the schedule."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Sourced(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources, the strongest first; there is no dotenv and no secrets folder."""
+        """Order the sources, the strongest first, without dotenv or secrets folder."""
         del dotenv_settings, file_secret_settings
         return (
             init_settings,
@@ -78,7 +78,7 @@ def config_file() -> Path | None:
 
 
 def file_values() -> dict[str, object]:
-    """Read ``pgs.toml``. Raises ConfigError when it cannot be read or sets an unknown name."""
+    """Read ``pgs.toml``. Raises ConfigError if unreadable, or for unknown names."""
     path = config_file()
     if path is None:
         return {}
@@ -92,7 +92,7 @@ def file_values() -> dict[str, object]:
 
 
 def customary_values() -> dict[str, str]:
-    """Read the variables that other tools share with pgs, by the name of the setting."""
+    """Read variables shared with other tools, by setting name."""
     return {
         name: os.environ[variable]
         for name, variable in CUSTOMARY.items()
@@ -107,7 +107,7 @@ def check_name(name: str, where: str) -> None:
 
 
 def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:
-    """The error for a name that is not among ``names``; it suggests the nearest."""
+    """The error for an unknown name; it suggests the nearest."""
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; 'pgs config show' lists all settings"
     return ConfigError(f"{where} sets {name}, which is not a setting{hint}")

@@ -86,7 +86,7 @@ class Core:
         )
 
     def calls(self, knobs: PGSConfig) -> Calls:
-        """Model calls of one run, with its bounds and the prices of the models."""
+        """Model calls of one run, with its limits and prices."""
         return Calls.of(knobs, self.settings.models)
 
     async def open_gds(self) -> GDS:

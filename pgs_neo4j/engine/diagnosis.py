@@ -21,14 +21,14 @@ class Doctor:
     _core: Core
 
     async def __call__(self) -> tuple[Check, ...]:
-        """Every check, in the order of need. Raises nothing for what it diagnoses."""
+        """Run every check in order. Problems are reported, not raised."""
         settings = self._core.settings
         access, local = _find_server(settings)
         return await doctor.examine(settings, self._core.config, access, local=local)
 
 
 async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
-    """Examine the configured setup without connecting first, so that it need not work."""
+    """Examine the configured setup, which need not work."""
     try:
         loaded = config.load(settings)
     except ConfigError as error:
@@ -38,7 +38,7 @@ async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
 
 
 def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]:
-    """The configured server, else the managed local one while it runs, with a check of it."""
+    """The configured server, else the running local one with a check."""
     if settings.neo4j_uri is not None:
         access = ServerAccess(
             uri=settings.neo4j_uri,

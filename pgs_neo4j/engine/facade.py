@@ -117,7 +117,7 @@ class PGS:
         on_event: OnEvent = ignore,
         **settings: Unpack[SettingsOverrides],
     ) -> AsyncIterator[PGS]:
-        """Connect as ``connect`` does, but set up no model: a missing key is no error.
+        """Connect without models: a missing key is no error.
 
         Questions are answered by the extractive reader.
         """
@@ -231,7 +231,7 @@ class PGS:
     async def resume(
         self, run: str, *, on_event: OnEvent | None = None, **knobs: Unpack[Knobs]
     ) -> Answer:
-        """Resume a run that was stopped, interrupted, or failed, or answered only in part.
+        """Resume a run that stopped, failed, or answered only in part.
 
         What the run has paid for is not paid for again. Its knobs stay, except those passed
         here; limits on calls, tokens, cost, and time count from here. A complete run returns
@@ -248,7 +248,7 @@ class PGS:
         full_sweep: bool = False,
         **knobs: Unpack[Knobs],
     ) -> Routing:
-        """The current partitions that a question would be routed to, with the reasons."""
+        """The partitions that a question would go to, with reasons."""
         asking = Asking(question, graph, full_sweep=full_sweep, knobs=knobs)
         return await questions.route(self._core, asking)
 
@@ -355,5 +355,5 @@ class PGS:
         return await replies.clear(self.db)
 
     async def purge(self) -> Purged:
-        """Remove everything pgs wrote from the database; your own graph stays as it is."""
+        """Remove everything pgs wrote; your own graph stays as it is."""
         return await catalog.purge(self.db)

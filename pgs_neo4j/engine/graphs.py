@@ -28,7 +28,7 @@ class Graphs:
         return await self._core.graph(name)
 
     async def add(self, name: str, mapping: GraphMapping) -> bool:
-        """Store a mapping under a name, or replace it; True when the name is new.
+        """Store or replace a named mapping; True when the name is new.
 
         Raises MappingError when the name or the mapping is malformed.
         """

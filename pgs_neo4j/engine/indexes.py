@@ -13,7 +13,7 @@ from pgs_neo4j.survey.weighing import count_embedding_sizes
 
 @dataclass(frozen=True, slots=True)
 class CreatedIndexes:
-    """The indexes that were created on a graph, and the length of their vectors."""
+    """The created indexes of a graph, and their vector length."""
 
     graph: str
     dimensions: int
@@ -27,7 +27,7 @@ class Indexes:
     _core: Core
 
     async def create(self, graph: str | None = None) -> CreatedIndexes:
-        """Create a cosine index on each label of a graph that has none yet.
+        """Create a cosine index on each label without one.
 
         The dimensions are those most sampled vectors have. Raises MappingError when the graph
         maps no label or no embedding, or when no sampled node has a vector.

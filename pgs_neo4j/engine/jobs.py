@@ -23,7 +23,7 @@ class Jobs:
     _pgs: PGS
 
     async def __call__(self, graph: str | None = None, *, limit: int = 20) -> list[Job]:
-        """The newest records of a graph, or of all graphs, the latest first."""
+        """The newest records of one or all graphs, the latest first."""
         name = (await self._pgs.graph(graph)).name if graph else None
         return await records.list_jobs(self._pgs.db, name, limit)
 
@@ -59,7 +59,7 @@ class Jobs:
     async def attempt(
         self, graph: str | None, order: JobOrder, on_event: OnEvent | None = None
     ) -> EndedJob:
-        """Run a job and return how it ended; only a cancellation is raised."""
+        """Run a job; returns its end. Raises only a cancellation."""
         return await repartition.attempt(self._pgs, graph, order, on_event)
 
     async def attempt_all(
@@ -68,5 +68,5 @@ class Jobs:
         on_event: OnEvent | None = None,
         on_end: Callable[[EndedJob], None] | None = None,
     ) -> list[EndedJob]:
-        """Run a job for each stored graph, by name; a failure does not stop the rest."""
+        """Run a job per stored graph, by name; failures stop no other."""
         return await repartition.repartition_all(self._pgs, order, on_event, on_end)

@@ -55,7 +55,7 @@ class Partitions:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Drift | None:
-        """How far a graph has drifted from its current partitions; None before the first.
+        """The drift of a graph since its partitioning; None before the first.
 
         Whether anyone else has committed since is cheap to see. Only then, and with ``scan``,
         is the graph scanned and compared. Nothing is repartitioned.
@@ -68,11 +68,11 @@ class Partitions:
         return await check_drift(order, tools, scan=scan)
 
     def outlook(self, drift: Drift, **knobs: Unpack[Knobs]) -> Origin | None:
-        """How the next partitioning after such a drift would start; None: not at all."""
+        """How the next partitioning would start after a drift; None: not."""
         return choose_origin(drift, self._core.knobs(knobs))
 
     async def clean_up(self, graph: str | None = None) -> None:
-        """Remove what a job that died left behind on a graph. Raises BusyError."""
+        """Remove the leftovers of dead jobs on a graph. Raises BusyError."""
         core = self._core
         stored = await core.graph(graph)
         order = core.partition_order(stored, core.config)

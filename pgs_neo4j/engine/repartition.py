@@ -49,7 +49,7 @@ class JobOrder:
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A failed job and its error; without a record if none could be started."""
+    """A failed job and its error; without a record if none was started."""
 
     graph: str | None
     error: PGSError
@@ -86,7 +86,7 @@ async def repartition_all(
     on_event: OnEvent | None = None,
     on_end: Callable[[EndedJob], None] | None = None,
 ) -> list[EndedJob]:
-    """Repartition all stored graphs by name, in turn; a failure stops no other."""
+    """Repartition all stored graphs by name; a failure stops no other."""
     jobs_ended = []
     for stored in await pgs.graphs():
         ended = await attempt(pgs, stored.name, order, on_event)

@@ -19,7 +19,7 @@ class Runs:
     _core: Core
 
     async def get(self, run: str) -> StoredRun:
-        """A run as it is stored, with or without an answer. Raises UnknownRunError."""
+        """A stored run, with or without an answer. Raises UnknownRunError."""
         return await stored_runs.read(self._core.db, run)
 
     async def answer(self, run: str) -> Answer:
@@ -32,7 +32,7 @@ class Runs:
         return await answers.load(self._core.db, stored, graph.mapping)
 
     async def document(self, run: str) -> Document:
-        """The answer of a run with its partitions and the nodes that it cites.
+        """The answer of a run with its partitions and cited nodes.
 
         ``pgs_neo4j.export`` writes it as a file. Raises as ``answer`` does.
         """

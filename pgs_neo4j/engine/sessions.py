@@ -1,4 +1,4 @@
-"""``pgs.sessions``: lines of questioning, and how much of a graph each has read."""
+"""``pgs.sessions``: lines of questioning, and the coverage of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Sessions:
     _core: Core
 
     async def __call__(self, graph: str | None = None) -> list[SessionInfo]:
-        """Sessions of a graph, or of all graphs, with their coverage, the latest first."""
+        """Sessions of one or all graphs with coverage, the latest first."""
         infos = await stored_sessions.list_sessions(self._core.db, graph)
         current = {
             name: await read_current(self._core.db, name) for name in {info.graph for info in infos}
@@ -30,7 +30,7 @@ class Sessions:
         ]
 
     async def runs(self, session: str, graph: str | None = None) -> list[Json]:
-        """Runs of a session, oldest first: stored properties, with one row per sweep.
+        """Runs of a session, oldest first: properties and one row per sweep.
 
         Raises UnknownSessionError.
         """
@@ -38,7 +38,7 @@ class Sessions:
         return await stored_sessions.show_runs(self._core.db, stored.name, session)
 
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
-        """What a session has read of a graph's current generation; None without one."""
+        """The coverage of the current generation by a session; None without one."""
         name = graph or (await self._core.graph(None)).name
         current = await read_current(self._core.db, name)
         return await self._coverage(name, session, current)

@@ -19,7 +19,7 @@ class Surveyor:
     async def __call__(
         self, labels: Collection[str] = (), relationship_types: Collection[str] = ()
     ) -> Survey:
-        """Counts and a sample of nodes and relationships; of all labels and types when empty."""
+        """Counts and a sample; of all labels and types when empty."""
         return await surveys.survey(self._core.db, labels, relationship_types)
 
     def propose(self, survey: Survey) -> Proposal:

@@ -20,7 +20,7 @@ _PART = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 
 
 def trigger(cron: str, timezone: str | None) -> BaseTrigger:
-    """The trigger of five crontab fields, in a time zone or that of this machine.
+    """The trigger of five crontab fields, in a time zone or the local one.
 
     Raises ValueError that says what is wrong with them.
     """

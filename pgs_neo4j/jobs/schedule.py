@@ -43,7 +43,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An entry with its place in the file, from 1, and when it is due."""
+    """An entry with its number in the file, from 1, and its trigger."""
 
     number: int
     entry: ScheduleEntry
@@ -59,7 +59,7 @@ class Planned:
 
 
 def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
-    """The entries with their times. Raises ConfigError that names the entry at fault."""
+    """The entries with their triggers. Raises ConfigError that names an invalid entry."""
     if not entries:
         raise ConfigError(
             "nothing is scheduled: pgs.toml has no [[schedule]] table with graph and cron"
@@ -76,7 +76,7 @@ async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher)
 
 
 async def run_forever(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> None:
-    """Run entries at their times until canceled, which also ends the current job."""
+    """Run entries at their times until canceled."""
     clock = Clock(planned, watcher)
     clock.start()
     try:

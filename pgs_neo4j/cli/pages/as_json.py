@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
-    """The reading and cost of a question; null where a model has no price."""
+    """The reading and cost of a question; null without a price."""
     names = ("graph", "session", "mode", "generation", "sweep_model", "synthesis_model")
     totals = ("calls", "cached", "input_tokens", "output_tokens")
     return {
@@ -50,7 +50,7 @@ def partitioning(result: Partitioning) -> Json:
 
 
 def report(figures: Generation) -> Json:
-    """All figures of a generation, with a histogram of sizes and seconds per step."""
+    """All figures of a generation, with a histogram and seconds per step."""
     from pgs_neo4j.cli.pages.quality_page import histogram, quantiles
 
     bins = histogram(figures.sizes)
@@ -66,7 +66,7 @@ def report(figures: Generation) -> Json:
 
 
 def drift(change: Drift | None) -> Json | None:
-    """The drift of a graph; its size is null if it was not counted."""
+    """The drift of a graph; sizes are null if not counted."""
     if change is None:
         return None
     size = {} if change.nodes else {"nodes": None, "relationships": None}
@@ -130,7 +130,7 @@ def session(info: SessionInfo) -> Json:
 
 
 def job(ended: EndedJob) -> Json:
-    """The record of a job; one that has none has graph, outcome, and error."""
+    """The record of a job, else its graph, outcome, and error."""
     from pgs_neo4j.engine import FailedJob
 
     if isinstance(ended, FailedJob):

@@ -1,4 +1,4 @@
-"""The drift of a graph, and the origin of a generation, in words."""
+"""Words for the drift of a graph and the origin of generations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def drifted(moved: Drift) -> str:
 
 
 def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
-    """A check in lines; without a drift, the graph has no generation yet.
+    """A check in lines; no drift means no generation yet.
 
     ``outlook`` is how the next generation would come about, None if there will be none.
     """

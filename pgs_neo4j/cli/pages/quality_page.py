@@ -36,7 +36,7 @@ def quantiles(generation: Generation) -> tuple[float, ...]:
 
 
 def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
-    """Count sizes in bins that begin at 1, 2, 5, 10, 20, …, in ascending order."""
+    """Count sizes in bins from 1, 2, 5, 10, 20, …, ascending."""
     if not sizes:
         return ()
     edges = [step * 10**power for power in range(len(str(max(sizes))) + 1) for step in STEPS]
@@ -62,7 +62,7 @@ def can_show_blocks() -> bool:
 
 
 def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
-    """The bins as rows with bars. A bin that is not empty has at least one mark."""
+    """The bins as rows with bars, of at least one mark unless empty."""
     names = [f"{each.first:,} to {each.last:,}" for each in bins]
     room = max(map(len, ("nodes", *names)))
     longest = min(LONGEST_BAR, width - room - len("partitions") - 4)

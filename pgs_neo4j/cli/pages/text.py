@@ -45,14 +45,14 @@ def item(text: str, width: int) -> list[str]:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """Wrap a text as a stream of it would be; ``width`` None leaves it."""
+    """Wrap a text as its stream would be; ``width`` None leaves it."""
     wrapper = Wrapper(width)
     return wrapper.feed(text) + wrapper.close()
 
 
 @dataclass(slots=True)
 class Wrapper:
-    """Wraps streamed text at word ends; holds the last word until it is complete.
+    """Wraps streamed text at word ends, once a word is complete.
 
     Lines that begin as a bullet continue under its text. ``width`` None leaves text as it is.
     """

@@ -1,4 +1,4 @@
-"""The state of a run behind the progress display, folded from its events."""
+"""The state behind the progress display, folded from events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEYWORDS = 4
 
 @dataclass(slots=True)
 class PhaseRow:
-    """One phase: its start, its seconds (None while it runs), and its detail."""
+    """One phase: start, seconds (None while it runs), and detail."""
 
     began: float
     seconds: float | None = None
@@ -113,7 +113,7 @@ class Board:
         return self.phases.setdefault(phase, PhaseRow(self.clock()))
 
     def _close_openers(self) -> None:
-        """End connecting and loading, which have no event of their own for it."""
+        """End connecting and loading, which have no end event."""
         for name in ("connect", "load"):
             row = self.phases.get(name)
             if row is not None and row.seconds is None:

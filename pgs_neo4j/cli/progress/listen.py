@@ -40,7 +40,7 @@ class Silent:
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Listener]:
-    """A listener for stderr: a display on a terminal, else lines; none when quiet."""
+    """A listener for stderr: display, lines, or nothing when quiet."""
     listener = _listener(quiet)
     listener.start()
     try:
@@ -73,7 +73,7 @@ class Run:
 
 @contextmanager
 def run_progress(*, quiet: bool) -> Iterator[Listener]:
-    """``progress`` of a run. If it ends early, says how to resume it, even when quiet."""
+    """``progress`` of a run; says how to resume it, even when quiet."""
     run = Run(Silent())
     try:
         with progress(quiet=quiet) as run.listener:
@@ -156,7 +156,7 @@ class AnswerStream:
                 self.task.cancel()
 
     def _whole(self, text: str) -> str:
-        """Text without a trailing half of a line break, which the next delta may end."""
+        """Text without a trailing ``\\r``: the next delta may complete the break."""
         text = self._held + text
         self._held = "\r" if text.endswith("\r") else ""
         return text.removesuffix("\r")
@@ -170,7 +170,7 @@ class AnswerStream:
 
 
 def answer_stream(progress: Listener) -> AnswerStream:
-    """A stream for the current task, wrapped on a terminal, raw in a pipe."""
+    """A stream for the current task; wrapped on a terminal only."""
     return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()))
 
 

@@ -1,4 +1,4 @@
-"""Progress on a terminal: a line per phase, and per partition being read."""
+"""Progress on a terminal: a line per phase and active partition."""
 
 from __future__ import annotations
 

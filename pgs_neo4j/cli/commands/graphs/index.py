@@ -16,9 +16,10 @@ index_app = typer.Typer(
 
 @index_app.command("create")
 def create_index(graph: GraphOption = None, as_json: JsonOption = False) -> None:
-    """Create a cosine vector index on each label of a graph with stored embeddings.
+    """Create a vector index on each label of a graph.
 
-    Nothing else creates vector indexes. Without them, 'pgs ask --top-k' reads all vectors.
+    The graph needs stored embeddings; similarity is cosine. Nothing else creates vector indexes.
+    Without them, 'pgs ask --top-k' reads all vectors.
     """
     run(_create_index(graph, as_json=as_json))
 

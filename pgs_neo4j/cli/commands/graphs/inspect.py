@@ -1,4 +1,4 @@
-"""`pgs inspect`: the content of a database, and a graph that suits it."""
+"""`pgs inspect`: the content of a database, and a suitable graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgs cache …`: model replies stored in the database, so that nothing is paid for twice."""
+"""`pgs cache …`: model replies stored in the database for reuse."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def demo(
 ) -> None:
     """Try pgs on Python's standard library, with no setup.
 
-    Starts the managed local server (even if PGS_NEO4J_URI is set), loads the modules, classes,
+    Starts the managed local server, even if PGS_NEO4J_URI is set. Loads the modules, classes,
     and functions of this Python with their docstrings, and asks a question. Needs no account
     and no key: without a language model, the extractive reader answers. The first run fetches
     Neo4j and GDS, about 143 MB.
@@ -116,7 +116,7 @@ def _write(marker: Path, text: str) -> None:
 
 
 def next_steps(loaded: Loaded) -> list[str]:
-    """Commands that work after the demo, on its server rather than the configured one."""
+    """Commands to run after the demo, on its server."""
     origins = {name: loaded.origins[name] for name in ("neo4j_uri", "neo4j_database")}
     unset = "".join(f" -u PGS_{n.upper()}" for n, o in origins.items() if o == "environment")
     here = f"env{unset} " if unset else ""

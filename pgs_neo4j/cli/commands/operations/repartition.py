@@ -1,4 +1,4 @@
-"""`pgs repartition`: one job, or one per graph, for cron, systemd, and Kubernetes."""
+"""`pgs repartition`: one job per graph, for cron, systemd, and Kubernetes."""
 
 from __future__ import annotations
 

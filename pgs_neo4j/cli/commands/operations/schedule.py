@@ -78,7 +78,7 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
 
 @dataclass(slots=True)
 class Teller:
-    """Prints a line per finished job, and collects the exit codes of failures."""
+    """Prints a line per finished job, and collects exit codes."""
 
     planned: Sequence[Planned]
     as_json: bool

@@ -1,4 +1,4 @@
-"""One answer asked for and written: as text while it arrives, or as one JSON document."""
+"""Ask a question and write the answer, as streamed text or JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ask = Callable[["OnEvent"], Awaitable[Asked]]
 
 
 async def answered(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> int:
-    """Write the answer and what to try next; the exit code of the command."""
+    """Write the answer and the next steps; returns the exit code."""
     from pgs_neo4j.cli.pages.page import advice
 
     if as_json:
@@ -69,7 +69,7 @@ async def _as_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
 
 
 async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
-    """The partitions of the answer's own generation, which need not be the current one.
+    """The partitions of the answer's generation, current or not.
 
     They only add keywords: an answer that is paid for is not held back for want of them.
     """

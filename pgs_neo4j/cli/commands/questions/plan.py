@@ -79,7 +79,7 @@ async def _plan(
 
 
 def unpriced(pgs: PGS) -> list[str]:
-    """The names of models that cost something but have no price in the settings."""
+    """The names of paid models that have no configured price."""
     models = {llm.name: llm for llm in (pgs.sweep_llm, pgs.synthesis_llm)}
     prices = pgs.settings.models
     return [
