@@ -79,7 +79,7 @@ def parse(text: str) -> Lock:
             target=entry["target"],
             sha256=entry["sha256"],
             size_bytes=entry["size_bytes"],
-            license=entry["licence"],  # the spelling of the file format,
+            license=entry["license"],
         )
         for entry in document["artifacts"]
     )

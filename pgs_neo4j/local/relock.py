@@ -147,7 +147,7 @@ def make_entry(coordinate: Coordinate, target: Target, repository: Path) -> dict
     entry["target"] = target
     entry["sha256"] = sha256_of(jar)
     entry["size_bytes"] = jar.stat().st_size
-    entry["licence"] = read_license(coordinate, repository)  # the spelling of the file format
+    entry["license"] = read_license(coordinate, repository)
     return entry
 
 

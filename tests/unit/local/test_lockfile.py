@@ -42,7 +42,7 @@ def test_the_folder_name_follows_the_content():
     text = (
         '{"neo4j": "1", "gds": "2", "artifacts": [{"group": "g", "artifact": "a", "version": "3",'
         ' "classifier": "linux", "target": "lib", "sha256": "%s", "size_bytes": 1,'
-        ' "licence": "MIT"}]}'
+        ' "license": "MIT"}]}'
     )
     one, other = lockfile.parse(text % ("0" * 64)), lockfile.parse(text % ("1" * 64))
     assert one.artifacts[0].file_name == "a-3-linux.jar"
