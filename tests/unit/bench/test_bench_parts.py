@@ -64,12 +64,12 @@ def test_nmi_does_not_depend_on_which_comes_first(graph):
 def test_figures_leave_pools_out_of_the_limits():
     labels = np.repeat([0, 1, 2, 3], [1900, 100, 29, 2])
     edges = undirected(labels.size, array(0, 1), array(1, 2))
-    found = figures(edges, labels, np.array([False, False, False, True]), None, LIMITS)
-    assert (found.partitions, found.pools, found.below, found.above) == (4, 1, 1, 1)
-    assert (found.smallest, found.largest) == (2, 1900)
-    assert found.largest_share == pytest.approx(1900 / 2031)
-    assert found.nmi is None
-    assert found.modularity == pytest.approx(0.0)
+    result = figures(edges, labels, np.array([False, False, False, True]), None, LIMITS)
+    assert (result.partitions, result.pools, result.below, result.above) == (4, 1, 1, 1)
+    assert (result.smallest, result.largest) == (2, 1900)
+    assert result.largest_share == pytest.approx(1900 / 2031)
+    assert result.nmi is None
+    assert result.modularity == pytest.approx(0.0)
 
 
 def test_the_digest_tells_partitions_apart_and_nothing_else():
@@ -80,9 +80,9 @@ def test_the_digest_tells_partitions_apart_and_nothing_else():
 
 def test_own_memory_is_that_of_this_process():
     before = own_peak_mib()
-    held = np.ones(40 * 2**17)  # 40 MiB, written to
+    block = np.ones(40 * 2**17)  # 40 MiB, written to
     assert own_peak_mib() >= before > 10
-    assert held.sum() == held.size
+    assert block.sum() == block.size
 
 
 def test_a_peak_is_the_most_that_was_seen():
@@ -160,20 +160,20 @@ def test_a_change_is_the_same_for_the_same_seed(graph):
 def test_igraph_is_measured_on_the_same_arrays(graph):
     pytest.importorskip("igraph", reason="igraph is only installed with the extra 'bench'")
     edges = undirected(graph.node_count, graph.source, graph.target, graph.weight)
-    found = measured(graph, edges, LIMITS, seed=1)
-    assert 0.4 < found.modularity < 1.0
-    assert found.limited.below == found.limited.above == 0
-    assert found.limited.nmi > 0.7  # type: ignore[operator]
+    result = measured(graph, edges, LIMITS, seed=1)
+    assert 0.4 < result.modularity < 1.0
+    assert result.limited.below == result.limited.above == 0
+    assert result.limited.nmi > 0.7  # type: ignore[operator]
     again = measured(graph, edges, LIMITS, seed=1)
-    assert (again.modularity, again.limited) == (found.modularity, found.limited)
+    assert (again.modularity, again.limited) == (result.modularity, result.limited)
 
 
 def test_an_unknown_graph_is_answered_with_the_graphs_there_are(capsys):
     assert partition.main(["--graph", "sbm_1e5", "--graph", "enwiki"]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert "'enwiki'" in told
-    assert all(name in told for name in NAMES)
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert "'enwiki'" in errors
+    assert all(name in errors for name in NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -96,8 +96,8 @@ def test_no_schedule_stays_under_the_bound():
 
 
 def test_policies_rank_as_they_were_measured_when_the_engine_was_designed():
-    found = trial.simulated(Scenario(name="", policies=EVERY), range(60))
-    mean = {name: trial.summed(outcomes)["mean"] for name, outcomes in found.items()}
+    result = trial.simulated(Scenario(name="", policies=EVERY), range(60))
+    mean = {name: trial.summed(outcomes)["mean"] for name, outcomes in result.items()}
     assert mean[BATCHES.name] == pytest.approx(1.65, abs=0.06)
     assert mean[SEMAPHORE.name] == pytest.approx(1.22, abs=0.04)
     assert mean[OURS.name] == pytest.approx(1.11, abs=0.03)
@@ -105,10 +105,10 @@ def test_policies_rank_as_they_were_measured_when_the_engine_was_designed():
 
 
 def test_hedging_beats_stragglers():
-    found = trial.simulated(Scenario(name="", policies=EVERY, stragglers=0.02), range(60))
-    mean = {name: trial.summed(outcomes)["mean"] for name, outcomes in found.items()}
+    result = trial.simulated(Scenario(name="", policies=EVERY, stragglers=0.02), range(60))
+    mean = {name: trial.summed(outcomes)["mean"] for name, outcomes in result.items()}
     assert mean[HEDGED.name] < mean[OURS.name] - 0.04
-    assert trial.summed(found[HEDGED.name])["hedged"] > 0.2
+    assert trial.summed(result[HEDGED.name])["hedged"] > 0.2
 
 
 @pytest.fixture
@@ -119,10 +119,10 @@ def quiet():
 
 
 def test_an_endpoint_that_refuses_is_asked_less_often_by_ours(quiet):
-    found = trial.simulated(Scenario(name="", policies=EVERY, takes=3, slots=3), range(10))
-    refused = {name: trial.summed(outcomes)["refused"] for name, outcomes in found.items()}
+    result = trial.simulated(Scenario(name="", policies=EVERY, takes=3, slots=3), range(10))
+    refused = {name: trial.summed(outcomes)["refused"] for name, outcomes in result.items()}
     assert 0 < refused[OURS.name] < refused[BATCHES.name] / 2
-    assert all(outcome.limit < 5 for outcome in found[OURS.name])
+    assert all(outcome.limit < 5 for outcome in result[OURS.name])
 
 
 def test_over_http_the_same_calls_take_about_as_long(quiet):
@@ -137,8 +137,8 @@ def test_over_http_the_same_calls_take_about_as_long(quiet):
 
 
 def test_outcomes_are_summed():
-    made = [Outcome(ratio, 1, 2, 5) for ratio in (1.0, 1.2, 1.4)]
-    summed = trial.summed(made)
+    samples = [Outcome(ratio, 1, 2, 5) for ratio in (1.0, 1.2, 1.4)]
+    summed = trial.summed(samples)
     assert summed["mean"] == pytest.approx(1.2)
     assert summed["spread"] == pytest.approx(0.1633, abs=1e-4)
     assert (summed["p90"], summed["hedged"], summed["refused"]) == (1.4, 1, 2)
@@ -220,7 +220,7 @@ def test_one_level_of_louvain_finds_two_triangles():
 
 
 def test_small_communities_join_their_nearest_until_none_has_one():
-    # Both triangles are too small, and the two nodes alone have nobody to join.
+    # Both triangles are too small, and the two nodes alone have no partition to join.
     assert partitions(8, [*TRIANGLES, (2, 3, 0.1)]) == [[0, 1, 2, 3, 4, 5], [6], [7]]
 
 
@@ -255,10 +255,10 @@ def test_published_routing_by_threshold_and_cap():
 
 def test_the_reader_reads_the_prompt_as_it_is_sent():
     multiline = PromptNode("n2", "Two lines", "first\n[n9] no head\n\nplanted-fact-5-end")
-    found = list(shown(prompt_of(fact(4, "n1"), multiline).user))
-    assert [(node.alias, node.part, node.parts) for node in found] == [("n1", 1, 1), ("n2", 1, 1)]
-    assert found[0].text == "It says planted-fact-4-end."
-    assert found[1].text.endswith("planted-fact-5-end")
+    result = list(shown(prompt_of(fact(4, "n1"), multiline).user))
+    assert [(node.alias, node.part, node.parts) for node in result] == [("n1", 1, 1), ("n2", 1, 1)]
+    assert result[0].text == "It says planted-fact-4-end."
+    assert result[1].text.endswith("planted-fact-5-end")
     assert list(shown(prompt_of().user)) == []
 
 
@@ -359,10 +359,10 @@ def test_memory_is_compared_within_the_steady_state():
     looks = [
         Look(at_s=at, mib=200.0 + at, sockets=5, tasks=7, connections=9) for at in range(0, 101, 10)
     ]
-    found = soak._growth(looks)
-    assert found["steady"]["mib"] == 220.0
-    assert found["end"]["mib"] == 300.0
-    assert found["growth"] == pytest.approx(80 / 220)
+    result = soak._growth(looks)
+    assert result["steady"]["mib"] == 220.0
+    assert result["end"]["mib"] == 300.0
+    assert result["growth"] == pytest.approx(80 / 220)
 
 
 def test_the_soak_table_tells_errors_and_growth():

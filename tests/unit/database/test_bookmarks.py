@@ -28,8 +28,8 @@ def test_integers_of_every_width(number: bytes, expected: int) -> None:
 
 
 def test_what_a_server_answered() -> None:
-    found = parse_position("FB:kcwQ5/Iya6tkQu2LiL4UK8p05MoAAPi3kA==")
-    assert found == Position("e7f2326bab6442ed8b88be142bca74e4", 63_671)
+    position = parse_position("FB:kcwQ5/Iya6tkQu2LiL4UK8p05MoAAPi3kA==")
+    assert position == Position("e7f2326bab6442ed8b88be142bca74e4", 63_671)
 
 
 @pytest.mark.parametrize(

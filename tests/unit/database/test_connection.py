@@ -85,10 +85,10 @@ async def test_a_stream_only_reads(database):
             pytest.fail("it streamed")
 
 
-@pytest.mark.parametrize("given", [{}, {"a": 1}, {"a": 1, "b": 2, "c": 3}])
-async def test_parameters_are_those_of_the_header(database, given):
+@pytest.mark.parametrize("parameters", [{}, {"a": 1}, {"a": 1, "b": 2, "c": 3}])
+async def test_parameters_are_those_of_the_header(database, parameters):
     with pytest.raises(ValueError, match="was run with the wrong parameters"):
-        await database.read(parse("read", "a,b"), **given)
+        await database.read(parse("read", "a,b"), **parameters)
 
 
 def test_the_address_is_that_of_the_uri(database):

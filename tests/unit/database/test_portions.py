@@ -11,16 +11,16 @@ from pgs_neo4j.database.tasks import together
 
 def test_portions_cover_everything_once_and_keep_both_bounds() -> None:
     sizes = np.random.default_rng(1).integers(0, 900, 5000)
-    found = list(portions(sizes, most_nodes=70, most_size=10_000))
-    places = np.concatenate([np.arange(part.start, part.stop) for part in found])
+    slices = list(portions(sizes, most_nodes=70, most_size=10_000))
+    places = np.concatenate([np.arange(part.start, part.stop) for part in slices])
     assert places.tolist() == list(range(5000))
-    assert all(part.stop - part.start <= 70 for part in found)
-    assert all(sizes[part].sum() <= 10_000 for part in found)
+    assert all(part.stop - part.start <= 70 for part in slices)
+    assert all(sizes[part].sum() <= 10_000 for part in slices)
 
 
 def test_what_is_too_large_alone_is_a_portion_of_its_own() -> None:
-    found = list(portions(np.array([5, 5000, 5, 5]), most_nodes=10, most_size=100))
-    assert [(part.start, part.stop) for part in found] == [(0, 1), (1, 2), (2, 4)]
+    slices = list(portions(np.array([5, 5000, 5, 5]), most_nodes=10, most_size=100))
+    assert [(part.start, part.stop) for part in slices] == [(0, 1), (1, 2), (2, 4)]
 
 
 def test_nothing_has_no_portions() -> None:

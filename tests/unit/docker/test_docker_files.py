@@ -45,12 +45,12 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def stages() -> list[list[tuple[str, str]]]:
-    found: list[list[tuple[str, str]]] = []
+    stages_read: list[list[tuple[str, str]]] = []
     for name, rest in instructions():
         if name == "FROM":
-            found.append([])
-        found[-1].append((name, rest))
-    return found
+            stages_read.append([])
+        stages_read[-1].append((name, rest))
+    return stages_read
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,9 @@ def scheduler() -> Any:
 
 
 def test_every_variable_of_ours_is_a_setting() -> None:
-    known = {f"PGS_{name.upper()}" for name in (*Settings.model_fields, *PGSConfig.model_fields)}
+    variables = {
+        f"PGS_{name.upper()}" for name in (*Settings.model_fields, *PGSConfig.model_fields)
+    }
     used = {
         (path.name, name)
         for path in DOCKER.rglob("*")
@@ -77,7 +79,7 @@ def test_every_variable_of_ours_is_a_setting() -> None:
         for name in re.findall(r"\bPGS_[A-Z0-9_]+", path.read_text(encoding="utf-8"))
     }
     assert used
-    assert {name for _, name in used} <= known | OTHERS, sorted(used)
+    assert {name for _, name in used} <= variables | OTHERS, sorted(used)
 
 
 def test_compose_runs_the_pinned_community_server_with_gds(compose: Any) -> None:
@@ -134,8 +136,8 @@ def test_the_job_waits_for_a_healthy_server(compose: Any) -> None:
 
 def test_every_variable_of_compose_is_in_the_example() -> None:
     used = set(re.findall(r"(?<!\$)\$\{([A-Z0-9_]+)", text("compose.yaml")))
-    given = set(re.findall(r"^([A-Z0-9_]+)=", text(".env.example"), re.MULTILINE))
-    assert used == given
+    values = set(re.findall(r"^([A-Z0-9_]+)=", text(".env.example"), re.MULTILINE))
+    assert used == values
 
 
 @pytest.mark.skipif(shutil.which("docker") is None, reason="no docker client is installed")
@@ -144,11 +146,11 @@ def test_docker_itself_accepts_the_compose_file() -> None:
     if subprocess.run([*client, "version"], capture_output=True, check=False).returncode:
         pytest.skip("the docker client has no compose plugin")
     arguments = [*client, "--profile", "job", "config", "--quiet"]
-    given = {"PATH": "/usr/local/bin:/usr/bin:/bin", "PGS_NEO4J_PASSWORD": "only-for-this-test"}
-    done = subprocess.run(arguments, env=given, capture_output=True, text=True, check=False)
+    values = {"PATH": "/usr/local/bin:/usr/bin:/bin", "PGS_NEO4J_PASSWORD": "only-for-this-test"}
+    done = subprocess.run(arguments, env=values, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     refused = subprocess.run(
-        arguments, env={"PATH": given["PATH"]}, capture_output=True, check=False
+        arguments, env={"PATH": values["PATH"]}, capture_output=True, check=False
     )
     assert refused.returncode != 0
 
@@ -263,10 +265,10 @@ def test_the_cronjob_runs_the_image_as_it_was_built(cronjob: Any, compose: Any) 
 
 def test_the_scheduler_keeps_a_schedule_and_runs_the_image(scheduler: Any, compose: Any) -> None:
     settings, deployment = scheduler
-    given = tomllib.loads(settings["data"]["pgs.toml"])
-    planned = plan(entries(given.pop("schedule")))
-    assert [each.entry.target for each in planned] == ["all graphs", "graph knowledge"]
-    assert set(given) <= {*Settings.model_fields, *PGSConfig.model_fields}
+    values = tomllib.loads(settings["data"]["pgs.toml"])
+    planned = plan(entries(values.pop("schedule")))
+    assert [item.entry.target for item in planned] == ["all graphs", "graph knowledge"]
+    assert set(values) <= {*Settings.model_fields, *PGSConfig.model_fields}
     spec = deployment["spec"]
     pod = spec["template"]["spec"]
     (container,) = pod["containers"]
@@ -278,7 +280,7 @@ def test_the_scheduler_keeps_a_schedule_and_runs_the_image(scheduler: Any, compo
     variables = {variable["name"]: variable for variable in container["env"]}
     assert variables["PGS_CONFIG"]["value"] == "/etc/pgs/pgs.toml"
     assert "secretKeyRef" in variables["PGS_NEO4J_PASSWORD"]["valueFrom"]
-    (source,) = (each["configMap"] for each in pod["volumes"] if "configMap" in each)
+    (source,) = (item["configMap"] for item in pod["volumes"] if "configMap" in item)
     assert source["name"] == settings["metadata"]["name"]
 
 
