@@ -1,8 +1,8 @@
 """Enforces the limits on what a run may spend, before each call.
 
-A call is made only if its worst case still fits: its prompt at the most tokens it may turn out to
-have, plus all the room of its reply. Sweeps leave untouched what the run needs to end with an
-answer.
+A call is made only if its worst case still fits. The worst case is its prompt at the most tokens it
+may turn out to have, plus all the room of its reply. Sweeps leave untouched what the run needs to
+end with an answer.
 """
 
 from __future__ import annotations

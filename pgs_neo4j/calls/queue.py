@@ -2,7 +2,7 @@
 
 The longest go first. Pure but for the event loop's clock; the caller decides what a call does. A
 model tries once, and this layer tries again. ``length`` is any measure of how long a call is likely
-to take, such as its tokens; it must be the same measure for all calls.
+to take, such as its tokens. It must be the same measure for all calls.
 """
 
 from __future__ import annotations

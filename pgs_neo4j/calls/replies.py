@@ -81,8 +81,8 @@ class Replies:
     async def tidy(self, cache_mb: float, *, done: bool) -> None:
         """Note which replies were used, and trim the cache to ``cache_mb``.
 
-        The replies that were used longest ago go first. Once a run is ``done``, those it stored for
-        itself go as well.
+        The replies that were used longest ago go first. Once a run is ``done``, its private replies
+        are deleted.
         """
         if self.used or done:
             await self.db.write(

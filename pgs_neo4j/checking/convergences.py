@@ -39,9 +39,9 @@ def find_convergences(
     """Findings that meet, at most ``MOST``; the broadest come first.
 
     ``links`` are pairs of cited nodes that a relationship connects. Findings that say nearly the
-    same are one convergence. Findings that are connected by what they cite are grouped around the
-    one that meets most partitions, then around the one that meets most of the rest. So each pair
-    appears once, and a pair that says the same does not appear again.
+    same are one convergence. Connected findings are grouped around the one that meets most
+    partitions, then around the one that meets most of the rest. So each pair appears once, and a
+    pair that says the same does not appear again.
     """
     claims = _claims(sweeps)
     groups = _saying_the_same(claims)

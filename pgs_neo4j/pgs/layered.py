@@ -13,7 +13,7 @@ from pgs_neo4j.pgs.record import prepare
 from pgs_neo4j.pgs.route import embed_order
 from pgs_neo4j.retrieval.space import QuestionVector
 from pgs_neo4j.retrieval.topk import nearest
-from pgs_neo4j.sweeping.pack import render_node
+from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import strip_thinking

@@ -12,10 +12,11 @@ from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.llm.protocol import is_free
-from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route
+from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route, Routing
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.record import prepare, shares_replies
-from pgs_neo4j.pgs.route import route_question, select_partitions
+from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.sweeping.material import read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
@@ -51,16 +52,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         order, tools, selection.partitions, partitioning.generation.dimensions
     )
     usual = await _usual(order, tools)
-    by_id = {part.id: part for part in partitioning.partitions}
-    routed = [by_id[route.partition] for route in routing.routes]
-    orders = order_sweeps(order, partitioning, routed, selection.read)
-    sweep_tools = _sweep_tools(order, tools)
-    sweeps = await together(
-        *(
-            _plan_sweep(sweep, sweep_tools, route, usual)
-            for sweep, route in zip(orders, routing.routes, strict=True)
-        )
-    )
+    sweeps = await _plan_sweeps(order, tools, partitioning, selection, routing, usual)
     synthesis = _plan_synthesis(order, tools, sweeps, usual)
     low, high = _cost(tools, sweeps, synthesis)
     return Plan(
@@ -77,6 +69,27 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         low=low,
         high=high,
         budget=_crossed_limit(tools, sweeps, synthesis),
+    )
+
+
+async def _plan_sweeps(
+    order: RunOrder,
+    tools: RunTools,
+    partitioning: Partitioning,
+    selection: Selection,
+    routing: Routing,
+    usual: _Usual,
+) -> tuple[PlannedSweep, ...]:
+    """The sweeps of all routes, in their order."""
+    by_id = {part.id: part for part in partitioning.partitions}
+    routed = [by_id[route.partition] for route in routing.routes]
+    orders = order_sweeps(order, partitioning, routed, selection.read)
+    sweep_tools = _sweep_tools(order, tools)
+    return await together(
+        *(
+            _plan_sweep(sweep, sweep_tools, route, usual)
+            for sweep, route in zip(orders, routing.routes, strict=True)
+        )
     )
 
 

@@ -7,7 +7,6 @@ has a key, so repeating it is harmless.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +14,10 @@ from typing import Any
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
-from pgs_neo4j.model import Citation, Coverage, Finding, Flag, Mode, Partition, Report, Sweep
+from pgs_neo4j.model import Coverage, Mode, Partition, Sweep
 from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.runs import Handle, taken_away
-from pgs_neo4j.runs.verdicts import citations_json, quotes_json
+from pgs_neo4j.runs.sweep_rows import sweep_rows
 
 DEFAULT = "default"
 MAX_NAME = 200
@@ -134,70 +133,17 @@ async def record_sweep(
     A sweep that is recorded again, with more passes, replaces what was there. ``replies`` are
     stored with it. Raises RunLostError when the run or the partition was removed.
     """
-    run_id, partition_id = handle.id, sweep.partition
-    report = sweep.report or Report(partition=partition_id)
-    findings = [
-        _finding_row(keys.finding_id(run_id, partition_id, place), place, finding)
-        for place, finding in enumerate(report.findings)
-    ]
-    flags = [
-        _flag_row(keys.flag_id(run_id, partition_id, place), place, flag)
-        for place, flag in enumerate(report.flags)
-    ]
-    cited = [
-        (row["id"], finding.citations)
-        for row, finding in zip(findings, report.findings, strict=True)
-    ]
-    cited += [(row["id"], flag.citations) for row, flag in zip(flags, report.flags, strict=True)]
     rows = await db.write(
         queries.get("runs/write_sweeps"),
-        run=run_id,
+        run=handle.id,
         holder=handle.holder,
         generation=sweep.generation,
-        partition=partition_id,
-        sweep=_sweep_row(keys.sweep_id(run_id, partition_id), sweep),
-        findings=findings,
-        flags=flags,
-        absences=[
-            {
-                "id": keys.absence_id(run_id, partition_id, place),
-                "text": absence.text,
-                "place": place,
-            }
-            for place, absence in enumerate(report.absences)
-        ],
-        citations=[
-            _citation_row(bullet_id, citation)
-            for bullet_id, citations in cited
-            for citation in citations
-            if citation.valid
-        ],
+        partition=sweep.partition,
+        **sweep_rows(handle.id, sweep),
         replies=list(replies),
     )
     if not rows:
         raise taken_away()
-
-
-def _finding_row(finding_id: str, place: int, finding: Finding) -> Row:
-    return {
-        "id": finding_id,
-        "text": finding.text,
-        "place": place,
-        "supported": finding.supported,
-        "misquoted": sum(not quote.found for quote in finding.quotes),
-        "citations": citations_json(finding.citations),
-        "quotes": quotes_json(finding.quotes),
-    }
-
-
-def _flag_row(flag_id: str, place: int, flag: Flag) -> Row:
-    return {
-        "id": flag_id,
-        "text": flag.text,
-        "place": place,
-        "target": flag.target,
-        "citations": citations_json(flag.citations),
-    }
 
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
@@ -221,34 +167,3 @@ async def delete_session(db: Database, graph: str, session: str) -> None:
     """Delete a session and all it recorded. Raises UnknownSessionError."""
     await check_exists(db, graph, session)
     await db.write(queries.get("runs/delete_sessions"), uid=keys.session_uid(graph, session))
-
-
-def _sweep_row(sweep_id: str, sweep: Sweep) -> Row:
-    return {
-        "id": sweep_id,
-        "partition": sweep.partition,
-        "status": str(sweep.status),
-        "nodes": sweep.nodes,
-        "nodes_read": sweep.nodes_read,
-        "read_first": [first for first, _ in sweep.read],
-        "read_last": [last for _, last in sweep.read],
-        "passes": sweep.passes,
-        "passes_accepted": sweep.passes_accepted,
-        "domain_state": sweep.report.domain_state if sweep.report else None,
-        "wave": sweep.wave,
-        "errors": list(sweep.errors),
-        "usage": json.dumps(
-            {
-                "calls": sweep.usage.calls,
-                "input_tokens": sweep.usage.input_tokens,
-                "output_tokens": sweep.usage.output_tokens,
-                "cached": sweep.usage.cached,
-                "estimated": sweep.usage.estimated,
-            }
-        ),
-        "seconds": sweep.seconds,
-    }
-
-
-def _citation_row(key: str, citation: Citation) -> Row:
-    return {"id": key, "rank": citation.rank, "alias": citation.alias}

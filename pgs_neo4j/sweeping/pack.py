@@ -6,15 +6,12 @@ import itertools
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
-from pgs_neo4j.text.citations import defuse
-from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.cut import chunks, cut
+from pgs_neo4j.sweeping.pieces import NodePiece, cut_node, inline_name
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 RELATIONSHIP_SHARE = 0.2  # of a pass, at most
@@ -24,24 +21,6 @@ MIN_TOKENS = 250  # the same in tokens
 # The free room grows in steps of this share of the limit, so that a question of another length
 # leaves the passes, and with them the providers' prompt caches, as they were.
 RESERVED_STEP = 0.02
-TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
-# Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
-DEFUSING = 16
-
-
-@dataclass(frozen=True, slots=True)
-class NodePiece:
-    """A node, or one part of a very long one.
-
-    ``parts`` is how many parts the node has, ``text`` what the prompt shows.
-    """
-
-    rank: int
-    parts: int
-    node: PromptNode
-    text: str
-    characters: int
-    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +74,7 @@ def pack(
     room = _room(max_characters, max_tokens, reserved, reserved_tokens)
     share = 1 - (RELATIONSHIP_SHARE if relationships else 0)
     limits = (room[0] * share, room[1] * share)
-    pieces = [piece for node in nodes for piece in _pieces(node, limits)]
+    pieces = [piece for node in nodes for piece in cut_node(node, limits)]
     links = _Links.of(tuple(dict.fromkeys(relationships)))
     return tuple(
         _with_relationships(number, group, links, room)
@@ -140,25 +119,6 @@ def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def render_node(node: PromptNode) -> str:
-    """A node in a prompt: its alias, then text behind a margin.
-
-    The margin keeps text from posing as a heading, an alias, or the end of the data.
-    """
-    title = _one_line(node.title + _listed(node.labels))
-    return _behind_margin(node.alias, title, clean_text(node.text))
-
-
-def _listed(labels: Sequence[str]) -> str:
-    return f" ({', '.join(labels)})" if labels else ""
-
-
-def _behind_margin(alias: str, title: str, text: str) -> str:
-    """A node whose title, labels included, and text are clean."""
-    lines = text.removesuffix("\n").replace("\n", "\n| ") if text else "(no text)"
-    return f"[{alias}] {title}\n| {lines}"
-
-
 def _room(
     max_characters: int, max_tokens: int | None, reserved: int, reserved_tokens: int
 ) -> tuple[float, float]:
@@ -186,51 +146,6 @@ def _room(
 def _stepped(reserved: int, bound: int) -> int:
     step = max(1, int(bound * RESERVED_STEP))
     return math.ceil(reserved / step) * step
-
-
-def _one_line(text: str) -> str:
-    # Most titles are what they become; to see that takes a third of the time.
-    if text.isprintable() and "  " not in text and text == text.strip() and "<" not in text:
-        return defuse(text)
-    return " ".join(clean_text(text).split())
-
-
-@lru_cache(4096)
-def _name(name: str) -> str:
-    """A label or type, of which there are few; on one line."""
-    return _one_line(name)
-
-
-def _pieces(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
-    title, text = _one_line(node.title), clean_text(node.text)
-    names = tuple(map(_name, node.labels))
-    whole = _piece(node.rank, 1, PromptNode(node.alias, title, text, names))
-    if whole.characters <= limits[0] and whole.tokens <= limits[1]:
-        yield whole
-        return
-    share = (int(limits[0] * TITLE_SHARE), int(_bytes(limits) * TITLE_SHARE))
-    title = cut(title, *share)
-    labels = (cut(_one_line(", ".join(names)), *share),) if names else ()
-    longest = f"{title} (part 99999 of 99999){_listed(labels)}"
-    head = _behind_margin(node.alias, longest, "")
-    room = (int(limits[0]) - len(head), _bytes(limits) - len(head.encode()) - DEFUSING)
-    parts = list(chunks(text, room)) or [""]
-    for number, part in enumerate(parts, start=1):
-        numbered = f"{title} (part {number} of {len(parts)})"
-        yield _piece(node.rank, len(parts), PromptNode(node.alias, numbered, part, labels))
-
-
-def _piece(rank: int, parts: int, shown: PromptNode) -> NodePiece:
-    text = _behind_margin(shown.alias, shown.title + _listed(shown.labels), shown.text)
-    return NodePiece(rank, parts, shown, text, len(text) + 1, estimate(text) + 1)
-
-
-def _bytes(limits: tuple[float, float]) -> int:
-    """UTF-8 bytes that a piece may surely have.
-
-    No character has more than four.
-    """
-    return int(min((limits[1] - 1) * BYTES_PER_TOKEN, 4 * limits[0] + DEFUSING))
 
 
 def _balanced(pieces: Sequence[NodePiece], limits: tuple[float, float]) -> list[list[NodePiece]]:
@@ -299,7 +214,7 @@ def _with_relationships(
                 inside.setdefault(link.type, []).append(link)
                 touching -= 1
         for kind, alike in inside.items():
-            line, listed = _line(f"n{rank + 1} -{_name(kind)}-> ", alike, (left, left_tokens))
+            line, listed = _line(f"n{rank + 1} -{inline_name(kind)}-> ", alike, (left, left_tokens))
             if listed:
                 left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
                 lines.append(line)

@@ -216,7 +216,10 @@ class PassReader:
         return sweep_prompt(self._order, item, len(self._packed.passes))
 
     def _key(self, item: Pass) -> str:
-        """The key of a reply to a pass or half; empty without a cache."""
+        """The key of a reply to a pass or half.
+
+        Empty where replies are not cached.
+        """
         key = self._keys.get(item.number)
         return key + item.half if key else ""
 

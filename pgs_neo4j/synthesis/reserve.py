@@ -19,7 +19,7 @@ REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # of the prompt, at least
 
 
 def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
-    """The most that a synthesis may cost that is shown so many tokens.
+    """The most that a synthesis of so many tokens may cost.
 
     They are those of reports, question, and a search's answer.
     """
@@ -49,7 +49,7 @@ def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
 
 
 def reply_tokens(calls: Calls, llm: LLM, config: PGSConfig, prompt: Prompt) -> int:
-    """Tokens that the reply to a prompt may have: all that is left."""
+    """Tokens that the reply may have: all that the prompt leaves."""
     left = calls.budget.left(llm.name)
     if left is None:
         return config.synthesis_max_tokens

@@ -19,7 +19,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Answer, Completion, GraphMapping, Mode, Node, Prompt, PromptNode
 from pgs_neo4j.retrieval.space import Space, embed_question
 from pgs_neo4j.retrieval.topk import nearest
-from pgs_neo4j.sweeping.pack import render_node
+from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.sweeping.report import SYSTEM
 from pgs_neo4j.text.node_text import joined_text
 from tests.bench import place

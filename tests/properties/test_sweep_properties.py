@@ -20,7 +20,8 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.sweeping.pack import Pass, pack, read_ranges, render_node
+from pgs_neo4j.sweeping.pack import Pass, pack, read_ranges
+from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.sweeping.report import frame_size, parse_report, render_report, sweep_prompt
 from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.shorten import bullet_count

@@ -8,7 +8,8 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.sweeping import report
-from pgs_neo4j.sweeping.pack import halves, pack, read_ranges, render_node
+from pgs_neo4j.sweeping.pack import halves, pack, read_ranges
+from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.synthesis import prompt
 from pgs_neo4j.text.citations import find_mentions
 from pgs_neo4j.text.clean import clean_text

@@ -1,0 +1,100 @@
+"""Renders nodes for a prompt, and cuts very long ones into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pgs_neo4j.model import Node, PromptNode
+from pgs_neo4j.text.citations import defuse
+from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.cut import chunks, cut
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
+
+TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
+# Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
+DEFUSING = 16
+
+
+@dataclass(frozen=True, slots=True)
+class NodePiece:
+    """A node, or one part of a very long one.
+
+    ``parts`` is how many parts the node has, ``text`` what the prompt shows.
+    """
+
+    rank: int
+    parts: int
+    node: PromptNode
+    text: str
+    characters: int
+    tokens: int
+
+
+def render_node(node: PromptNode) -> str:
+    """A node in a prompt: its alias, then text behind a margin.
+
+    The margin keeps text from posing as a heading, an alias, or the end of the data.
+    """
+    title = one_line(node.title + _listed(node.labels))
+    return _behind_margin(node.alias, title, clean_text(node.text))
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return f" ({', '.join(labels)})" if labels else ""
+
+
+def _behind_margin(alias: str, title: str, text: str) -> str:
+    """A node whose title, labels included, and text are clean."""
+    lines = text.removesuffix("\n").replace("\n", "\n| ") if text else "(no text)"
+    return f"[{alias}] {title}\n| {lines}"
+
+
+def one_line(text: str) -> str:
+    # Most titles are what they become; to see that takes a third of the time.
+    if text.isprintable() and "  " not in text and text == text.strip() and "<" not in text:
+        return defuse(text)
+    return " ".join(clean_text(text).split())
+
+
+@lru_cache(4096)
+def inline_name(name: str) -> str:
+    """A label or type, of which there are few; on one line."""
+    return one_line(name)
+
+
+def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
+    """A node as one piece, or as numbered parts that fit ``limits`` each.
+
+    ``limits`` are characters and tokens.
+    """
+    title, text = one_line(node.title), clean_text(node.text)
+    names = tuple(map(inline_name, node.labels))
+    whole = _piece(node.rank, 1, PromptNode(node.alias, title, text, names))
+    if whole.characters <= limits[0] and whole.tokens <= limits[1]:
+        yield whole
+        return
+    share = (int(limits[0] * TITLE_SHARE), int(_bytes(limits) * TITLE_SHARE))
+    title = cut(title, *share)
+    labels = (cut(one_line(", ".join(names)), *share),) if names else ()
+    longest = f"{title} (part 99999 of 99999){_listed(labels)}"
+    head = _behind_margin(node.alias, longest, "")
+    room = (int(limits[0]) - len(head), _bytes(limits) - len(head.encode()) - DEFUSING)
+    parts = list(chunks(text, room)) or [""]
+    for number, part in enumerate(parts, start=1):
+        numbered = f"{title} (part {number} of {len(parts)})"
+        yield _piece(node.rank, len(parts), PromptNode(node.alias, numbered, part, labels))
+
+
+def _piece(rank: int, parts: int, node: PromptNode) -> NodePiece:
+    text = _behind_margin(node.alias, node.title + _listed(node.labels), node.text)
+    return NodePiece(rank, parts, node, text, len(text) + 1, estimate(text) + 1)
+
+
+def _bytes(limits: tuple[float, float]) -> int:
+    """UTF-8 bytes that a piece may surely have.
+
+    No character has more than four.
+    """
+    return int(min((limits[1] - 1) * BYTES_PER_TOKEN, 4 * limits[0] + DEFUSING))
