@@ -1,0 +1,70 @@
+"""Text, title, and key of a node, whatever its properties hold."""
+
+import math
+from datetime import date
+
+import pytest
+
+from pgs_neo4j.model import Node
+from pgs_neo4j.text.node_text import TITLE_LENGTH, joined_text, node, number, shortened
+
+
+def made_of(*, text: tuple[object, ...] = (), title: object = None, key: object = None) -> Node:
+    return node(rank=3, element_id="4:x:7", labels=["Note"], text=text, title=title, key=key)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (["a", "b"], "a\n\nb"),
+        ([" a ", "", None, "  ", "b"], "a\n\nb"),
+        ([["a", None, "b"], 7], "a\nb\n\n7"),
+        ([date(2024, 5, 1), True], "2024-05-01\n\nTrue"),
+        ([b"bytes", bytearray(b"x")], ""),
+    ],
+)
+def test_properties_are_joined_in_order_without_empty_ones(values: list[object], text: str) -> None:
+    assert joined_text(values) == text
+
+
+@pytest.mark.parametrize(("value", "expected"), [(2, 2.0), (0.5, 0.5), (-1, -1.0)])
+def test_finite_numbers_are_floats(value: object, expected: float) -> None:
+    assert number(value) == expected
+
+
+@pytest.mark.parametrize("value", [None, True, "2", math.inf, math.nan, [1.0]])
+def test_anything_else_is_no_number(value: object) -> None:
+    assert math.isnan(number(value))
+
+
+def test_a_node_has_its_own_title_text_and_key() -> None:
+    result = made_of(text=("First line.\nSecond.",), title=" The title ", key=17)
+    assert (result.title, result.text, result.key) == ("The title", "First line.\nSecond.", "17")
+    assert (result.rank, result.element_id, result.labels) == (3, "4:x:7", ("Note",))
+
+
+def test_the_title_falls_back_to_text_then_key_then_label() -> None:
+    assert made_of(text=("First line.\nSecond.",), key="k").title == "First line."
+    assert made_of(key="k").title == "k"
+    assert made_of().title == "Note 4:x:7"
+    assert made_of().key == "4:x:7"
+
+
+def test_a_long_title_is_cut() -> None:
+    title = made_of(title="word " * 100).title
+    assert len(title) <= TITLE_LENGTH
+    assert title.endswith("word…")
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "expected"),
+    [
+        ("one  two\nthree", 20, "one two three"),
+        ("one two three", 10, "one two…"),
+        ("abcdefghijkl", 5, "abcd…"),
+        ("a bcdefghijkl", 8, "a bcdef…"),
+    ],
+)
+def test_text_is_shortened_at_a_word_if_one_is_near(text: str, length: int, expected: str) -> None:
+    assert shortened(text, length) == expected
+    assert len(shortened(text, length)) <= length
