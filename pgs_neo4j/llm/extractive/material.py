@@ -61,9 +61,9 @@ class Material:
 def material_of(prompt: Prompt) -> Material:
     """The claims of all reports of ``prompt``, in reading order."""
     claims = tuple(
-        _claim(shown.report.partition, place, finding)
-        for shown in prompt.reports
-        for place, finding in enumerate(shown.report.findings)
+        _claim(entry.report.partition, place, finding)
+        for entry in prompt.reports
+        for place, finding in enumerate(entry.report.findings)
     )
     corpus = Corpus.of(claim.all_stems for claim in claims)
     return Material(terms_of(prompt.question), prompt.reports, claims, corpus)
@@ -89,12 +89,12 @@ def _qualified(citations: Sequence[Citation]) -> tuple[str, ...]:
 
 def written(claim: Claim, terms: Sequence[str]) -> str:
     """The words of the claim with stems in ``terms``, adjacent ones joined."""
-    wanted = tuple(terms)
+    sought = tuple(terms)
     for pair in phrases(claim.statement):
-        if stemmed(pair) == wanted:
+        if stemmed(pair) == sought:
             return " ".join(pair)
-    found = words(claim.text)
-    return " ".join(next((w for w in found if stem(w) == term), term) for term in wanted)
+    content = words(claim.text)
+    return " ".join(next((w for w in content if stem(w) == term), term) for term in sought)
 
 
 def stemmed(pair: tuple[str, str]) -> tuple[str, ...]:

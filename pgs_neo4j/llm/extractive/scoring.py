@@ -75,15 +75,15 @@ class _Candidate:
 
 def read(prompt: Prompt) -> Reading:
     """Count the words and connections of all nodes of ``prompt``."""
-    found = [words(f"{node.title}\n{node.text}") for node in prompt.nodes]
-    stemmed = tuple(frozenset(map(stem, each)) for each in found)
+    counted_words = [words(f"{node.title}\n{node.text}") for node in prompt.nodes]
+    stemmed = tuple(frozenset(map(stem, row)) for row in counted_words)
     corpus = Corpus.of(stemmed)
     return Reading(
         nodes=prompt.nodes,
         terms=terms_of(prompt.question),
         stems=stemmed,
         corpus=corpus,
-        keywords=_keywords(found, corpus),
+        keywords=_keywords(counted_words, corpus),
         degrees=_degrees(prompt),
     )
 
@@ -136,23 +136,23 @@ def _with_subject(node: PromptNode, sentence: str) -> str:
 
 def _candidates(reading: Reading) -> list[_Candidate]:
     terms = reading.terms.stems or tuple(map(stem, reading.keywords))
-    wanted = frozenset(terms)
+    sought = frozenset(terms)
     floor = MIN_COVERAGE if reading.terms.stems else 0.0
     most = math.log1p(max(reading.degrees, default=0)) or 1.0
-    found: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     for index, node in enumerate(reading.nodes):
-        if not reading.stems[index] & wanted:
+        if not reading.stems[index] & sought:
             continue
         central = 1 + CENTRALITY * math.log1p(reading.degrees[index]) / most
         title = [stem(word) for word in words(node.title[:400])]
         split = sentences(node.text)
         for place, text in enumerate(split or [node.title]):
-            held = [stem(word) for word in words(text)]
-            score = _score(terms, held, title, place, reading.corpus, floor)
+            sentence_stems = [stem(word) for word in words(text)]
+            score = _score(terms, sentence_stems, title, place, reading.corpus, floor)
             if score > 0:
                 score *= central * _worth(node, text, bare=not split)
-                found.append(_Candidate(score, index, place, text, frozenset(held)))
-    return found
+                candidates.append(_Candidate(score, index, place, text, frozenset(sentence_stems)))
+    return candidates
 
 
 def _worth(node: PromptNode, text: str, *, bare: bool) -> float:
@@ -164,7 +164,7 @@ def _worth(node: PromptNode, text: str, *, bare: bool) -> float:
 
 def _score(
     terms: Sequence[str],
-    held: Sequence[str],
+    sentence: Sequence[str],
     title: Sequence[str],
     place: int,
     corpus: Corpus,
@@ -174,21 +174,23 @@ def _score(
 
     0 when too little is covered, or by the title alone of a sentence that is not the first.
     """
-    own, both = frozenset(held), frozenset((*held, *title))
-    if not held or (place > 0 and own.isdisjoint(terms)):
+    own, both = frozenset(sentence), frozenset((*sentence, *title))
+    if not sentence or (place > 0 and own.isdisjoint(terms)):
         return 0.0
     covered = coverage(terms, both, corpus)
     if covered < floor:
         return 0.0
-    score = bm25(terms, held, corpus) + TITLE_WEIGHT * bm25(terms, title, corpus)
-    return score * math.sqrt(covered) * (FIRST_SENTENCE if place == 0 else 1.0) * substance(held)
+    score = bm25(terms, sentence, corpus) + TITLE_WEIGHT * bm25(terms, title, corpus)
+    return (
+        score * math.sqrt(covered) * (FIRST_SENTENCE if place == 0 else 1.0) * substance(sentence)
+    )
 
 
-def _keywords(found: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
+def _keywords(rows: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
     """The words that most but not all nodes share, in their commonest form."""
     forms: dict[str, Counter[str]] = {}
-    for each in found:
-        for word in set(each):
+    for row in rows:
+        for word in set(row):
             forms.setdefault(stem(word), Counter())[word] += 1
     scores = {
         term: count * math.log(1 + corpus.size / count)

@@ -40,9 +40,9 @@ def domain_state(reading: Reading) -> str:
     if central:
         parts.append(f"Best connected: {' and '.join(central)}.")
     terms = reading.terms
-    held = [term for term in terms.stems if reading.holders(term)]
-    if held:
-        counts = ", ".join(f"“{terms.written[t]}” in {reading.holders(t)}" for t in held[:8])
+    present = [term for term in terms.stems if reading.holders(term)]
+    if present:
+        counts = ", ".join(f"“{terms.written[t]}” in {reading.holders(t)}" for t in present[:8])
         parts.append(f"Of the question's words, {counts} of {counted(size, 'node')}.")
     elif terms.stems:
         parts.append("None of the question's words occurs here.")
@@ -54,7 +54,7 @@ def flags(
 ) -> list[str]:
     """Flag neighbors whose digest names words of the question or the findings."""
     terms = reading.terms
-    found = Counter(term for finding in findings for term in finding.stems)
+    in_findings = Counter(term for finding in findings for term in finding.stems)
     ranked: list[tuple[int, int, str]] = []
     for neighbor in neighbors:
         digest = [stem(word) for word in words(" ".join((*neighbor.keywords, neighbor.summary)))]
@@ -65,7 +65,7 @@ def flags(
             text += _contrast(reading, asked, neighbor, findings) + _over(neighbor)
             ranked.append((-len(asked), -neighbor.edges, text))
             continue
-        shared = _shared_words(reading, neighbor, found)
+        shared = _shared_words(reading, neighbor, in_findings)
         if len(shared) > 1:
             cited = next(f.aliases[0] for f in findings if stem(shared[0]) in f.stems)
             text = (
@@ -79,14 +79,14 @@ def absences(reading: Reading) -> list[str]:
     """Words of the question, and adjacent pairs, that no node here holds."""
     terms, size = reading.terms, counted(len(reading.nodes), "node")
     missing = [term for term in terms.stems if not reading.holders(term)]
-    found = [f"“{terms.written[t]}”: no mention in the {size} read here." for t in missing]
+    lines = [f"“{terms.written[t]}”: no mention in the {size} read here." for t in missing]
     for one, other in terms.pairs:
         if one in missing or other in missing:
             continue
-        if not any(one in held and other in held for held in reading.stems):
+        if not any(one in stems and other in stems for stems in reading.stems):
             pair = f"“{terms.written[one]} {terms.written[other]}”"
-            found.append(f"{pair}: both words occur, but none of the {size} has them together.")
-    return found[:MAX_ABSENCES]
+            lines.append(f"{pair}: both words occur, but none of the {size} has them together.")
+    return lines[:MAX_ABSENCES]
 
 
 def _contrast(
@@ -102,10 +102,12 @@ def _contrast(
     return (f", and {_listed(rare)}, rare here" if rare else "") + compare
 
 
-def _shared_words(reading: Reading, neighbor: PromptNeighbor, found: Counter[str]) -> list[str]:
+def _shared_words(
+    reading: Reading, neighbor: PromptNeighbor, in_findings: Counter[str]
+) -> list[str]:
     """The neighbor's keywords that are in findings but not commonplace here."""
-    held = (word for word in _keywords(neighbor) if found[stem(word)])
-    return [word for word in held if reading.holders(stem(word)) <= 0.1 * len(reading.nodes)]
+    shared = (word for word in _keywords(neighbor) if in_findings[stem(word)])
+    return [word for word in shared if reading.holders(stem(word)) <= 0.1 * len(reading.nodes)]
 
 
 def _keywords(neighbor: PromptNeighbor) -> list[str]:
@@ -116,8 +118,8 @@ def _is_rare(reading: Reading, word: str) -> bool:
     return reading.holders(stem(word)) <= RARE * len(reading.nodes)
 
 
-def _listed(found: Sequence[str]) -> str:
-    return ", ".join(f"“{quote(word, 40)}”" for word in found[:3])
+def _listed(terms: Sequence[str]) -> str:
+    return ", ".join(f"“{quote(word, 40)}”" for word in terms[:3])
 
 
 def _over(neighbor: PromptNeighbor) -> str:
@@ -128,5 +130,5 @@ def _kinds(reading: Reading) -> str:
     labels = Counter(label for node in reading.nodes for label in node.labels)
     if len(labels) < 2:
         return ""
-    shown = ", ".join(f"{count} {quote(label, 30)}" for label, count in labels.most_common(3))
-    return f"({shown}) "
+    counts = ", ".join(f"{count} {quote(label, 30)}" for label, count in labels.most_common(3))
+    return f"({counts}) "

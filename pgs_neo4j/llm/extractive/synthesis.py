@@ -67,7 +67,7 @@ def _strongest(material: Material, limit: int) -> list[Claim]:
     terms = material.terms.stems
 
     def strength(claim: Claim) -> float:
-        held = list(claim.all_stems)
+        claim_stems = list(claim.all_stems)
         repeated = sum(
             same(claim.stems, other.stems)
             for other in material.claims
@@ -75,12 +75,12 @@ def _strongest(material: Material, limit: int) -> list[Claim]:
         )
         support = 1 + 0.1 * min(3, max(0, len(claim.cited) - 1)) + 0.2 * min(3, repeated)
         support /= 1 + 0.1 * claim.place
-        asked = bm25(terms, held, material.corpus) if terms else 1.0
+        asked = bm25(terms, claim_stems, material.corpus) if terms else 1.0
         covered = coverage(terms, claim.all_stems, material.corpus) or 0.1
         return asked * covered * support * substance(list(claim.stems))
 
     ranked = sorted(
-        enumerate(material.claims), key=lambda each: (-round(strength(each[1]), 9), each[0])
+        enumerate(material.claims), key=lambda item: (-round(strength(item[1]), 9), item[0])
     )
     chosen: list[Claim] = []
     for fresh_only in (True, False):
@@ -95,31 +95,31 @@ def _strongest(material: Material, limit: int) -> list[Claim]:
 
 def _connections(material: Material, limit: int) -> list[str]:
     """Every flag followed to its target, confirmed ones first, each pair once."""
-    reports = {shown.report.partition: shown.report for shown in material.reports}
+    reports = {entry.report.partition: entry.report for entry in material.reports}
     met: dict[frozenset[int], str] = {}
     open_ends: dict[frozenset[int], str] = {}
-    shown: Counter[Claim] = Counter()
+    uses: Counter[Claim] = Counter()
     for source, report in reports.items():
         for flag in report.flags:
             pair = frozenset((source, flag.target or source))
             if len(pair) < 2 or pair in met:
                 continue
-            ends = _ends(material, source, flag, shown)
+            ends = _ends(material, source, flag, uses)
             if ends is None:
                 open_ends.setdefault(pair, _open(source, flag, reports))
                 continue
-            shown.update(ends[:2])
+            uses.update(ends[:2])
             met[pair] = _meeting(*ends)
     left = [text for pair, text in open_ends.items() if pair not in met]
     return [*met.values(), *left][:limit]
 
 
 def _ends(
-    material: Material, source: int, flag: Flag, shown: Counter[Claim]
+    material: Material, source: int, flag: Flag, uses: Counter[Claim]
 ) -> tuple[Claim, Claim, tuple[str, ...]] | None:
     """The best claims at both ends of a flag, with their shared stems.
 
-    Claims that were shown before count less, so that the list does not repeat itself.
+    Claims that were used before count less, so that the list does not repeat itself.
     """
     named = frozenset(stem(word) for word in _named(flag))
     best: tuple[float, Claim, Claim, tuple[str, ...]] | None = None
@@ -130,7 +130,7 @@ def _ends(
                 continue
             weight = sum(material.corpus.idf(term) for term in here.stems & there.stems)
             weight += sum(material.corpus.idf(term) for term in shared)
-            weight /= 1 + shown[here] + shown[there]
+            weight /= 1 + uses[here] + uses[there]
             if best is None or weight > best[0] + 1e-9:
                 best = (weight, here, there, _meeting_point(material, here, there, shared))
     return best[1:] if best else None
@@ -182,13 +182,13 @@ def _absences(material: Material) -> list[str]:
     """List reported absences by frequency, with partitions that hold them."""
     total = len(material.reports)
     reporters: dict[str, list[int]] = {}
-    for shown in material.reports:
-        for absence in shown.report.absences:
+    for entry in material.reports:
+        for absence in entry.report.absences:
             quoted = _QUOTED.search(absence.text)
             key = quoted.group(1) if quoted else quote(absence.text, SHORT_QUOTE)
             partitions = reporters.setdefault(key, [])
-            if shown.report.partition not in partitions:
-                partitions.append(shown.report.partition)
+            if entry.report.partition not in partitions:
+                partitions.append(entry.report.partition)
     lines: list[tuple[bool, int, str]] = []
     for key, partitions in reporters.items():
         holders = _holders(material, key)
@@ -201,19 +201,21 @@ def _absences(material: Material) -> list[str]:
         extent = f"all {total}" if count == total and total > 1 else f"{count} of {total}"
         text = f"“{quote(key, 80)}”: absent from {extent} partitions{where}."
         lines.append((bool(holders), -count, text))
-    return [text for *_, text in sorted(lines, key=lambda each: each[:2])[:MAX_ABSENCES]]
+    return [text for *_, text in sorted(lines, key=lambda line: line[:2])[:MAX_ABSENCES]]
 
 
 def _holders(material: Material, key: str) -> list[str]:
     """Citations of up to two findings that hold every word of ``key``."""
     needed = frozenset(stems(key))
-    found = (c.cited[0] for c in material.claims if c.cited and needed and needed <= c.all_stems)
-    return list(dict.fromkeys(found))[:2]
+    citations = (
+        c.cited[0] for c in material.claims if c.cited and needed and needed <= c.all_stems
+    )
+    return list(dict.fromkeys(citations))[:2]
 
 
 def _convergences(material: Material, limit: int) -> list[str]:
     """Pair claims of partitions that say the same or share rare words."""
-    found: list[str] = []
+    agreements: list[str] = []
     used: set[int] = set()
     for one, other in combinations(range(len(material.claims)), 2):
         here, there = material.claims[one], material.claims[other]
@@ -221,11 +223,11 @@ def _convergences(material: Material, limit: int) -> list[str]:
             continue
         if same(here.stems, there.stems):
             used |= {one, other}
-            found.append(
+            agreements.append(
                 f"P{here.partition} and P{there.partition} say much the same: "
                 f"{here.line(SHORT_QUOTE)} — {there.line(SHORT_QUOTE)}"
             )
-    return [*found[:limit], *_shared_terms(material, max(0, limit - len(found)))]
+    return [*agreements[:limit], *_shared_terms(material, max(0, limit - len(agreements)))]
 
 
 def _shared_terms(material: Material, limit: int) -> list[str]:
@@ -242,12 +244,12 @@ def _shared_terms(material: Material, limit: int) -> list[str]:
         if len(claims) > 1 and not asked.issuperset(pair) and min(map(len, pair)) > 2
     }
     lines: list[str] = []
-    shown: set[Claim] = set()
-    for pair in sorted(scores, key=lambda each: (-scores[each], each)):
+    used: set[Claim] = set()
+    for pair in sorted(scores, key=lambda pair: (-scores[pair], pair)):
         claims = list(spread[pair].values())
-        if len(lines) >= limit or not shown.isdisjoint(claims[:2]):
+        if len(lines) >= limit or not used.isdisjoint(claims[:2]):
             continue
-        shown.update(claims[:2])
+        used.update(claims[:2])
         phrase = written(claims[0], pair)
         names = ", ".join(f"P{claim.partition}" for claim in claims)
         quotes = " — ".join(claim.line(SHORT_QUOTE) for claim in claims[:2])
