@@ -52,8 +52,9 @@ def help_of(knob: Declaration) -> str:
         return f"{text}."
     if bool in knob.types:
         return f"{text}."
-    default = "none" if knob.field.default is None else f"{knob.field.default}"
-    return f"{text}{', or none' if _is_text(knob) else ''} [{default}]."
+    if _is_text(knob):
+        return f"{text}, or 'none'."  # no default: a run that is resumed has limits of its own
+    return f"{text} [{'none' if knob.field.default is None else knob.field.default}]."
 
 
 def knob_option(name: str, *, min: float | None = None) -> object:  # noqa: A002 - as typer has it

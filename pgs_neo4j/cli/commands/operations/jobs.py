@@ -25,7 +25,7 @@ def list_(
 ) -> None:
     """List the records of jobs, the latest first.
 
-    A job is 'killed' if its process ended without a record, and 'left' if the graph changed no
+    A job is 'killed' if its process ended without recording it, and 'left' if the graph changed no
     more than --max-drift allows. The newest 200 of each graph are stored.
     """
     run(_list(graph, limit, as_json=as_json))
