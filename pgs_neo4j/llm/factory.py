@@ -35,7 +35,7 @@ def create_llms(settings: Settings, config: PGSConfig) -> Readers:
     """The readers in force. No connection is made yet.
 
     Raises ModelAuthError when the public endpoint is meant and no key is set, ConfigError
-    when the base URL is none.
+    when the base URL is malformed.
     """
     if settings.provider == "extractive":
         from pgs_neo4j.llm.extractive import ExtractiveLLM

@@ -60,7 +60,7 @@ class Ground:
     """Where to look: all ``partitions`` of a generation.
 
     Those whose ids are in ``first`` come before the others. ``embedder`` makes vectors of the
-    kind that the graph stores; it is None if there is none.
+    kind that the graph stores, or None.
     """
 
     db: Database

@@ -335,7 +335,7 @@ def replace_ids(found):
     )
 
 
-# Kept replies
+# Stored replies
 
 
 async def test_what_a_run_that_may_go_on_has_paid_for_is_not_trimmed(engine, db):

@@ -104,7 +104,7 @@ async def test_a_graph_without_partitions_has_nothing_to_drift_from(engine: Any)
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
-        (BusyError("somebody"), "busy"),
+        (BusyError("another job"), "busy"),
         (LeaseLostError("taken over"), "failed"),
         (GDSMemoryError("too large"), "failed"),
     ],
@@ -193,7 +193,7 @@ async def test_an_unknown_graph_has_no_job(engine: Any) -> None:
 
 
 async def test_all_graphs_go_on_after_one_that_fails(engine_of: Any) -> None:
-    engine = engine_of(names=("a", "b", "c"), raising={"b": BusyError("somebody")})
+    engine = engine_of(names=("a", "b", "c"), raising={"b": BusyError("another job")})
     heard: list[Any] = []
     found = await repartition_all(engine, JobOrder(), on_end=heard.append)
     assert found == heard

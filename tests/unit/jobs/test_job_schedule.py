@@ -98,7 +98,7 @@ def test_nothing_to_do_is_said() -> None:
 
 
 async def test_once_runs_every_entry_and_goes_on_after_a_failure(engine_of: Any) -> None:
-    busy = engine_of(raising={"papers": BusyError("somebody")})
+    busy = engine_of(raising={"papers": BusyError("another job")})
     several = engine_of(names=("a", "b"), current=None)
     watched = Watched()
     planned = plan([PAPERS, PAPERS, EVERY])

@@ -74,7 +74,7 @@ def test_a_rule_between_sections_is_no_part_of_them():
         ("Here they are:\n\n- a\n- b", ["a", "b"]),
         ("Iron works [n3]:\n- a", ["Iron works [n3]:", "a"]),
         ("- a\n- b [n2]\n\nAll rests on [n3].", ["a", "b [n2]", "All rests on [n3]."]),
-        ("- a\ngoes on\n\n  and on\n- b", ["a goes on and on", "b"]),
+        ("- a\ncontinues\n\n  and on\n- b", ["a continues and on", "b"]),
         ("- a\n\nMore:\n- b\n\nOne.\n\nTwo.", ["a", "b", "One.", "Two."]),
         ("1. a:\n   - x\n   - y\n2. b", ["a: x y", "b"]),
         ("  - a\n- b\n  - c", ["a", "b c"]),
