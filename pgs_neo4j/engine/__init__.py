@@ -18,6 +18,7 @@ from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder
 from pgs_neo4j.ingest.brain import read_brain
 from pgs_neo4j.ingest.graph_file import GraphFile
 from pgs_neo4j.ingest.load import LoadResult
+from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
 from pgs_neo4j.pgs.order import check_question
@@ -54,6 +55,7 @@ __all__ = [
     "check_mapping",
     "check_question",
     "diagnose",
+    "is_free",
     "propose",
     "read_brain",
 ]

@@ -84,7 +84,9 @@ async def execute(
         )
         with tools.log.phase("route"):
             routing = await route_run(order, tools, record, selection.partitions)
-        evidence = await gather_evidence(order, tools, record, earlier, selection, routing)
+        async with _lookups(order, tools, record, selection, routing) as lookups:
+            sweeps = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
+            evidence = await check(order, tools, record, lookups, routing, sweeps, earlier)
         synthesis, stopped = await synthesize(order, tools, record, evidence)
         seconds = {**tools.log.seconds, "total": perf_counter() - began}
         answer = compose_answer(order, tools, record, evidence, synthesis, stopped, seconds)
@@ -118,33 +120,42 @@ async def recover_reports(
     return tuple(earlier)
 
 
-async def gather_evidence(
+async def sweep(
     order: RunOrder,
     tools: RunTools,
     record: RunRecord,
-    earlier: tuple[Recovered, ...],
-    selection: Selection,
+    lookups: Lookups,
     routing: Routing,
-) -> Evidence:
-    """Phase 2: sweep, chase flags, and check the reports."""
-    read = selection.read
+    read: Read,
+    earlier: tuple[Recovered, ...],
+) -> tuple[Sweep, ...]:
+    """Phase 2: sweep the routes, then the flags, and judge how it went."""
     with_reports = [recovered.sweep for recovered in earlier]
-    async with _lookups(order, tools, record, selection, routing) as lookups:
-        with tools.log.phase("sweep"):
-            results = await sweep_run(
-                order, tools, record, lookups, routing.routes, read, with_reports
-            )
-        judge_sweeps(tools.log, results)
-        sweeps = tuple(result.sweep for result in results)
-        generation_id = record.partitioning.generation.id
-        now = await session.read_so_far(tools.db, order.graph, order.session, generation_id)
-        check = CheckOrder(
-            mapping=order.mapping,
-            generation=generation_id,
-            sweeps=(*sweeps, *with_reports),
-            read=now.ranks,
-        )
-        crosscheck = await check_reports(check, CheckTools(db=tools.db, lookups=lookups))
+    with tools.log.phase("sweep"):
+        results = await sweep_run(order, tools, record, lookups, routing.routes, read, with_reports)
+    judge_sweeps(tools.log, results)
+    return tuple(result.sweep for result in results)
+
+
+async def check(
+    order: RunOrder,
+    tools: RunTools,
+    record: RunRecord,
+    lookups: Lookups,
+    routing: Routing,
+    sweeps: tuple[Sweep, ...],
+    earlier: tuple[Recovered, ...],
+) -> Evidence:
+    """Check the reports against each other and against everything read by now."""
+    generation_id = record.partitioning.generation.id
+    now = await session.read_so_far(tools.db, order.graph, order.session, generation_id)
+    reports = CheckOrder(
+        mapping=order.mapping,
+        generation=generation_id,
+        sweeps=(*sweeps, *(recovered.sweep for recovered in earlier)),
+        read=now.ranks,
+    )
+    crosscheck = await check_reports(reports, CheckTools(db=tools.db, lookups=lookups))
     return Evidence(routing, sweeps, earlier, now, crosscheck)
 
 

@@ -80,11 +80,12 @@ async def _plan(
 
 def unpriced(pgs: PGS) -> list[str]:
     """The names of paid models that have no configured price."""
+    from pgs_neo4j.engine import is_free
+
     models = {llm.name: llm for llm in (pgs.sweep_llm, pgs.synthesis_llm)}
     prices = pgs.settings.models
     return [
         name
         for name, llm in models.items()
-        if not getattr(llm, "free", False)
-        and (name not in prices or prices[name].cost(1, 1) is None)
+        if not is_free(llm) and (name not in prices or prices[name].cost(1, 1) is None)
     ]
