@@ -25,11 +25,13 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
+from pgs_neo4j.partitioning import generation
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder
 from pgs_neo4j.pgs.record import Spent
 from pgs_neo4j.pgs.route import Selection
+from pgs_neo4j.runs import answers, session
 from pgs_neo4j.runs.session import Read
 from pgs_neo4j.sweeping.order import SweepResult
 
@@ -78,9 +80,9 @@ class Wings:
             (pipeline, "sweep_run", self.sweep),
             (pipeline, "check_reports", self.check),
             (pipeline, "write_synthesis", self.synthesize),
-            (pipeline.session, "read_so_far", self.read_so_far),
-            (pipeline.generation, "read_units", self.read_units),
-            (pipeline.answers, "write", self.write),
+            (session, "read_so_far", self.read_so_far),
+            (generation, "read_units", self.read_units),
+            (answers, "write", self.write),
         ):
             monkeypatch.setattr(module, name, stand_in)
 
