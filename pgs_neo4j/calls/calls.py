@@ -94,7 +94,7 @@ class Calls:
         purpose: Purpose = "rest" if last else "sweep"
 
         async def once() -> Completion:
-            async with self._reserved(llm, estimated, room, purpose) as paid:
+            async with self._reserving(llm, estimated, room, purpose) as paid:
                 reply = await llm.complete(prompt, max_tokens=room, effort=effort)
                 paid.usage = reply.usage
                 return reply
@@ -124,7 +124,7 @@ class Calls:
             async def first() -> tuple[str | Completion | None, Pieces, _CallCost]:
                 async with AsyncExitStack() as opened:
                     paid = await opened.enter_async_context(
-                        self._reserved(llm, estimated, room, "synthesis")
+                        self._reserving(llm, estimated, room, "synthesis")
                     )
                     pieces = await opened.enter_async_context(
                         aclosing(llm.stream(prompt, max_tokens=room, effort=effort))
@@ -141,7 +141,7 @@ class Calls:
                 who=f"model {llm.name}",
                 alone=True,
             )
-            reply = await self._heard(llm, piece, pieces, hear)
+            reply = await self._hear_all(llm, piece, pieces, hear)
             paid.usage = reply.usage
             return reply
 
@@ -169,7 +169,7 @@ class Calls:
         late = self.ends_at is not None and asyncio.get_running_loop().time() >= self.ends_at
         return Stop.from_error(deadline_passed()) if late else None
 
-    async def _heard(
+    async def _hear_all(
         self,
         llm: LLM,
         piece: str | Completion | None,
@@ -209,7 +209,7 @@ class Calls:
                 await settled
 
     @asynccontextmanager
-    async def _reserved(
+    async def _reserving(
         self, llm: LLM, estimated: int, room: int, purpose: Purpose
     ) -> AsyncIterator[_CallCost]:
         """Reserve the most that a call can cost, then count its cost."""

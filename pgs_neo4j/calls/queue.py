@@ -110,12 +110,12 @@ class Scheduler:
         """One try, which gives the turn back when it fails."""
         await turn.begin()
         try:
-            return await self._tried(work, pace, length, tokens, alone)
+            return await self._try(work, pace, length, tokens, alone)
         except BaseException:
             turn.end()
             raise
 
-    async def _tried(
+    async def _try(
         self,
         work: Callable[[], Awaitable[T]],
         pace: Pace,
@@ -143,13 +143,13 @@ class Scheduler:
                 return result
 
         hedging = self.hedge and not alone
-        result = await (self._hedged(once, length) if hedging else once())
+        result = await (self._hedge(once, length) if hedging else once())
         seconds = _now() - began
         self._rates.append(seconds / max(length, 1.0))
         self.limit.ended_well(seconds=seconds, length=length, full=bool(self._waiting))
         return result
 
-    async def _hedged(self, once: Callable[[], Awaitable[T]], length: float) -> T:
+    async def _hedge(self, once: Callable[[], Awaitable[T]], length: float) -> T:
         """The first reply to a call that is sent twice when overdue.
 
         A second try that fails is not repeated.
@@ -170,7 +170,7 @@ class Scheduler:
                     again = True
                     self.in_flight += 1
                     tasks.append(asyncio.ensure_future(once()))
-                    tasks[-1].add_done_callback(lambda _: self._released())
+                    tasks[-1].add_done_callback(lambda _: self._release())
         finally:
             for task in tasks:
                 task.cancel()
@@ -197,11 +197,11 @@ class Scheduler:
             await granted
         except asyncio.CancelledError:
             if granted.done() and not granted.cancelled():
-                self._released()
+                self._release()
             granted.cancel()
             raise
 
-    def _released(self) -> None:
+    def _release(self) -> None:
         self.in_flight -= 1
         self._dispatch()
 
@@ -231,7 +231,7 @@ class _Turn:
     def end(self) -> None:
         if self._held:
             self._held = False
-            self._scheduler._released()
+            self._scheduler._release()
 
 
 def deadline_passed() -> DeadlineError:

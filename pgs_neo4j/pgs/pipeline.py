@@ -36,7 +36,7 @@ from pgs_neo4j.runs import answers, keys, session
 from pgs_neo4j.runs.details import details_json
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.session import Read
-from pgs_neo4j.runs.sweeps import Recovered, unsynthesized
+from pgs_neo4j.runs.sweeps import Recovered, read_unsynthesized
 from pgs_neo4j.sweeping.order import without_centroid
 from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
 from pgs_neo4j.synthesis.write import write_synthesis
@@ -104,7 +104,7 @@ async def recover_reports(
     """
     if order.mode == "full":
         return ()
-    earlier = await unsynthesized(
+    earlier = await read_unsynthesized(
         tools.db,
         order.graph,
         order.session,

@@ -112,7 +112,7 @@ async def read(db: Database, run: str) -> StoredRun:
     )
 
 
-async def given_up(db: Database, session_uid: str) -> list[str]:
+async def find_dead_runs(db: Database, session_uid: str) -> list[str]:
     """Ids of the session's runs whose process has died."""
     rows = await db.read(
         queries.get("runs/read_running_runs"), session=session_uid, silent_s=SILENT_S

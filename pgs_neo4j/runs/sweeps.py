@@ -53,7 +53,7 @@ class Recovered:
     sweep: Sweep
 
 
-async def unsynthesized(
+async def read_unsynthesized(
     db: Database, graph: str, session: str, run: str, generation: str, mapping: GraphMapping
 ) -> list[Recovered]:
     """Reports of the session's other runs that no synthesis has seen.
@@ -64,7 +64,7 @@ async def unsynthesized(
         queries.get("runs/read_unsynthesized"),
         session=keys.session_uid(graph, session),
         run=run,
-        given_up=await runs.given_up(db, keys.session_uid(graph, session)),
+        given_up=await runs.find_dead_runs(db, keys.session_uid(graph, session)),
         generation=generation,
         title=mapping.title or "",
         key=mapping.key or "",

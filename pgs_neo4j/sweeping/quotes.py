@@ -22,7 +22,7 @@ _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")  # an ellipsis, or 
 _NO_WORD = re.compile(r"[\W_]+")
 
 
-def quoted(text: str) -> list[str]:
+def find_quotes(text: str) -> list[str]:
     """The quotations of a text, in order, each once."""
     quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
     return [quote for quote in dict.fromkeys(quotes) if _is_quotation(quote)]
@@ -36,7 +36,7 @@ def check_quotes(
     A quotation is found when a cited node says the same words. Letter case, white space, and
     punctuation do not count; an ellipsis may stand for anything.
     """
-    quotes = quoted(text)
+    quotes = find_quotes(text)
     if not quotes:
         return ()
     cited = dict.fromkeys(citation.alias for citation in citations if citation.valid)

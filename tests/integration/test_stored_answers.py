@@ -14,7 +14,7 @@ from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import SweepStatus, Usage
 from pgs_neo4j.runs import runs
-from pgs_neo4j.runs.sweeps import unsynthesized
+from pgs_neo4j.runs.sweeps import read_unsynthesized
 from pgs_neo4j.runs.verdicts import located
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING, count
@@ -142,7 +142,7 @@ async def test_reports_that_wait_for_a_synthesis_keep_their_verdicts(engine, db)
     run = await runs.read(engine.db, (await last_run(db))["id"])
     query = "MATCH (:PgsFinding {place: 0})-[:PGS_CITES]->(p:Paper) DETACH DELETE p"
     await change(db, query)
-    waiting = await unsynthesized(db, "papers", "default", "r0", run.generation, MAPPING)
+    waiting = await read_unsynthesized(db, "papers", "default", "r0", run.generation, MAPPING)
     assert [each.key for each in waiting] == [f"{run.id}:{number}" for number in (1, 2, 3, 4)]
     assert {each.sweep.run for each in waiting} == {run.id}
     told = [finding for each in waiting for finding in each.sweep.report.findings]

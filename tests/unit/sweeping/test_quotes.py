@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.model import Node, Quote
-from pgs_neo4j.sweeping.quotes import quoted
+from pgs_neo4j.sweeping.quotes import find_quotes
 from pgs_neo4j.sweeping.report import parse_report
 
 SAID = "Iron works at 400 °C, they say — and ruthenium is\nbetter [n9] by far."
@@ -54,7 +54,7 @@ def test_what_no_cited_node_says_is_not(text):
 
 def test_names_and_short_words_are_no_quotations():
     assert finding("The “P4” class, or “two words” [n1]").quotes == ()
-    assert quoted('5" pipes and 6" pipes are the same thing') == []
+    assert find_quotes('5" pipes and 6" pipes are the same thing') == []
 
 
 def test_each_quotation_counts_once_and_in_order():
@@ -73,4 +73,4 @@ def test_a_finding_is_supported_by_a_node_that_was_shown():
 
 @given(st.text(max_size=300))
 def test_any_text_is_taken(text):
-    assert all(len(quote) >= 12 for quote in quoted(text))
+    assert all(len(quote) >= 12 for quote in find_quotes(text))
