@@ -5,27 +5,31 @@ Commands, the clock of jobs, and later a server import from here and from nothin
 
 from __future__ import annotations
 
-from pgs_neo4j.calls.replies import Kept
-from pgs_neo4j.catalog import Purged, StoredGraph, check_mapping
-from pgs_neo4j.catalog import check_name as check_graph_name
-from pgs_neo4j.demo.graph import DEMO_QUESTIONS
-from pgs_neo4j.doctor import Check
-from pgs_neo4j.engine.diagnosis import diagnose
-from pgs_neo4j.engine.facade import PGS
-from pgs_neo4j.engine.indexes import CreatedIndexes
-from pgs_neo4j.engine.loading import DEMO_GRAPH
-from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder
-from pgs_neo4j.ingest.brain import read_brain
-from pgs_neo4j.ingest.graph_file import GraphFile
-from pgs_neo4j.ingest.load import LoadResult
-from pgs_neo4j.llm.protocol import is_free
-from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
-from pgs_neo4j.pgs.order import check_question
-from pgs_neo4j.runs.jobs import Job
-from pgs_neo4j.runs.runs import StoredRun
-from pgs_neo4j.runs.session import SessionInfo
-from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey, propose
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pgs_neo4j.calls.replies import Kept
+    from pgs_neo4j.catalog import Purged, StoredGraph, check_mapping
+    from pgs_neo4j.catalog import check_name as check_graph_name
+    from pgs_neo4j.demo.graph import DEMO_QUESTIONS
+    from pgs_neo4j.doctor import Check
+    from pgs_neo4j.engine.diagnosis import diagnose
+    from pgs_neo4j.engine.facade import PGS
+    from pgs_neo4j.engine.indexes import CreatedIndexes
+    from pgs_neo4j.engine.loading import DEMO_GRAPH
+    from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder
+    from pgs_neo4j.ingest.brain import read_brain
+    from pgs_neo4j.ingest.graph_file import GraphFile
+    from pgs_neo4j.ingest.load import LoadResult
+    from pgs_neo4j.llm.protocol import is_free
+    from pgs_neo4j.partitioning.result import Partitioning
+    from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
+    from pgs_neo4j.pgs.order import check_question
+    from pgs_neo4j.runs.jobs import Job
+    from pgs_neo4j.runs.runs import StoredRun
+    from pgs_neo4j.runs.session import SessionInfo
+    from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey, propose
 
 __all__ = [
     "DEMO_GRAPH",
@@ -59,3 +63,44 @@ __all__ = [
     "propose",
     "read_brain",
 ]
+
+_HOMES = {
+    "Check": "doctor",
+    "CreatedIndexes": "engine.indexes",
+    "DEMO_GRAPH": "engine.loading",
+    "DEMO_QUESTIONS": "demo.graph",
+    "EndedJob": "engine.repartition",
+    "FailedJob": "engine.repartition",
+    "GraphFile": "ingest.graph_file",
+    "Job": "runs.jobs",
+    "JobOrder": "engine.repartition",
+    "Kept": "calls.replies",
+    "LabelSample": "survey",
+    "LayeredAnswer": "pgs.layered",
+    "LoadResult": "ingest.load",
+    "NodeProperty": "survey",
+    "PGS": "engine.facade",
+    "Partitioning": "partitioning.result",
+    "Proposal": "survey",
+    "Purged": "catalog",
+    "SearchAnswer": "pgs.layered",
+    "SessionInfo": "runs.session",
+    "StoredGraph": "catalog",
+    "StoredRun": "runs.runs",
+    "Survey": "survey",
+    "check_graph_name": "catalog:check_name",
+    "check_mapping": "catalog",
+    "check_question": "pgs.order",
+    "diagnose": "engine.diagnosis",
+    "is_free": "llm.protocol",
+    "propose": "survey",
+    "read_brain": "ingest.brain",
+}
+
+
+def __getattr__(name: str) -> object:
+    # Lazy, so that a command imports only what it uses.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, original = _HOMES[name].partition(":")
+    return getattr(import_module(f"pgs_neo4j.{module}"), original or name)

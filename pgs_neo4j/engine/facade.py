@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Generic, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
 from pgs_neo4j import catalog
 from pgs_neo4j.calls import replies
@@ -22,16 +22,12 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import questions
 from pgs_neo4j.engine.connecting import open_core
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.diagnosis import Doctor
 from pgs_neo4j.engine.graphs import Graphs
-from pgs_neo4j.engine.indexes import Indexes
 from pgs_neo4j.engine.jobs import Jobs
-from pgs_neo4j.engine.loading import Loader
 from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.engine.questions import Asking
 from pgs_neo4j.engine.runs import Runs
 from pgs_neo4j.engine.sessions import Sessions
-from pgs_neo4j.engine.surveying import Surveyor
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.export import Document
 from pgs_neo4j.llm.extractive import ExtractiveLLM
@@ -53,6 +49,12 @@ from pgs_neo4j.model import (
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.runs import session
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine.diagnosis import Doctor
+    from pgs_neo4j.engine.indexes import Indexes
+    from pgs_neo4j.engine.loading import Loader
+    from pgs_neo4j.engine.surveying import Surveyor
 
 T = TypeVar("T")
 
@@ -153,21 +155,29 @@ class PGS:
     @property
     def indexes(self) -> Indexes:
         """Vector indexes on stored embeddings."""
+        from pgs_neo4j.engine.indexes import Indexes
+
         return Indexes(self._core)
 
     @property
     def survey(self) -> Surveyor:
         """What the database holds, and which graph would suit it."""
+        from pgs_neo4j.engine.surveying import Surveyor
+
         return Surveyor(self._core)
 
     @property
     def load(self) -> Loader:
         """Files and the demo, loaded as graphs."""
+        from pgs_neo4j.engine.loading import Loader
+
         return Loader(self._core)
 
     @property
     def doctor(self) -> Doctor:
         """Checks of this setup, with their fixes."""
+        from pgs_neo4j.engine.diagnosis import Doctor
+
         return Doctor(self._core)
 
     async def execute(

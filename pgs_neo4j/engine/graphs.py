@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j import catalog, survey
+from pgs_neo4j import catalog
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.model import GraphMapping
@@ -40,6 +40,8 @@ class Graphs:
         Properties are looked up in a sample. Raises MappingError when the mapping names a
         label or type that does not exist.
         """
+        from pgs_neo4j import survey
+
         return await survey.validate(self._core.db, mapping)
 
     async def remove(self, name: str) -> None:

@@ -96,3 +96,12 @@ async def test_a_method_is_short_for_a_view(monkeypatch: pytest.MonkeyPatch) -> 
     shared = core()
     assert (await PGS(shared).kept_replies()).replies == 2
     assert asked == [shared.db]
+
+
+def test_every_exported_name_can_be_imported() -> None:
+    from pgs_neo4j import engine
+
+    assert all(getattr(engine, name) is not None for name in engine.__all__)
+    assert set(engine.__all__) == set(engine._HOMES)
+    with pytest.raises(AttributeError, match="nothing_here"):
+        _ = engine.nothing_here
