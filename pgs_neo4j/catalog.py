@@ -63,7 +63,7 @@ async def graphs(db: Database) -> list[StoredGraph]:
 
 
 async def get(db: Database, name: str | None) -> StoredGraph:
-    """The named graph, or the only one without a name.
+    """Return the named graph, or the only one without a name.
 
     Raises UnknownGraphError, which lists the stored graphs.
     """
@@ -141,7 +141,7 @@ def check_mapping(mapping: GraphMapping) -> None:
 
 
 def mapping_from(stored: Json) -> GraphMapping:
-    """A mapping from its JSON form."""
+    """Return a mapping from its JSON form."""
     names = {field.name for field in fields(GraphMapping)}
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value

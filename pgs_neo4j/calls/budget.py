@@ -65,7 +65,7 @@ class SpendingLimits:
         return (self.calls, self.tokens, self.cost) != (None, None, None)
 
     def crossed(self, amount: Amount) -> str:
-        """The first limit that an amount crosses, in words; empty for none."""
+        """Return the first limit that an amount crosses, in words; empty for none."""
         if self.calls is not None and amount.calls > self.calls:
             return f"{self.calls:,} call{'' if self.calls == 1 else 's'} (max_calls)"
         if self.tokens is not None and amount.tokens > self.tokens:
@@ -107,7 +107,7 @@ class Budget:
                 )
 
     def price(self, model: str, input_tokens: float, output_tokens: float) -> float | None:
-        """The price of so many tokens; None for a model without prices."""
+        """Return the price of so many tokens; None for a model without prices."""
         entry = self.models.get(model)
         return None if entry is None else entry.cost(input_tokens, output_tokens)
 
@@ -117,7 +117,7 @@ class Budget:
         return None if self._unpriced else self.spent.cost
 
     def most(self, model: str, estimated: int, room: int) -> Amount:
-        """The most that one call can cost.
+        """Return the most that one call can cost.
 
         Its prompt is estimated at ``estimated`` tokens, and its reply has ``room`` tokens.
         """
@@ -192,14 +192,14 @@ class Budget:
         return max(0, int(min(free))) if free else None
 
     def estimate_within(self, model: str, tokens: int) -> int:
-        """The largest estimate of a prompt that surely stays within ``tokens``."""
+        """Return the largest estimate of a prompt that surely stays within ``tokens``."""
         return int(max(0, tokens - FRAME_TOKENS) / self._factor(model, tokens))
 
     def _dearest(self, model: str) -> float:
         return max(self.price(model, 1, 0) or 0.0, self.price(model, 0, 1) or 0.0)
 
     def _factor(self, model: str, estimated: int) -> float:
-        """The most tokens that a prompt can have per estimated token."""
+        """Return the most tokens that a prompt can have per estimated token."""
         costliest = self._costliest.get(model)
         if costliest is not None:
             return min(WORST, max(LEAST, MARGIN * costliest))

@@ -54,7 +54,7 @@ class Calls:
 
     @classmethod
     def of(cls, config: PGSConfig, models: Mapping[str, ModelEntry]) -> Calls:
-        """Calls as configured; the time of the run begins now."""
+        """Return calls as configured; the time of the run begins now."""
         now = asyncio.get_running_loop().time()
         time_s = config.run_timeout_s
         ending_s = min(LONGEST_ENDING_S, ENDING_SHARE * time_s) if time_s else 0.0
@@ -83,7 +83,7 @@ class Calls:
         last: bool = False,
         then: Callable[[Completion], Awaitable[None]] | None = None,
     ) -> Completion:
-        """A whole reply of at most ``room`` tokens.
+        """Return a whole reply of at most ``room`` tokens.
 
         ``then`` takes the reply before the next call gets the turn. Of the calls that wait, the
         longest goes first, or the one of the highest ``priority``. A call that comes ``last`` may
@@ -113,7 +113,7 @@ class Calls:
     async def stream(
         self, llm: LLM, prompt: Prompt, hear: Hear, *, room: int, effort: Effort | None
     ) -> Completion:
-        """A whole reply, passed to ``hear`` in pieces, paid from the reserve.
+        """Return a whole reply, passed to ``hear`` in pieces, paid from the reserve.
 
         It is tried again only before the first piece; each try is reserved and counted by itself.
         Raises the errors of ``complete``.
@@ -146,7 +146,7 @@ class Calls:
             return reply
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
-        """The most input tokens of a prompt: ``most``, within the model's context."""
+        """Return the most input tokens of a prompt: ``most``, within the model's context."""
         entry = self.budget.models.get(llm.name)
         if entry is None or entry.context is None:
             return most
@@ -262,7 +262,7 @@ def estimated_tokens(prompt: Prompt) -> int:
 
 
 def _cost(error: BaseException) -> Usage | None:
-    """The usage of a failed call; None where it is unknown."""
+    """Return the usage of a failed call; None where it is unknown."""
     if isinstance(error, ModelRateLimitError | ModelAuthError | PromptTooLongError):
         return error.usage or Usage()
     return error.usage if isinstance(error, ModelError) else None

@@ -150,7 +150,7 @@ class Scheduler:
         return result
 
     async def _hedge(self, once: Callable[[], Awaitable[T]], length: float) -> T:
-        """The first reply to a call that is sent twice when overdue.
+        """Return the first reply to a call that is sent twice when overdue.
 
         A second try that fails is not repeated.
         """
@@ -235,7 +235,7 @@ class _Turn:
 
 
 def deadline_passed() -> DeadlineError:
-    """The error that the time of the whole run is over."""
+    """Return the error that the time of the whole run is over."""
     return DeadlineError(
         "the time that this run may take (run_timeout_s) is over; what was read is stored, and "
         "'pgs resume' continues the run"

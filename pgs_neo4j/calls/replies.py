@@ -41,7 +41,7 @@ class Replies:
     used: set[str] = field(default_factory=set)
 
     def key(self, llm: LLM, prompt: Prompt, room: int, effort: Effort | None) -> str | None:
-        """The key of a reply; None for a free model, never cached."""
+        """Return the key of a reply; None for a free model, never cached."""
         if is_free(llm):
             return None
         parts = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
@@ -50,7 +50,7 @@ class Replies:
         return digest if self.shared else f"{self.run}:{digest}"
 
     async def find(self, keys: Iterable[str | None]) -> dict[str, Completion]:
-        """The cached replies, by key; they cost nothing now."""
+        """Return the cached replies, by key; they cost nothing now."""
         wanted = [key for key in keys if key is not None]
         if not wanted:
             return {}
@@ -65,7 +65,7 @@ class Replies:
             await self.db.write(queries.get("calls/write_replies"), replies=list(rows))
 
     def row(self, key: str, reply: Completion) -> Row:
-        """A reply in the form in which it is stored."""
+        """Return a reply in the form in which it is stored."""
         self.used.add(key)
         return {
             "key": key,

@@ -24,11 +24,11 @@ class Stop:
 
     @classmethod
     def from_error(cls, error: StoppedError) -> Stop:
-        """The stop that an error reports."""
+        """Return the stop that an error reports."""
         late = isinstance(error, DeadlineError)
         return cls(StopKind.DEADLINE if late else StopKind.BUDGET, str(error))
 
     def to_error(self, prefix: str = "") -> StoppedError:
-        """The error of this kind, its text behind ``prefix``."""
+        """Return the error of this kind, its text behind ``prefix``."""
         kind = DeadlineError if self.kind is StopKind.DEADLINE else BudgetError
         return kind(f"{prefix}{self.text}")

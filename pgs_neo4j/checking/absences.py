@@ -45,7 +45,7 @@ class AbsenceGroup:
 
 
 def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
-    """The absences of all reports; those of most partitions come first.
+    """Return the absences of all reports; those of most partitions come first.
 
     Ties are in the order of partition and place; the order of ``sweeps`` does not matter.
     """

@@ -107,7 +107,7 @@ async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:
 
 
 def word_checks(crosscheck: Crosscheck) -> str:
-    """The checks as the synthesis is shown them; may be empty."""
+    """Return the checks as the synthesis is shown them; may be empty."""
     flags = sorted(crosscheck.flags, key=lambda flag: (flag.absent is None, not flag.answers))
     absences = crosscheck.absences[:TOLD_ABSENCES]
     convergences = crosscheck.convergences[:TOLD_CONVERGENCES]

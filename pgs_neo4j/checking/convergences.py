@@ -29,14 +29,14 @@ class _Claim:
 
 
 def cited_places(sweeps: Sequence[Sweep]) -> tuple[Place, ...]:
-    """The nodes that findings cite, each once, in order."""
+    """Return the nodes that findings cite, each once, in order."""
     return tuple(sorted({place for claim in _claims(sweeps) for place in claim.cited}))
 
 
 def find_convergences(
     sweeps: Sequence[Sweep], links: Iterable[tuple[Place, Place]]
 ) -> tuple[Convergence, ...]:
-    """Findings that meet, at most ``MOST``; the broadest come first.
+    """Return findings that meet, at most ``MOST``; the broadest come first.
 
     ``links`` are pairs of cited nodes that a relationship connects. Findings that say nearly the
     same are one convergence. Connected findings are grouped around the one that meets most
@@ -69,7 +69,7 @@ def _cited(finding: Finding) -> dict[Place, Citation]:
 
 
 def _saying_the_same(claims: Sequence[_Claim]) -> list[list[int]]:
-    """Indices of findings of different partitions that say the same."""
+    """Return indices of findings of different partitions that say the same."""
     gists = [gist(claim.stated.text) for claim in claims]
     groups = grouped(gists, Rarity.of(gists))
     return [group for group in groups if len({claims[i].stated.partition for i in group}) > 1]
@@ -104,7 +104,7 @@ def _bonds(
 def _by_links(
     claims: Sequence[_Claim], bonds: Mapping[tuple[int, int], set[Place]]
 ) -> Iterator[Convergence]:
-    """Findings with those that they meet, at most ``MOST``.
+    """Yield findings with those that they meet, at most ``MOST``.
 
     No bond appears twice.
     """

@@ -17,7 +17,7 @@ MOST_DEGREE = 10_000  # relationships of a node up to which they are followed fr
 async def read_links(
     db: Database, generation: str, mapping: GraphMapping, cited: Iterable[Place]
 ) -> list[tuple[Place, Place]]:
-    """Connected pairs of ``cited`` nodes, each once, in order.
+    """Return connected pairs of ``cited`` nodes, each once, in order.
 
     There are at most ``MOST_LINKS``. The node of the lower partition comes first; directions do not
     matter, and only the mapping's relationship types count. A pair whose nodes both have more than

@@ -59,7 +59,7 @@ class Lookups:
             self._task = asyncio.create_task(self._work(), name="lookups")
 
     async def finish(self, timeout_s: float) -> dict[SearchTerms, SearchResult]:
-        """The results after at most ``timeout_s``; the rest is abandoned."""
+        """Return the results after at most ``timeout_s``; the rest is abandoned."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=timeout_s)
             if self._failed():

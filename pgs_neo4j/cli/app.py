@@ -82,7 +82,7 @@ class LazyGroup(TyperGroup):
         self.commands = _Commands()
 
     def list_commands(self, ctx: Click) -> list[str]:  # noqa: ARG002
-        """The names, in the order of COMMANDS."""
+        """Return the names, in the order of COMMANDS."""
         return list(self.commands)
 
     def format_commands(self, ctx: Click, formatter: Click) -> None:  # noqa: ARG002
@@ -130,8 +130,7 @@ def pgs(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Partitioned Graph Synthesis on Neo4j: read all of a graph that matters, cite it, and say
-    what is missing.
+    """Read all of a Neo4j graph that matters, cite it, and say what is missing.
 
     Start with 'pgs demo', or point PGS_NEO4J_URI at your own Neo4j and run 'pgs inspect'.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterator[PGS]:
-    """The engine as configured; ``settings`` that are not None override."""
+    """Open the engine as configured; ``settings`` that are not None override."""
     from pgs_neo4j.engine import PGS
 
     async with PGS.connect(on_event=on_event, **cast("SettingsOverrides", settings)) as pgs:
@@ -27,7 +27,7 @@ async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterato
 
 @asynccontextmanager
 async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncIterator[PGS]:
-    """The engine without models; no model key is required."""
+    """Open the engine without models; no model key is required."""
     from pgs_neo4j.engine import PGS
 
     async with PGS.connect_without_models(

@@ -45,7 +45,7 @@ def with_knobs(*names: str) -> Callable[[Command], Command]:
 
 
 def help_of(knob: Declaration) -> str:
-    """The help of a knob's option, with the default in brackets."""
+    """Return the help of a knob's option, with the default in brackets."""
     text = knob.about.help or knob.description
     text = text[0].upper() + text[1:]
     if knob.about.help:
@@ -58,7 +58,7 @@ def help_of(knob: Declaration) -> str:
 
 
 def knob_option(name: str, *, min: float | None = None) -> object:  # noqa: A002 - as typer has it
-    """The typer option of one knob; ``min`` lets typer check it."""
+    """Return the typer option of one knob; ``min`` lets typer check it."""
     knob = _DECLARED[name]
     metavar = knob.about.metavar or ("N" if _is_text(knob) else None)
     return typer.Option(knob.flag, help=help_of(knob), metavar=metavar, min=min)
@@ -85,7 +85,7 @@ def _is_text(knob: Declaration) -> bool:
 
 
 def _value(knob: Declaration, value: object) -> object:
-    """The value of an option: a switch inverts the default; None if unused."""
+    """Return the value of an option: a switch inverts the default; None if unused."""
     if bool not in knob.types:
         return value
     return not knob.field.default if value else None

@@ -82,7 +82,7 @@ def write_table(table: RenderableType) -> None:
 
 
 def error_console() -> Console:
-    """A rich console on stderr that takes nothing for markup."""
+    """Return a rich console on stderr that takes nothing for markup."""
     from rich.console import Console
 
     return Console(file=sys.stderr, highlight=False, markup=False, emoji=False)

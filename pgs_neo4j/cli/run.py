@@ -72,7 +72,7 @@ def run(work: Coroutine[object, object, int | None]) -> None:
 
 
 def code_of(error: PGSError) -> int:
-    """The exit code of an error."""
+    """Return the exit code of an error."""
     for kind, code in CODES:
         if isinstance(error, kind):
             return code
@@ -80,7 +80,7 @@ def code_of(error: PGSError) -> int:
 
 
 def worst(codes: Iterable[int]) -> int:
-    """The worst of several exit codes, in the order of SEVERITY."""
+    """Return the worst of several exit codes, in the order of SEVERITY."""
     return max(codes, key=SEVERITY.index, default=DONE)
 
 

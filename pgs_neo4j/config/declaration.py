@@ -81,14 +81,14 @@ class Declaration:
 
 
 def declarations(settings: type[BaseSettings]) -> Iterator[Declaration]:
-    """The declarations of a settings class, in their order."""
+    """Yield the declarations of a settings class, in their order."""
     for name, field in settings.model_fields.items():
         about = next(note for note in field.metadata if isinstance(note, About))
         yield Declaration(name, field, about)
 
 
 def bounds_of(field: FieldInfo) -> tuple[tuple[str, float], ...]:
-    """The bounds of a field by their pydantic names: ``ge``, ``gt``, ``le``."""
+    """Return the bounds of a field by their pydantic names: ``ge``, ``gt``, ``le``."""
     return tuple(
         (name, getattr(rule, name))
         for rule in field.metadata

@@ -49,7 +49,7 @@ TABLES = {
 
 
 def knob_types() -> str:
-    """The source of ``knob_types.py``."""
+    """Return the source of ``knob_types.py``."""
     settings = (declared for declared in declarations(Settings) if declared.name != OWN_PARAMETER)
     return "".join((HEAD, *_lines(declarations(PGSConfig)), SETTINGS, *_lines(settings)))
 

@@ -55,7 +55,7 @@ def load(overrides: Mapping[str, object] | None = None) -> Loaded:
 
 
 def with_overrides(config: PGSConfig, overrides: Mapping[str, object]) -> PGSConfig:
-    """The same knobs with ``overrides``, None left out. Raises ConfigError."""
+    """Return the same knobs with ``overrides``, None left out. Raises ConfigError."""
     values = _without_none(overrides)
     for name in values:
         if name not in PGSConfig.model_fields:
@@ -64,13 +64,13 @@ def with_overrides(config: PGSConfig, overrides: Mapping[str, object]) -> PGSCon
 
 
 def stored(config: PGSConfig) -> str:
-    """The knobs as JSON, with the names of those that were set."""
+    """Return the knobs as JSON, with the names of those that were set."""
     form = {"values": config.model_dump(mode="json"), "set": sorted(config.model_fields_set)}
     return json.dumps(form)
 
 
 def restored(text: str, overrides: Mapping[str, object]) -> PGSConfig:
-    """The stored knobs with ``overrides``, None left out. Raises ConfigError."""
+    """Return the stored knobs with ``overrides``, None left out. Raises ConfigError."""
     form = json.loads(text)
     values = _without_none(overrides)
     former = _only(PGSConfig, form["values"])

@@ -34,14 +34,14 @@ class ModelEntry(BaseModel):
     ] = None
 
     def cost(self, input_tokens: float, output_tokens: float) -> float | None:
-        """The cost of these tokens; None when a price is unknown."""
+        """Return the cost of these tokens; None when a price is unknown."""
         if self.input_price is None or self.output_price is None:
             return None
         return (input_tokens * self.input_price + output_tokens * self.output_price) / MILLION
 
 
 def entries(values: object) -> dict[str, ModelEntry]:
-    """The entries by model name. Raises ConfigError that names the model."""
+    """Return the entries by model name. Raises ConfigError that names the model."""
     if not isinstance(values, Mapping):
         raise ConfigError("models is not a table; write each model under [models.NAME]")
     return {str(name): _entry(str(name), value) for name, value in values.items()}

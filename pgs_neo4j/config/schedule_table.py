@@ -51,7 +51,7 @@ class ScheduleEntry(BaseModel):
 
 
 def entries(values: object) -> tuple[ScheduleEntry, ...]:
-    """The entries in their order. Raises ConfigError that names the entry."""
+    """Return the entries in their order. Raises ConfigError that names the entry."""
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise ConfigError("schedule is not a list of tables; write each entry under [[schedule]]")
     return tuple(_entry(number, value) for number, value in enumerate(values, 1))
@@ -62,7 +62,7 @@ Schedule = Annotated[tuple[ScheduleEntry, ...], BeforeValidator(entries)]
 
 
 def entry_name(number: int, target: str | None) -> str:
-    """The name of an entry in messages: number from 1, and target."""
+    """Return the name of an entry in messages: number from 1, and target."""
     return f"schedule entry {number} ({target})" if target else f"schedule entry {number}"
 
 

@@ -103,7 +103,7 @@ class Settings(Sourced):
         return masked_address(address)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """The fields as pydantic shows them, but for secrets in addresses."""
+        """Yield the fields as pydantic shows them, but for secrets in addresses."""
         for name, value in super().__repr_args__():
             masked = name in ADDRESSES and isinstance(value, str)
             yield name, masked_address(value) if masked else value

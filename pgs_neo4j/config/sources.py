@@ -107,7 +107,7 @@ def check_name(name: str, where: str) -> None:
 
 
 def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:
-    """The error for an unknown name; it suggests the nearest."""
+    """Return the error for an unknown name; it suggests the nearest."""
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; 'pgs config show' lists all settings"
     return ConfigError(f"{where} sets {name}, which is not a setting{hint}")

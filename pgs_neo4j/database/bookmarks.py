@@ -26,7 +26,7 @@ class Position:
 
 
 def parse_position(bookmark: str) -> Position | None:
-    """The position in a bookmark; None if its form is unknown."""
+    """Return the position in a bookmark; None if its form is unknown."""
     if not bookmark.startswith(PREFIX):
         return None
     try:

@@ -226,7 +226,7 @@ async def connect(
 
 
 def parse_version(text: str) -> tuple[int, ...]:
-    """The leading numbers of a version: ``5.26.30`` gives (5, 26, 30)."""
+    """Return the leading numbers of a version: ``5.26.30`` gives (5, 26, 30)."""
     return tuple(int(number) for number in re.findall(r"\d+", text.split("-")[0])[:3])
 
 

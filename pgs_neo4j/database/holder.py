@@ -27,17 +27,17 @@ class Holder:
 
     @classmethod
     def of_this_process(cls) -> Holder:
-        """This process, without a token."""
+        """Return this process, without a token."""
         return cls(this_machine(), os.getpid())
 
     @classmethod
     def unique(cls) -> Holder:
-        """This process with a token that no other holder has."""
+        """Return this process with a token that no other holder has."""
         return cls(this_machine(), os.getpid(), secrets.token_hex(4))
 
     @classmethod
     def parse(cls, text: str) -> Holder | None:
-        """The holder that a text stands for; None for any other text."""
+        """Return the holder that a text stands for; None for any other text."""
         match = _FORM.fullmatch(text)
         if match is None:
             return None
@@ -61,5 +61,5 @@ class Holder:
 
 
 def this_machine() -> str:
-    """The name of this machine, at most 100 characters."""
+    """Return the name of this machine, at most 100 characters."""
     return platform.node()[:MAX_MACHINE] or "unknown host"

@@ -93,13 +93,13 @@ async def hold_lease(
 
 
 async def read_holder(db: Database, graph: str) -> LeaseHolder | None:
-    """The current holder of a lease; None if free or expired."""
+    """Return the current holder of a lease; None if free or expired."""
     rows = await db.read(queries.get("database/read_leases"), graph=graph)
     return LeaseHolder(**rows[0]) if rows else None
 
 
 def generation_lost(graph: str) -> LeaseLostError:
-    """The error of a job whose generation was abandoned during its build."""
+    """Return the error of a job whose generation was abandoned during its build."""
     return LeaseLostError(
         f"the generation of graph {graph} that was being built was abandoned: its lease expired "
         "and another job took over, or the graph was removed; the generation before stays, so "
@@ -143,7 +143,7 @@ async def _acquire(
 async def _try_to_take(
     db: Database, graph: str, holder: str, seconds: float
 ) -> Lease | LeaseHolder:
-    """The lease, or who else holds it."""
+    """Return the lease, or who else holds it."""
     try:
         rows = await db.write(
             queries.get("database/merge_leases"), graph=graph, holder=holder, seconds=float(seconds)

@@ -47,14 +47,14 @@ class Query:
 
 
 def folder() -> Path:
-    """The folder of the statements, installed or in a checkout."""
+    """Return the folder of the statements, installed or in a checkout."""
     package = Path(__file__).parents[1]
     installed = package / "_cypher"
     return installed if installed.is_dir() else package.parent / "cypher"
 
 
 def names() -> tuple[str, ...]:
-    """The names of all statements, sorted."""
+    """Return the names of all statements, sorted."""
     root = folder()
     paths = root.rglob("*.cypher")
     return tuple(sorted(path.relative_to(root).with_suffix("").as_posix() for path in paths))
@@ -62,7 +62,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def get(name: str) -> Query:
-    """The statement of that name; ValueError if it is missing or malformed."""
+    """Return the statement of that name; ValueError if it is missing or malformed."""
     path = folder() / f"{name}.cypher"
     if not path.is_file():
         raise ValueError(f"there is no statement {name} in {folder()}")

@@ -32,7 +32,7 @@ async def ensure_schema(db: Database) -> None:
 
 
 async def read_change_token(db: Database) -> str | None:
-    """A token that stays the same until another program commits; O(1).
+    """Return a token that stays the same until another program commits; O(1).
 
     It is the number of the last transaction minus the commits that ``Database.write`` counted.
     None when other transactions keep committing, or when the form of the bookmarks is unknown.

@@ -8,7 +8,7 @@ from pgs_neo4j.model import GraphMapping
 
 
 def demo_file(demo: DemoGraph) -> GraphFile:
-    """The demo graph as a GraphFile, with id as key and title."""
+    """Return the demo graph as a GraphFile, with id as key and title."""
     positions = {node.id: i for i, node in enumerate(demo.nodes)}
     return GraphFile(
         nodes=tuple(

@@ -76,7 +76,7 @@ class Library:
     sources: dict[str, Source]
 
     def resolve(self, module: str, name: str, hops: int = REEXPORTS) -> str | None:
-        """The id that ``name`` has in ``module``, followed through imports and re-exports."""
+        """Return the id of ``name`` in ``module``, followed through imports and re-exports."""
         local = f"{module}.{name}"
         if local in self.definitions:
             return local
@@ -179,7 +179,7 @@ def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _origin(statement: ast.ImportFrom, package: str) -> str:
-    """The module imported from, relative imports made absolute."""
+    """Return the module imported from, relative imports made absolute."""
     if not statement.level:
         return statement.module or ""
     parts = package.split(".")
@@ -188,7 +188,7 @@ def _origin(statement: ast.ImportFrom, package: str) -> str:
 
 
 def _members(body: list[ast.stmt], owner: str, module: str) -> Iterator[Definition]:
-    """What a module or class defines, also under ``if``, ``try``, and ``with``.
+    """Yield what a module or class defines, also under ``if``, ``try``, and ``with``.
 
     Private names without a docstring are left out, since nothing can be learned from them.
     """

@@ -22,7 +22,7 @@ class Check:
 
 
 async def run_check(name: str, check: Awaitable[Check], fix: str) -> Check:
-    """The result of ``check``; a PGSError becomes a failed one."""
+    """Return the result of ``check``; a PGSError becomes a failed one."""
     try:
         return await check
     except PGSError as error:
@@ -30,12 +30,12 @@ async def run_check(name: str, check: Awaitable[Check], fix: str) -> Check:
 
 
 def skip_checks(names: tuple[str, ...], reason: str) -> tuple[Check, ...]:
-    """Checks that are impossible because an earlier one failed."""
+    """Return checks that are impossible because an earlier one failed."""
     return tuple(Check(name, "skipped", reason) for name in names)
 
 
 def report_unreadable(error: ConfigError) -> tuple[Check, ...]:
-    """The checks for a configuration that could not be loaded."""
+    """Return the checks for a configuration that could not be loaded."""
     fix = "correct this setting in pgs.toml or in the environment"
     return (
         Check("configuration", "failed", str(error), fix),

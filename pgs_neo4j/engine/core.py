@@ -40,15 +40,15 @@ class Core:
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     def knobs(self, overrides: Knobs) -> PGSConfig:
-        """The knobs in force for one call. Raises ConfigError."""
+        """Return the knobs in force for one call. Raises ConfigError."""
         return config.with_overrides(self.config, overrides)
 
     async def graph(self, name: str | None) -> StoredGraph:
-        """The named graph, else the configured or only one. Raises UnknownGraphError."""
+        """Return the named graph, else the configured or only one. Raises UnknownGraphError."""
         return await catalog.get(self.db, name or self.settings.graph)
 
     async def current(self, graph: StoredGraph) -> Partitioning:
-        """The current partitions of a graph. Raises UsageError before the first ones."""
+        """Return the current partitions of a graph. Raises UsageError before the first ones."""
         await ensure_schema(self.db)
         current = await read_current(self.db, graph.name)
         if current is None:
@@ -59,7 +59,7 @@ class Core:
         return current
 
     def run_tools(self, order: RunOrder, on_event: OnEvent | None) -> RunTools:
-        """The connections that carry out one run, with limits that count from here."""
+        """Return the connections that carry out one run, with limits that count from here."""
         return RunTools(
             db=self.db,
             open_gds=self.open_gds,
@@ -77,7 +77,7 @@ class Core:
         return PartitionOrder(graph=graph.name, mapping=graph.mapping, config=knobs, force=force)
 
     def partition_tools(self, mapping: GraphMapping, on_event: OnEvent | None) -> PartitionTools:
-        """The connections that partition a graph."""
+        """Return the connections that partition a graph."""
         return PartitionTools(
             db=self.db,
             open_gds=self.open_gds,
@@ -90,14 +90,14 @@ class Core:
         return Calls.of(knobs, self.settings.models)
 
     async def open_gds(self) -> GDS:
-        """The GDS client, opened when it is first needed: opening takes seconds."""
+        """Return the GDS client, opened when it is first needed: opening takes seconds."""
         async with self._opening:
             if self._gds is None:
                 self._gds = await gds.open_gds(self.db)
         return self._gds
 
     def space(self, mapping: GraphMapping) -> Space:
-        """The space in which questions and partitions of a graph are compared."""
+        """Return the space in which questions and partitions of a graph are compared."""
         name = self.settings.embedder
         if self.embedder is not None:
             return choose(name, self.embedder, mapping)

@@ -38,7 +38,7 @@ async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
 
 
 def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]:
-    """The configured server, else the running local one with a check."""
+    """Return the configured server, else the running local one with a check."""
     if settings.neo4j_uri is not None:
         access = ServerAccess(
             uri=settings.neo4j_uri,

@@ -258,7 +258,7 @@ class PGS:
         full_sweep: bool = False,
         **knobs: Unpack[Knobs],
     ) -> Routing:
-        """The partitions that a question would go to, with reasons."""
+        """Return the partitions that a question would go to, with reasons."""
         asking = Asking(question, graph, full_sweep=full_sweep, knobs=knobs)
         return await questions.route(self._core, asking)
 
@@ -357,7 +357,7 @@ class PGS:
         return await self.sessions.coverage(session_id, graph)
 
     async def kept_replies(self) -> Kept:
-        """The size of the reply cache in the database."""
+        """Return the size of the reply cache in the database."""
         return await replies.kept(self.db)
 
     async def clear_cache(self) -> Kept:

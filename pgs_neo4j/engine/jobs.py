@@ -23,7 +23,7 @@ class Jobs:
     _pgs: PGS
 
     async def __call__(self, graph: str | None = None, *, limit: int = 20) -> list[Job]:
-        """The newest records of one or all graphs, the latest first."""
+        """Return the newest records of one or all graphs, the latest first."""
         name = (await self._pgs.graph(graph)).name if graph else None
         return await records.list_jobs(self._pgs.db, name, limit)
 

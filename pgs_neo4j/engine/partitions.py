@@ -24,7 +24,7 @@ class Partitions:
     _core: Core
 
     async def __call__(self, graph: str | None = None) -> tuple[Partition, ...]:
-        """The current partitions, largest first. Raises UsageError before the first ones."""
+        """Return the current partitions, largest first. Raises UsageError before the first ones."""
         current = await self._core.current(await self._core.graph(graph))
         return tuple(sorted(current.partitions, key=lambda part: (-part.size, part.id)))
 
@@ -55,7 +55,7 @@ class Partitions:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Drift | None:
-        """The drift of a graph since its partitioning; None before the first.
+        """Return the drift of a graph since its partitioning; None before the first.
 
         Whether anyone else has committed since is cheap to see. Only then, and with ``scan``,
         is the graph scanned and compared. Nothing is repartitioned.
@@ -79,10 +79,10 @@ class Partitions:
         await clean_up(order, core.partition_tools(stored.mapping, None))
 
     async def generation(self, graph: str | None = None) -> Generation:
-        """The current generation with all its figures. Raises UsageError before the first."""
+        """Return the current generation and its figures. Raises UsageError before the first."""
         return (await self._core.current(await self._core.graph(graph))).generation
 
     async def units(self, graph: str | None = None) -> list[Unit]:
-        """The hierarchy above the current partitions, level by level."""
+        """Return the hierarchy above the current partitions, level by level."""
         current = await self._core.current(await self._core.graph(graph))
         return await generation.read_units(self._core.db, current.generation.id)

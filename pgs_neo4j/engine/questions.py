@@ -137,7 +137,7 @@ async def synthesize_sweeps(
 
 
 async def _order(core: Core, asking: Asking) -> RunOrder:
-    """The checked order of a run, with what tells it from other requests."""
+    """Return the checked order of a run, with what tells it from other requests."""
     check_question(asking.question)
     order = _run_order(core, asking, await core.graph(asking.graph))
     check_order(order)

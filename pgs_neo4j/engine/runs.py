@@ -19,11 +19,11 @@ class Runs:
     _core: Core
 
     async def get(self, run: str) -> StoredRun:
-        """A stored run, with or without an answer. Raises UnknownRunError."""
+        """Return a stored run, with or without an answer. Raises UnknownRunError."""
         return await stored_runs.read(self._core.db, run)
 
     async def answer(self, run: str) -> Answer:
-        """The answer of a run, read back.
+        """Return the answer of a run, read back.
 
         Raises UnknownRunError, and UsageError when the run has no answer.
         """
@@ -32,7 +32,7 @@ class Runs:
         return await answers.load(self._core.db, stored, graph.mapping)
 
     async def document(self, run: str) -> Document:
-        """The answer of a run with its partitions and cited nodes.
+        """Return the answer of a run with its partitions and cited nodes.
 
         ``pgs_neo4j.export`` writes it as a file. Raises as ``answer`` does.
         """

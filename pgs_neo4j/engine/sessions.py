@@ -30,7 +30,7 @@ class Sessions:
         ]
 
     async def runs(self, session: str, graph: str | None = None) -> list[Json]:
-        """Runs of a session, oldest first: properties and one row per sweep.
+        """Return the runs of a session, oldest first: properties and one row per sweep.
 
         Raises UnknownSessionError.
         """
@@ -38,7 +38,7 @@ class Sessions:
         return await stored_sessions.show_runs(self._core.db, stored.name, session)
 
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
-        """The coverage of the current generation by a session; None without one."""
+        """Return the coverage of the current generation by a session; None without one."""
         name = graph or (await self._core.graph(None)).name
         current = await read_current(self._core.db, name)
         return await self._coverage(name, session, current)

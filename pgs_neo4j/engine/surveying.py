@@ -19,9 +19,9 @@ class Surveyor:
     async def __call__(
         self, labels: Collection[str] = (), relationship_types: Collection[str] = ()
     ) -> Survey:
-        """Counts and a sample; of all labels and types when empty."""
+        """Return counts and a sample; of all labels and types when empty."""
         return await surveys.survey(self._core.db, labels, relationship_types)
 
     def propose(self, survey: Survey) -> Proposal:
-        """The graph mapping that suits a survey, with the reasons."""
+        """Return the graph mapping that suits a survey, with the reasons."""
         return surveys.propose(survey)

@@ -17,12 +17,12 @@ def findings(answer: Answer) -> Iterator[Finding]:
 
 
 def finding_count(answer: Answer) -> int:
-    """Findings of all reports."""
+    """Return findings of all reports."""
     return sum(1 for _ in findings(answer))
 
 
 def unsupported_count(answer: Answer) -> int:
-    """Findings that cite no node of their prompt."""
+    """Return findings that cite no node of their prompt."""
     return sum(not finding.supported for finding in findings(answer))
 
 
@@ -38,7 +38,7 @@ def invalid_citation_count(answer: Answer) -> int:
 
 
 def alias_partition(absence: CheckedAbsence) -> int:
-    """The partition whose aliases an absence's text uses.
+    """Return the partition whose aliases an absence's text uses.
 
     0 if no partition reports the absence in these words.
     """

@@ -11,7 +11,7 @@ from pgs_neo4j.text.json_data import Json, plain_data
 
 
 def event_data(event: Event, run: str | None = None) -> Json:
-    """An event as JSON data: kind, run, and fields.
+    """Return an event as JSON data: kind, run, and fields.
 
     ``run`` is None for what happens outside a run. Routings and sweeps have the keys of
     ``pgs export``. Text comes as the model or the graph gave it: ``json_text`` makes it safe.
@@ -27,7 +27,7 @@ def event_data(event: Event, run: str | None = None) -> Json:
 
 
 def data_listener(send: Callable[[Json], None]) -> OnEvent:
-    """An event callback that passes each event to ``send`` as data.
+    """Return an event callback that passes each event to ``send`` as data.
 
     It serves one call of the engine. Events before the run is recorded have no run id.
     """

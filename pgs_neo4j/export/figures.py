@@ -25,7 +25,7 @@ def coverage_line(coverage: Coverage) -> str:
 
 
 def sweeps_line(sweeps: Sequence[Sweep]) -> str:
-    """The reading of one run.
+    """Return the reading of one run.
 
     ``3 partitions swept, 1 of them because of flags; 90 nodes read``
     """
@@ -53,7 +53,7 @@ def problems_line(answer: Answer) -> str:
 
 
 def checks_line(answer: Answer) -> str:
-    """The result of checking findings, quotations, and citations."""
+    """Return the result of checking findings, quotations, and citations."""
     total = counted(counts.finding_count(answer), "finding")
     return (
         problems_line(answer) or f"{total}; no unsupported finding, misquote, or invalid citation"
@@ -68,7 +68,7 @@ def usage_line(usage: Usage) -> str:
 
 
 def cost_line(cost: float | None) -> str:
-    """A cost in the unit of the configured prices."""
+    """Return a cost in the unit of the configured prices."""
     if cost is None:
         return "unknown, because a model has no configured price"
     return f"{money(cost)}, in the unit of the configured prices"
@@ -84,7 +84,7 @@ def timing_line(phases: Mapping[str, float]) -> str:
 
 
 def area_line(area: Area) -> str:
-    """A partition: ``P4: ammonia, catalysis; 40 of 40 nodes read``."""
+    """Return a partition: ``P4: ammonia, catalysis; 40 of 40 nodes read``."""
     keywords = one_line(", ".join(area.keywords), 160)
     pool = "pool; " if area.pool else ""
     failed = "; its sweep failed" if area.state is AreaState.FAILED else ""

@@ -39,7 +39,7 @@ def to_json(document: Document) -> str:
 
 
 def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
-    """An answer as JSON data.
+    """Return an answer as JSON data.
 
     Sweeps get the keywords of their partitions from ``areas``.
     """
@@ -90,7 +90,7 @@ def citations_data(citations: Sequence[Citation]) -> list[Json]:
 
 
 def sweep_data(sweep: Sweep, keywords: Sequence[str] = ()) -> Json:
-    """A sweep with its report; ``keywords`` are those of its partition."""
+    """Return a sweep with its report; ``keywords`` are those of its partition."""
     return {
         "partition": sweep.partition,
         "keywords": list(keywords),

@@ -57,7 +57,7 @@ def _figures(answer: Answer) -> list[str]:
 
 
 def _titled(title: str, lines: Iterable[str]) -> list[list[str]]:
-    """A section, or nothing if there are no lines."""
+    """Return a section, or nothing if there are no lines."""
     body = list(lines)
     return [[f"## {title}", "", *body]] if body else []
 
@@ -145,7 +145,7 @@ def _name(citation: Citation) -> str:
 
 
 def _bullet(text: str, partition: int) -> str:
-    """A report's bullet on one line, with emphasis and qualified aliases."""
+    """Return a report's bullet on one line, with emphasis and qualified aliases."""
     parts = []
     for piece in pieces(one_line(text), partition):
         if isinstance(piece, str):

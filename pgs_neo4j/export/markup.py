@@ -28,7 +28,7 @@ def escaped(text: str) -> Html:
 
 
 def element(tag: str, *children: str, **attributes: str | float | bool | None) -> Html:
-    """An element: ``element("p", "a < b", class_="note")``.
+    """Return an element: ``element("p", "a < b", class_="note")``.
 
     In attribute names, ``_`` stands for ``-``, and a trailing ``_`` is removed. True gives an
     attribute without a value; False and None give no attribute.

@@ -45,7 +45,7 @@ def to_html(document: Document) -> str:
 
 
 def policy(sheet: str) -> str:
-    """The content security policy that allows only this style sheet."""
+    """Return the content security policy that allows only this style sheet."""
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 

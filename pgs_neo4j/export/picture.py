@@ -20,7 +20,7 @@ BAR = 5.0  # height of the bar that shows how much of a partition was read
 
 
 def coverage(document: Document, linked: Collection[int]) -> Html:
-    """The picture, its legend, and its table.
+    """Return the picture, its legend, and its table.
 
     ``linked`` are the partitions that have a place on the page.
     """
@@ -35,7 +35,7 @@ def coverage(document: Document, linked: Collection[int]) -> Html:
 
 
 def partition_link(partition: int, linked: Collection[int]) -> Html:
-    """The name of a partition, as a link to its report."""
+    """Return the name of a partition, as a link to its report."""
     name = f"P{partition}"
     if partition not in linked:
         return element("span", name, class_="part")
@@ -43,7 +43,7 @@ def partition_link(partition: int, linked: Collection[int]) -> Html:
 
 
 def place_id(partition: int) -> str:
-    """The id of a partition's report on the page."""
+    """Return the id of a partition's report on the page."""
     return f"partition-{partition}"
 
 
@@ -81,7 +81,7 @@ def _cell(area: Area, rect: Rect, hatch: str, linked: Collection[int]) -> Html:
 
 
 def _bar(area: Area, rect: Rect) -> Html:
-    """The read share of a partition, at its cell's lower edge."""
+    """Return the read share of a partition, at its cell's lower edge."""
     share = min(max(area.nodes_read / area.nodes, 0.0), 1.0)
     height = min(BAR, rect.height / 3)
     width = max(rect.width - 2.0, 0.0)

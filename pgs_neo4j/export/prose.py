@@ -53,7 +53,7 @@ def _parser() -> MarkdownIt:
 
 
 def _attributes(token: Token) -> dict[str, str | int | float]:
-    """The allowed attributes: a list's start, a column's alignment as a class."""
+    """Return the allowed attributes: a list's start, a column's alignment as a class."""
     if token.type == "ordered_list_open" and "start" in token.attrs:
         return {"start": token.attrs["start"]}
     return {"class": "right"} if "right" in str(token.attrs.get("style", "")) else {}

@@ -54,7 +54,7 @@ class Register:
     findings: Mapping[FindingPlace, tuple[Citation, ...]]
 
     def button(self, place: Place, label: str) -> Html:
-        """A button that opens a node, or its label if nothing opens."""
+        """Return a button that opens a node, or its label if nothing opens."""
         entry = self.entries.get(place)
         if entry is None:
             return escaped(label)
@@ -80,17 +80,17 @@ class Register:
     def line(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
     ) -> Html:
-        """A report's bullet as ``text`` gives it, with emphasis and code."""
+        """Return a report's bullet as ``text`` gives it, with emphasis and code."""
         return prose.line(text, lambda stretch: self.text(stretch, partition, citations))
 
     def finding(self, stated: Stated) -> Html:
-        """A finding after the name of its partition."""
+        """Return a finding after the name of its partition."""
         citations = self.findings.get((stated.run, stated.partition, stated.place))
         text = self.line(stated.text, stated.partition, citations)
         return joined((element("b", f"P{stated.partition}", class_="part"), " ", text))
 
     def _group(self, group: tuple[Cited, ...], valid: Mapping[Place, bool]) -> Html:
-        """A group that may wrap between aliases, but not at brackets."""
+        """Return a group that may wrap between aliases, but not at brackets."""
         drawn: list[str] = []
         for cited in group:
             after = cited.after.rstrip()
@@ -126,7 +126,7 @@ def register(document: Document) -> Register:
 
 
 def popovers(nodes: Register) -> Html:
-    """The elements that the buttons open."""
+    """Return the elements that the buttons open."""
     return joined(map(_popover, nodes.entries.values()), "\n")
 
 
@@ -144,7 +144,7 @@ def _nodes(
 
 
 def place_of_sighting(sighting: Sighting) -> Place:
-    """The place of a sighted node."""
+    """Return the place of a sighted node."""
     return sighting.partition, sighting.alias
 
 

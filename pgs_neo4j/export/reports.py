@@ -14,7 +14,7 @@ from pgs_neo4j.text.shown import counted, one_line, seconds, tokens
 
 
 def opportunities(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """Flags whose target reports the same thing missing."""
+    """Return flags whose target reports the same thing missing."""
     return element("ul", *(_opportunity(flag, nodes, linked) for flag in flags), class_="cards")
 
 
@@ -24,12 +24,12 @@ def chased_flags(flags: Sequence[ChasedFlag], nodes: Register, linked: Collectio
 
 
 def convergences(met: Sequence[Convergence], nodes: Register, linked: Collection[int]) -> Html:
-    """Findings of different partitions that meet."""
+    """Return findings of different partitions that meet."""
     return element("ul", *(_convergence(meeting, nodes, linked) for meeting in met), class_="cards")
 
 
 def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Register) -> Html:
-    """The report on each partition, closed until a reader opens it.
+    """Return the report on each partition, closed until a reader opens it.
 
     ``areas`` are by partition id.
     """

@@ -54,7 +54,7 @@ def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect,
 
 
 def _row(areas: Sequence[float], begin: int, side: float) -> int:
-    """The end of the row that starts at ``begin``.
+    """Return the end of the row that starts at ``begin``.
 
     A row ends before its worst aspect ratio would grow.
     """
@@ -69,7 +69,7 @@ def _row(areas: Sequence[float], begin: int, side: float) -> int:
 
 
 def _worst(largest: float, smallest: float, total: float, side: float) -> float:
-    """The worst aspect ratio of a row with this total area."""
+    """Return the worst aspect ratio of a row with this total area."""
     thickness = total / side if side > 0 else 0.0
     if thickness <= 0 or smallest <= 0:
         return math.inf
@@ -77,7 +77,7 @@ def _worst(largest: float, smallest: float, total: float, side: float) -> float:
 
 
 def _place(areas: Sequence[float], free: Rect, *, last: bool) -> tuple[list[Rect], Rect]:
-    """A row along the free area's shorter side, and the area left."""
+    """Return a row along the free area's shorter side, and the area left."""
     upright = free.width >= free.height
     side, depth = (free.height, free.width) if upright else (free.width, free.height)
     total = sum(areas)

@@ -64,7 +64,7 @@ def status_counts(absences: Sequence[CheckedAbsence]) -> str:
 
 
 def absence_line(absence: CheckedAbsence) -> str:
-    """A checked absence in one sentence, or two with several terms.
+    """Return a checked absence in one sentence, or two with several terms.
 
     ``“library”: reported missing by 6 partitions, but found in P1:n28 and P5:n34 (both read).``
     """
@@ -94,7 +94,7 @@ def search_line(absence: CheckedAbsence) -> str:
 
 
 def more_sightings(absence: CheckedAbsence) -> str:
-    """The end of an incomplete list of sightings: ``; and 3 more``."""
+    """Return the end of an incomplete list of sightings: ``; and 3 more``."""
     more = absence.count - len(absence.sightings)
     return f"; and {more:,} more" if absence.sightings and more > 0 else ""
 
@@ -139,7 +139,7 @@ def _quoted(term: str) -> str:
 
 
 def bullet_line(text: str, partition: int) -> str:
-    """A report's bullet on one line, with the partition before each alias."""
+    """Return a report's bullet on one line, with the partition before each alias."""
     return "".join(
         piece
         if isinstance(piece, str)
@@ -149,12 +149,12 @@ def bullet_line(text: str, partition: int) -> str:
 
 
 def flag_course(flag: ChasedFlag) -> str:
-    """A flag's source and target: ``P1 → P2``, or only ``P1``."""
+    """Return a flag's source and target: ``P1 → P2``, or only ``P1``."""
     return f"P{flag.source}" if flag.target is None else f"P{flag.source} → P{flag.target}"
 
 
 def flag_outcome(flag: ChasedFlag) -> str:
-    """What the report of a flag's target says about it."""
+    """Return what the report of a flag's target says about it."""
     if flag.target is None:
         return "names no partition"
     name = f"P{flag.target}"
@@ -168,7 +168,7 @@ def flag_outcome(flag: ChasedFlag) -> str:
 
 
 def reported_missing(flag: ChasedFlag) -> str:
-    """What makes a flag an opportunity: ``P2 reports it missing``."""
+    """Return what makes a flag an opportunity: ``P2 reports it missing``."""
     return f"P{flag.target} reports it missing"
 
 

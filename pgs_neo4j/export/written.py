@@ -31,7 +31,7 @@ Span = tuple[int, int]
 
 
 def inert_parser() -> MarkdownIt:
-    """A parser that treats links, images, and HTML as text."""
+    """Return a parser that treats links, images, and HTML as text."""
     options = {"html": False, "linkify": False, "maxNesting": NESTING}
     return MarkdownIt("commonmark", options).enable("table").disable(list(_INERT))
 
@@ -107,7 +107,7 @@ def _inside(place: int, code: Sequence[Span]) -> bool:
 
 
 def _code(stretch: str) -> Iterator[Span]:
-    """The code spans of a paragraph, between backtick runs of equal length."""
+    """Yield the code spans of a paragraph, between backtick runs of equal length."""
     runs = list(_BACKTICKS.finditer(stretch))
     places: dict[int, list[int]] = defaultdict(list)
     for number, run in enumerate(runs):
@@ -144,7 +144,7 @@ def _lines(token: Token) -> range:
 
 
 def _closing(parser: MarkdownIt, text: str) -> str:
-    """The text that closes an open fence, or an empty text."""
+    """Return the text that closes an open fence, or an empty text."""
     tokens = parser.parse(f"{text}\n\n# Next")
     open_fence = bool(tokens) and tokens[-1].type == "fence" and tokens[-1].level == 0
     return f"\n{tokens[-1].markup}" if open_fence else ""

@@ -109,7 +109,7 @@ _current: contextvars.ContextVar[Call] = contextvars.ContextVar("pgs_gds_call")
 
 
 def current_call() -> Call:
-    """The call this worker thread works for."""
+    """Return the call this worker thread works for."""
     return _current.get()
 
 

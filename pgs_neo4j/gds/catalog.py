@@ -28,7 +28,7 @@ def name_digest(graph: str) -> str:
 
 
 def make_name(gds: GDS) -> str:
-    """A new projection name that carries its graph and lease fence."""
+    """Return a new projection name that carries its graph and lease fence."""
     owner = gds.owner or Owner("", 0)
     return f"{_prefix(owner.graph)}{owner.fence}_{uuid4().hex[:8]}"
 

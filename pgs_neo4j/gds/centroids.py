@@ -67,6 +67,6 @@ def _mean(gds: GDS, graph: Graph, label: str) -> NDArray[np.float64]:
 
 
 def _direction(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A mean ``(d,)`` scaled to a largest component of 1."""
+    """Return a mean ``(d,)`` scaled to a largest component of 1."""
     scaled: NDArray[np.float64] = mean / (np.abs(mean).max() or 1.0)
     return scaled

@@ -34,11 +34,11 @@ class GDS:
     owner: Owner | None = None
 
     def owned_by(self, owner: Owner) -> GDS:
-        """The same client, working for a job."""
+        """Return the same client, working for a job."""
         return replace(self, owner=owner)
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Result of work with the client; see ``calls.run_supervised``."""
+        """Return result of work with the client; see ``calls.run_supervised``."""
         return await run_supervised(self.db, work, self.owner)
 
 

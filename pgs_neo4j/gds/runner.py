@@ -63,7 +63,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         query_type: QueryType = QueryType.USER_TRANSPILED,
         params: CallParameters | None = None,
     ) -> object:
-        """The value of a GDS function."""
+        """Return the value of a GDS function."""
         parameters = params or CallParameters()
         text = f"RETURN {endpoint}({parameters.placeholder_str()}) AS value"
         return self.run_cypher(text, query_type, parameters, mode=QueryMode.READ).iloc[0, 0]
@@ -94,7 +94,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         return self._version
 
     def database(self) -> str | None:
-        """The database's name, None for the user's home database."""
+        """Return the database's name, None for the user's home database."""
         return self._db.name
 
     def set_database(self, database: str) -> None:

@@ -47,7 +47,7 @@ class Projection:
 
 
 def seed_label(graph: str) -> str:
-    """The label that marks a graph's seeds."""
+    """Return the label that marks a graph's seeds."""
     return f"PgsSeed_{name_digest(graph)}"
 
 
@@ -100,7 +100,7 @@ async def _project_directly(
     seeds: Seeds | None,
     concurrency: int,
 ) -> AsyncIterator[Projection | None]:
-    """A native projection; None if it does not reach all nodes."""
+    """Project natively; None if it does not reach all nodes."""
     labels, types = await _names_in_use(gds, mapping)
     if not labels or not types:
         yield None
@@ -146,7 +146,7 @@ async def _names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], lis
 
 
 def _relationship_projections(types: Sequence[str], weight: str | None) -> dict[str, Row]:
-    """The native options of each relationship type."""
+    """Return the native options of each relationship type."""
     options: Row = {"orientation": "UNDIRECTED"}
     if weight is not None:
         options["properties"] = {WEIGHT: {"property": weight, "defaultValue": 1.0}}

@@ -37,7 +37,7 @@ class Adjacency:
 
 
 def adjacency(edges: Edges, labels: IntArray, top: int | None = 5) -> Adjacency:
-    """The ``top`` neighbors of each label by shared edges; all with None.
+    """Return the ``top`` neighbors of each label by shared edges; all with None.
 
     ``labels`` ``(n,)`` count from 0. Ties go to the larger shared weight, then to the lower label.
     One pass over the edges.

@@ -105,7 +105,7 @@ def _exact(weight: FloatArray) -> FloatArray:
 
 
 def within(edges: Edges, labels: IntArray, chosen: BoolArray) -> Edges:
-    """The edges whose two ends carry the same ``chosen`` label.
+    """Return the edges whose two ends carry the same ``chosen`` label.
 
     ``labels`` is ``(n,)``, ``chosen`` ``(k,)``. Edges stay in their order.
     """
@@ -115,7 +115,7 @@ def within(edges: Edges, labels: IntArray, chosen: BoolArray) -> Edges:
 
 
 def between(edges: Edges, labels: IntArray) -> Edges:
-    """The edges that cross labels, as edges between labels.
+    """Return the edges that cross labels, as edges between labels.
 
     ``labels`` ``(n,)`` count from 0; their number becomes ``node_count``. Edges stay in order.
     """
@@ -126,7 +126,7 @@ def between(edges: Edges, labels: IntArray) -> Edges:
 
 
 def contracted(edges: Edges, labels: IntArray) -> Edges:
-    """The edges between labels ``(n,)``, with parallel ones summed.
+    """Return the edges between labels ``(n,)``, with parallel ones summed.
 
     Each runs from the lower label to the higher; they ascend by both.
     """
@@ -140,14 +140,14 @@ def contracted(edges: Edges, labels: IntArray) -> Edges:
 
 
 def counted(edges: Edges) -> Edges:
-    """The edges; where all weights are zero, each weighs 1."""
+    """Return the edges; where all weights are zero, each weighs 1."""
     if edges.weight.any():
         return edges
     return replace(edges, weight=np.ones(edges.weight.size))
 
 
 def renumbered(edges: Edges, nodes: IntArray) -> Edges:
-    """The edges with each end replaced by its position in ``nodes``.
+    """Return the edges with each end replaced by its position in ``nodes``.
 
     ``nodes`` ``(k,)`` are distinct, and no edge may end outside them.
     """
@@ -172,7 +172,7 @@ def totals(labels: IntArray, values: NDArray[Any], count: int = 0) -> FloatArray
 
 
 def rows(edges: Edges) -> Rows:
-    """The edges by node."""
+    """Return the edges by node."""
     owner = np.concatenate((edges.source, edges.target))
     neighbor = np.concatenate((edges.target, edges.source))
     weight = np.concatenate((edges.weight, edges.weight))
@@ -251,7 +251,7 @@ def dense(labels: IntArray) -> IntArray:
 
 
 def mixed(values: IntArray, salt: int) -> NDArray[np.uint64]:
-    """A fixed pseudo-random number ``(n,)`` for each value ``(n,)``.
+    """Return a fixed pseudo-random number ``(n,)`` for each value ``(n,)``.
 
     Method: the finalizer of SplitMix64 (Steele 2014). ``salt`` selects the sequence.
     """

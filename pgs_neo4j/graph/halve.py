@@ -31,7 +31,7 @@ MIDDLE = 0.25
 
 
 def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
-    """The side ``(n,)`` of each node.
+    """Return the side ``(n,)`` of each node.
 
     Both sides of a group of two or more have nodes. ``group`` ``(n,)`` counts from 0, and
     ``edges`` must not cross groups. ``load`` ``(n,)`` is the positive cost of each node, to be
@@ -79,7 +79,7 @@ def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
 
 
 def _smoothed(table: Rows, group: IntArray) -> FloatArray:
-    """The start vector ``(n,)`` after ``STEPS`` steps; 0 without edges."""
+    """Return the start vector ``(n,)`` after ``STEPS`` steps; 0 without edges."""
     n = group.size
     linked = np.flatnonzero(table.degree > 0)
     value = (mixed(np.arange(n), 0) >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5

@@ -12,18 +12,18 @@ from pgs_neo4j.graph.csr import mixed
 
 
 def digest(parts: object) -> str:
-    """A hash of 32 hexadecimal digits of anything JSON can hold."""
+    """Return a hash of 32 hexadecimal digits of anything JSON can hold."""
     text = json.dumps(parts, sort_keys=True, default=str)
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def text_hash(text: str) -> int:
-    """A text's hash as a signed 64-bit integer, as Neo4j stores it."""
+    """Return a text's hash as a signed 64-bit integer, as Neo4j stores it."""
     return hash64(encoded(text))
 
 
 def encoded(text: str) -> bytes:
-    """The text's UTF-8 bytes, including those of unpaired surrogates."""
+    """Return the text's UTF-8 bytes, including those of unpaired surrogates."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -33,11 +33,11 @@ def hash64(data: bytes) -> int:
 
 
 def mixed_with(state: NDArray[np.uint64], column: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The state ``(k,)`` after taking in one more column ``(k,)``."""
+    """Return the state ``(k,)`` after taking in one more column ``(k,)``."""
     with np.errstate(over="ignore"):
         return mixed((state + column).view(np.int64), 0)
 
 
 def total(hashes: NDArray[np.uint64]) -> int:
-    """The sum of hashes ``(n,)`` modulo 2**64."""
+    """Return the sum of hashes ``(n,)`` modulo 2**64."""
     return int(hashes.sum(dtype=np.uint64))

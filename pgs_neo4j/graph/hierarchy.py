@@ -68,7 +68,7 @@ def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntAr
 
 
 def _origins(labels: IntArray, community: IntArray) -> IntArray:
-    """The community ``(k,)`` most nodes of each partition came from.
+    """Return the community ``(k,)`` most nodes of each partition came from.
 
     ``labels`` and ``community`` are ``(n,)``; results are numbered by the lowest partition.
     """
@@ -90,7 +90,7 @@ def _worthwhile(step: IntArray) -> bool:
 def _coarser(
     quotient: Edges, strength: FloatArray, ceiling: float
 ) -> tuple[IntArray | None, float]:
-    """The next level and its resolution; None if no level qualifies.
+    """Return the next level and its resolution; None if no level qualifies.
 
     The resolution is below ``ceiling``. Of the levels tried, the one nearest in size to the goal
     wins. At the highest resolution that could matter no two units join; at the lowest each unit
@@ -119,7 +119,7 @@ def _coarser(
 
 
 def _reach(quotient: Edges, strength: FloatArray) -> FloatArray:
-    """The resolution ``(k,)`` below which each unit gains by joining.
+    """Return the resolution ``(k,)`` below which each unit gains by joining.
 
     It is the largest w 2m / k k' over the unit's neighbors.
     """

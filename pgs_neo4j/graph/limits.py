@@ -86,7 +86,7 @@ def apply_limits(
 def repool(
     limited: Limited, tokens: IntArray, limits: Limits, pool_order: IntArray | None = None
 ) -> Limited:
-    """The same partitioning, its pools formed in another order of nodes.
+    """Return the same partitioning, its pools formed in another order of nodes.
 
     ``tokens`` and ``pool_order`` are ``(n,)``. Which nodes are pooled does not change. So callers
     can look at ``limited.pool`` first. Only when there is more than one pool they need an order
@@ -100,7 +100,7 @@ def repool(
 
 
 def renumbered(limited: Limited, numbers: IntArray) -> Limited:
-    """The same partitioning with ``numbers`` ``(k,)`` in place of its labels.
+    """Return the same partitioning with ``numbers`` ``(k,)`` in place of its labels.
 
     The numbers need not follow size.
     """

@@ -33,7 +33,7 @@ class Forest:
 
 
 def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> IntArray:
-    """The old partition that each new one continues, ``(new_count,)``, or -1.
+    """Return the old partition that each new one continues, ``(new_count,)``, or -1.
 
     ``old`` and ``new`` ``(n,)`` are the labels, from 0, of the nodes in both generations;
     ``old_sizes`` and ``new_sizes`` ``(k,)`` count all nodes of each partition. Every partition
@@ -84,7 +84,7 @@ def _forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArr
 
 
 def _depths(parent: IntArray) -> IntArray:
-    """Steps ``(p,)`` from each node to its root, by doubling jumps."""
+    """Return steps ``(p,)`` from each node to its root, by doubling jumps."""
     depth: IntArray = (parent != np.arange(parent.size)).astype(np.int64)
     jump = parent
     while (further := depth[jump]).any():

@@ -88,7 +88,7 @@ def join_siblings(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limi
 
 
 def _touching(edges: Edges, parts: IntArray, small: BoolArray) -> Edges:
-    """The edges between parts that touch a small part.
+    """Return the edges between parts that touch a small part.
 
     Merging never needs any other. ``parts`` is ``(n,)``, ``small`` ``(k,)``.
     """
@@ -98,7 +98,7 @@ def _touching(edges: Edges, parts: IntArray, small: BoolArray) -> Edges:
 
 
 def _ties(touching: Edges, small: BoolArray) -> Ties:
-    """The weight each small community ``(k,)`` shares with each neighbor."""
+    """Return the weight each small community ``(k,)`` shares with each neighbor."""
     out, back = small[touching.source], small[touching.target]
     owner = np.concatenate((touching.source[out], touching.target[back]))
     other = np.concatenate((touching.target[out], touching.source[back]))
@@ -112,7 +112,7 @@ def _ties(touching: Edges, small: BoolArray) -> Ties:
 def _wishes(
     touching: Edges, sizes: Sizes, strength: FloatArray, limits: Limits
 ) -> tuple[IntArray, IntArray]:
-    """The small communities with a neighbor that has room, and their preference.
+    """Return the small communities with a neighbor that has room, and their preference.
 
     Both results are ``(s,)``.
     """
@@ -128,7 +128,7 @@ def _wishes(
 def _accepted(
     small: IntArray, target: IntArray, sizes: Sizes, limits: Limits
 ) -> tuple[IntArray, IntArray]:
-    """The wishes granted at once.
+    """Return the wishes granted at once.
 
     No community joins one that is itself moving. All arrays are ``(s,)``. A community waits while
     a smaller one is about to join it, and joins only one that is larger or at rest. Ties are
@@ -160,5 +160,5 @@ def _running(values: IntArray, run: IntArray) -> IntArray:
 
 
 def _joined(values: IntArray, step: IntArray) -> IntArray:
-    """The values ``(k,)`` added up over what went into the same community."""
+    """Return the values ``(k,)`` added up over what went into the same community."""
     return totals(step, values, step.size).astype(np.int64)

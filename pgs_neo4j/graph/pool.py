@@ -109,7 +109,7 @@ def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
 
 
 def _axis(unit: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The direction ``(d,)`` in which the rows ``(k, d)`` spread most."""
+    """Return the direction ``(d,)`` in which the rows ``(k, d)`` spread most."""
     if len(unit) < 2:
         return np.zeros(unit.shape[1], dtype=np.float32)
     centered = unit - unit.mean(axis=0)

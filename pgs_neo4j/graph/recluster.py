@@ -111,7 +111,7 @@ def recluster(
 
 
 def _settled(level: Level, start: IntArray) -> IntArray:
-    """The community ``(n,)`` of each node once moves from ``start`` settle."""
+    """Return the community ``(n,)`` of each node once moves from ``start`` settle."""
     n = start.size
     at = Placement(start.copy(), totals(start, level.strength, n), np.bincount(start, minlength=n))
     awake = level.rows.degree > 0
@@ -133,7 +133,7 @@ def _settled(level: Level, start: IntArray) -> IntArray:
 def _best_moves(
     level: Level, nodes: IntArray, at: Placement
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The ``nodes`` that move, their targets, and neighbors that may follow.
+    """Return the ``nodes`` that move, their targets, and neighbors that may follow.
 
     The gain of node u in community c is w(u, c) - k(u) * K(c) / 2m, with u itself left out of K.
     On a tie a node stays, or else goes to the lowest community. Movers and targets are ``(p,)``.
@@ -161,7 +161,7 @@ def _best_moves(
 
 
 def _swaps(own: IntArray, place: IntArray, candidate: IntArray, members: IntArray) -> BoolArray:
-    """Flags ``(p,)`` moves of a lone node to a higher lone node.
+    """Return flags ``(p,)`` moves of a lone node to a higher lone node.
 
     Both are in turn, and both moving at once would only change places.
     """
@@ -171,7 +171,7 @@ def _swaps(own: IntArray, place: IntArray, candidate: IntArray, members: IntArra
 
 
 def _contracted(level: Level, community: IntArray) -> Level:
-    """The graph of the communities ``(n,)``.
+    """Return the graph of the communities ``(n,)``.
 
     Weight inside a community stays in its strength.
     """

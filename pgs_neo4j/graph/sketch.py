@@ -31,7 +31,7 @@ _BUCKET_SHIFT = np.uint64(64 - BUCKETS.bit_length() + 1)
 
 
 def sketch(hashes: NDArray[np.uint64]) -> IntArray:
-    """The summary ``(LEVELS * BUCKETS,)`` of a multiset of 64-bit hashes ``(n,)``.
+    """Return the summary ``(LEVELS * BUCKETS,)`` of a multiset of 64-bit hashes ``(n,)``.
 
     It is int64, level by level. Equal multisets have equal summaries, whatever their order. Any
     numbers that tell the items apart will do: they are mixed here.

@@ -43,7 +43,7 @@ def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> I
 
 
 def _alone(parts: IntArray, giant: BoolArray) -> IntArray:
-    """The parts ``(n,)`` with each giant node as a separate part."""
+    """Return the parts ``(n,)`` with each giant node as a separate part."""
     apart = parts.copy()
     apart[giant] = parts.size + np.arange(np.count_nonzero(giant))
     return dense(apart)

@@ -78,7 +78,7 @@ def staying(labels: IntArray, previous: IntArray) -> IntArray:
 
 
 def unchanged(labels: IntArray, previous: IntArray, sizes: IntArray) -> IntArray:
-    """The earlier partition ``(k,)`` with the same nodes as each label.
+    """Return the earlier partition ``(k,)`` with the same nodes as each label.
 
     It is -1 where no partition qualifies. ``labels`` ``(n,)`` count from 0 without a gap, and
     ``previous`` ``(n,)`` are the earlier partitions, -1 for a node that had none. ``sizes``
@@ -93,7 +93,7 @@ def unchanged(labels: IntArray, previous: IntArray, sizes: IntArray) -> IntArray
 
 
 def numbered(same: IntArray) -> IntArray:
-    """New numbers ``(k,)`` of labels, the old ones where possible.
+    """Return new numbers ``(k,)`` of labels, the old ones where possible.
 
     ``same`` ``(k,)`` is the equal earlier partition or -1. A label takes its number if that is
     below k; the rest take the free numbers in order.

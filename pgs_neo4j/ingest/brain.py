@@ -67,7 +67,7 @@ def parse_brain(data: bytes) -> GraphFile:
 
 
 def _bytes(path: Path, max_size_bytes: int) -> bytes:
-    """The file's content, unpacked if it is gzip, whatever its name says."""
+    """Return the file's content, unpacked if it is gzip, whatever its name says."""
     try:
         with path.open("rb") as file:
             packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
@@ -133,7 +133,7 @@ def _node(item: dict[str, Any], where: str) -> FileNode:
 
 
 def _positions(nodes: tuple[FileNode, ...]) -> dict[str, int]:
-    """The position of each node by its id as text; edges may write "17"."""
+    """Return the position of each node by its id as text; edges may write "17"."""
     positions: dict[str, int] = {}
     for i, node in enumerate(nodes):
         first = positions.setdefault(str(node.id), i)

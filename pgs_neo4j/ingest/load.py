@@ -93,7 +93,7 @@ async def load(
 
 
 def graph_label(graph: str) -> str:
-    """The label that goes with a graph's name: ``my-graph 2`` gives ``MyGraph2``."""
+    """Return the label that goes with a graph's name: ``my-graph 2`` gives ``MyGraph2``."""
     return "".join(part[0].upper() + part[1:] for part in re.findall(r"[^\W_]+", graph))
 
 

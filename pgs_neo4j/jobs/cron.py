@@ -20,7 +20,7 @@ _PART = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 
 
 def trigger(cron: str, timezone: str | None) -> BaseTrigger:
-    """The trigger of five crontab fields, in a time zone or the local one.
+    """Return the trigger of five crontab fields, in a time zone or the local one.
 
     Raises ValueError that says what is wrong with them.
     """
@@ -53,7 +53,7 @@ def _zone(name: str) -> tzinfo:
 
 
 def _weekdays(text: str) -> str:
-    """The weekdays of crontab, Sunday being 0 and 7, by their names."""
+    """Return the weekdays of crontab, Sunday being 0 and 7, by their names."""
     if text == "*":
         return text
     days: set[int] = set()

@@ -35,10 +35,10 @@ class Watcher(Protocol):
     """Is notified of what the schedule does."""
 
     def ended(self, number: int, ended: EndedJob) -> None:
-        """A job of the entry of that number ended."""
+        """Tell that a job of the numbered entry ended."""
 
     def skipped(self, number: int, why: str) -> None:
-        """An entry's time came and no job of it began."""
+        """Tell that an entry's time came and no job of it began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Planned:
 
 
 def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
-    """The entries with their triggers. Raises ConfigError that names an invalid entry."""
+    """Return the entries with their triggers. Raises ConfigError that names an invalid entry."""
     if not entries:
         raise ConfigError(
             "nothing is scheduled: pgs.toml has no [[schedule]] table with graph and cron"
@@ -119,7 +119,7 @@ class Clock:
         self._scheduler = scheduler
 
     async def ring(self, item: Planned) -> None:
-        """An entry's time has come."""
+        """Run an entry whose time has come."""
         if item.number in self._busy:
             self._watcher.skipped(item.number, "its previous job is still running")
             return
@@ -130,7 +130,7 @@ class Clock:
         self._watcher.skipped(int(event.job_id), "this process was suspended when it was due")
 
     async def due(self) -> Planned:
-        """The next entry whose time has come."""
+        """Return the next entry whose time has come."""
         return await self._due.get()
 
     def done(self, item: Planned) -> None:

@@ -32,7 +32,7 @@ class Readers:
 
 
 def create_llms(settings: Settings, config: PGSConfig) -> Readers:
-    """The readers in force. No connection is made yet.
+    """Return the readers in force. No connection is made yet.
 
     Raises ModelAuthError when the public endpoint is meant and no key is set, ConfigError
     when the base URL is malformed.
@@ -54,7 +54,7 @@ def create_llms(settings: Settings, config: PGSConfig) -> Readers:
 def create_embedder(
     settings: Settings, config: PGSConfig, name: EmbedderName | None = None
 ) -> Embedder | None:
-    """The embedder called ``name`` or configured, else hashing; None for "none".
+    """Return the embedder called ``name`` or configured, else hashing; None for "none".
 
     Raises ConfigError for "stored", whose vectors are the graph's and not a model's, and
     what ``create_llms`` raises for an endpoint.

@@ -18,7 +18,7 @@ def split_reply(text: str) -> list[str]:
 
 
 def local_completion(prompt: Prompt, text: str, model: str) -> Completion:
-    """A completion whose usage is estimated from the texts."""
+    """Return a completion whose usage is estimated from the texts."""
     usage = Usage(
         calls=1,
         input_tokens=estimate(prompt.system) + estimate(prompt.user),

@@ -122,5 +122,5 @@ _SHARED: dict[str, Pace] = {}
 
 
 def shared(endpoint: str) -> Pace:
-    """The shared pace of an endpoint and account in this process."""
+    """Return the shared pace of an endpoint and account in this process."""
     return _SHARED.setdefault(endpoint, Pace())

@@ -74,13 +74,13 @@ class Free(Protocol):
 
 
 def shared_pace(llm: LLM) -> Pace | None:
-    """The pace of an LLM's endpoint; None for an LLM without one."""
+    """Return the pace of an LLM's endpoint; None for an LLM without one."""
     pace = llm.pace if isinstance(llm, Paced) else None
     return pace if isinstance(pace, Pace) else None
 
 
 def reply_signature(llm: LLM) -> str:
-    """What decides an LLM's replies beside the prompt: its signature, else its name."""
+    """Return what decides an LLM's replies beside the prompt: its signature, else its name."""
     return llm.signature if isinstance(llm, Signed) else llm.name
 
 
@@ -109,7 +109,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows ``(n, d)`` in the order of ``texts``; zero for empty text."""
+        """Return unit rows ``(n, d)`` in the order of ``texts``; zero for empty text."""
         ...
 
     async def close(self) -> None:

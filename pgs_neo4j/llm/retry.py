@@ -134,7 +134,10 @@ class _Patience:
             self.bound.reschedule(deadline)
 
     def decide(self, error: Exception) -> bool | float:
-        """False: give up; True: exponential backoff; a number: wait that many seconds."""
+        """Decide on a retry.
+
+        False: give up. True: exponential backoff. A number: wait that many seconds.
+        """
         retry = error.retry if isinstance(error, ModelError) else None
         if retry is None:
             return False

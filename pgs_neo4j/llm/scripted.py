@@ -13,7 +13,7 @@ Answer = Callable[[Prompt], Reply | Awaitable[Reply]]
 
 
 def contract_reply(prompt: Prompt) -> str:
-    """A valid reply to any prompt, citing only nodes that the prompt shows."""
+    """Return a valid reply to any prompt, citing only nodes that the prompt shows."""
     if prompt.task == "synthesis":
         return _synthesis(prompt)
     if prompt.task == "reduction":

@@ -64,7 +64,7 @@ class Progress:
 
 
 def folder_of(lock: Lock, cache_dir: Path) -> Path:
-    """The cache folder whose ``lib`` and ``plugins`` hold the jars of ``lock``."""
+    """Return the cache folder whose ``lib`` and ``plugins`` hold the jars of ``lock``."""
     return cache_dir / lock.folder
 
 
@@ -107,7 +107,7 @@ def find_missing(folder: Path, artifacts: Iterable[Artifact]) -> list[Artifact]:
 
 
 def sha256_of(path: Path) -> str:
-    """The hex sha256 of a file."""
+    """Return the hex sha256 of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -218,7 +218,7 @@ def _check_flags(flags: Sequence[str]) -> list[str]:
 
 
 def _make_absolute(spec: str) -> str:
-    """The entry with absolute paths; the importer runs in another folder."""
+    """Return the entry with absolute paths; the importer runs in another folder."""
     label, separator, files = spec.partition("=")
     if not separator or Path(spec).exists():
         label, files = "", spec

@@ -28,7 +28,7 @@ INITIAL_HEAP_MB = 256
 
 
 def neo4j_conf(port: int, memory: Memory) -> str:
-    """The text of neo4j.conf: loopback, no HTTP, no usage report, GDS.
+    """Return the text of neo4j.conf: loopback, no HTTP, no usage report, GDS.
 
     It names no folder, because Neo4j mangles a path in this file that is not ASCII. All folders
     are Neo4j's defaults below its home.
@@ -57,7 +57,7 @@ def neo4j_conf(port: int, memory: Memory) -> str:
 def server_command(
     java: Path, jars: Path, paths: LocalPaths, memory: Memory, marker: str
 ) -> list[str]:
-    """The command of the server process; ``marker`` identifies it among processes."""
+    """Return the command of the server process; ``marker`` identifies it among processes."""
     collector = "Parallel" if memory.heap_mb >= PARALLEL_FROM_HEAP_MB else "Serial"
     return [
         str(java),
@@ -77,7 +77,7 @@ def server_command(
 
 
 def admin_command(java: Path, jars: Path, heap_mb: int) -> list[str]:
-    """The command of Neo4j's offline tool; its arguments follow."""
+    """Return the command of Neo4j's offline tool; its arguments follow."""
     return [
         str(java),
         *OPENED,
@@ -90,5 +90,5 @@ def admin_command(java: Path, jars: Path, heap_mb: int) -> list[str]:
 
 
 def uri_of(port: int) -> str:
-    """The address of a local server."""
+    """Return the address of a local server."""
     return f"bolt://{HOST}:{port}"

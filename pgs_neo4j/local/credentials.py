@@ -18,7 +18,7 @@ ADMIN_TIMEOUT_S = 120.0
 
 
 def read_password(paths: LocalPaths) -> str | None:
-    """The stored password, or None."""
+    """Return the stored password, or None."""
     try:
         return paths.password.read_text(encoding="ascii").strip() or None
     except OSError:
@@ -26,7 +26,7 @@ def read_password(paths: LocalPaths) -> str | None:
 
 
 def ensure_password(paths: LocalPaths, java: Path, jars: Path) -> str:
-    """The password, created and set in Neo4j before the first start.
+    """Return the password, created and set in Neo4j before the first start.
 
     Raises ServerStartError if it is missing although the server was started before.
     """
@@ -47,7 +47,7 @@ def ensure_password(paths: LocalPaths, java: Path, jars: Path) -> str:
 
 
 def admin_environment(home: Path) -> dict[str, str]:
-    """The environment of Neo4j's offline tool."""
+    """Return the environment of Neo4j's offline tool."""
     return child_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
 
 

@@ -62,13 +62,13 @@ class Lock:
 
 @cache
 def load() -> Lock:
-    """The lock that the package ships."""
+    """Return the lock that the package ships."""
     text = resources.files(__package__).joinpath(LOCK_NAME).read_text(encoding="utf-8")
     return parse(text)
 
 
 def parse(text: str) -> Lock:
-    """A lock from the JSON text that ``relock`` writes."""
+    """Return a lock from the JSON text that ``relock`` writes."""
     document = json.loads(text)
     artifacts = tuple(
         Artifact(

@@ -22,13 +22,13 @@ def log_paths(options: LocalOptions) -> tuple[Path, Path]:
 
 
 def log_tail(options: LocalOptions, lines: int = 50) -> list[str]:
-    """The last lines of Neo4j's log, or else of its console."""
+    """Return the last lines of Neo4j's log, or else of its console."""
     server, console = log_paths(options)
     return tail(server, lines) or tail(console, lines)
 
 
 def tail(path: Path, lines: int, since: int = 0) -> list[str]:
-    """The last ``lines`` lines of a text file from byte ``since`` on.
+    """Return the last ``lines`` lines of a text file from byte ``since`` on.
 
     Empty if the file is absent. A ``since`` beyond the end counts as 0: the file was rotated.
     """
@@ -51,7 +51,7 @@ def size_of(path: Path) -> int:
 
 
 def quote_failure(paths: LocalPaths, since: int = 0) -> str:
-    """The joined lines that explain a failed start; may be empty.
+    """Return the joined lines that explain a failed start; may be empty.
 
     ``since`` is the size of Neo4j's log before the start. The quotation has the first line with an
     error, the next line, and the last causes.

@@ -27,7 +27,7 @@ class Memory:
 
 
 def plan_memory(options: LocalOptions, machine_mb: int | None = None) -> Memory:
-    """A quarter of the memory as heap, an eighth as page cache.
+    """Return a quarter of the memory as heap, an eighth as page cache.
 
     Both have bounds. The heap gets the larger share because it holds the GDS projections. Options
     take precedence.

@@ -108,7 +108,7 @@ class LocalPaths:
 
 
 def paths_of(options: LocalOptions) -> LocalPaths:
-    """The absolute paths for ``options``; creates nothing."""
+    """Return the absolute paths for ``options``; creates nothing."""
     data = options.data_dir or platformdirs.user_data_path(APP) / "local"
     cache = options.cache_dir or platformdirs.user_cache_path(APP)
     return LocalPaths(data.expanduser().resolve(), cache.expanduser().resolve())
@@ -142,7 +142,7 @@ def translate_disk_errors(paths: LocalPaths) -> Iterator[None]:
 
 
 def foreign_error(paths: LocalPaths) -> LocalServerError:
-    """The error for a folder with other content."""
+    """Return the error for a folder with other content."""
     return LocalServerError(
         f"{paths.data_dir} is not a data directory of pgs_neo4j and is not empty; "
         "set PGS_LOCAL_DATA_DIR to another folder"

@@ -47,7 +47,7 @@ class ServerState:
 
 
 def marker_of(paths: LocalPaths) -> str:
-    """The Java option that names the data directory to identify the process."""
+    """Return the Java option that names the data directory to identify the process."""
     return f"-Dpgs.data.dir={paths.data_dir}"
 
 
@@ -59,7 +59,7 @@ def write_state(paths: LocalPaths, state: ServerState) -> None:
 
 
 def read_state(paths: LocalPaths) -> ServerState | None:
-    """The content of server.json, None if it is absent or malformed."""
+    """Return the content of server.json, None if it is absent or malformed."""
     try:
         return ServerState(**json.loads(paths.state.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -142,7 +142,7 @@ def end(process: psutil.Process, timeout_s: float) -> bool:
 
 
 def child_environment() -> dict[str, str]:
-    """The environment for the server and its tools."""
+    """Return the environment for the server and its tools."""
     passed = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
     return passed | {"LC_ALL": "C.UTF-8"}
 

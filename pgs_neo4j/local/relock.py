@@ -122,7 +122,7 @@ def parse_listing(text: str) -> list[Coordinate]:
 
 
 def render(neo4j: list[Coordinate], gds: list[Coordinate], repository: Path) -> str:
-    """The text of the lock file.
+    """Return the text of the lock file.
 
     Jars of GDS that Neo4j has in any version are left out.
     """
@@ -135,7 +135,7 @@ def render(neo4j: list[Coordinate], gds: list[Coordinate], repository: Path) -> 
 
 
 def make_entry(coordinate: Coordinate, target: Target, repository: Path) -> dict[str, str | int]:
-    """The entry of one artifact in the lock file."""
+    """Return the entry of one artifact in the lock file."""
     jar = coordinate.path(repository)
     entry: dict[str, str | int] = {
         "group": coordinate.group,
@@ -167,7 +167,7 @@ def read_license(coordinate: Coordinate, repository: Path) -> str:
 
 
 def spdx_identifier(name: str) -> str:
-    """The SPDX identifier of a known spelling, or else the name itself."""
+    """Return the SPDX identifier of a known spelling, or else the name itself."""
     words = re.findall(r"[a-z]+(?=\d)|[a-z]+|\d+", name.lower())
     return SPDX.get(" ".join(word for word in words if word not in _FILLER), name)
 

@@ -113,7 +113,7 @@ class Answer:
         return self.synthesis.text
 
     def _repr_html_(self) -> str:
-        """The answer as an HTML fragment for notebooks."""
+        """Return the answer as an HTML fragment for notebooks."""
         from pgs_neo4j.export.notebook import to_notebook
 
         return to_notebook(self)

@@ -140,7 +140,7 @@ def _draft_partitions(
     division: Division,
     previous: Predecessor | None,
 ) -> list[Partition]:
-    """The partitions by id, undescribed except for the shared ones."""
+    """Return the partitions by id, undescribed except for the shared ones."""
     limited = division.limited
     lineages = _lineages(limited, previous)
     sizes = np.bincount(limited.labels, minlength=limited.partition_count)
@@ -169,7 +169,7 @@ def _draft_partitions(
 
 
 def _lineages(limited: Limited, previous: Predecessor | None) -> list[str | None]:
-    """The lineage that each partition continues, None where it begins one."""
+    """Return the lineage that each partition continues, None where it begins one."""
     if previous is None:
         return [None] * limited.partition_count
     labels = previous.labels
@@ -198,7 +198,7 @@ def _summarize(
     described: Described,
     figures: Quality,
 ) -> Generation:
-    """The generation with its figures; its origin and fingerprint are left blank."""
+    """Return the generation with its figures; its origin and fingerprint are left blank."""
     levels = [unit.level for unit in described.units]
     return Generation(
         id=generation_id,

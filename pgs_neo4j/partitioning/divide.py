@@ -54,7 +54,7 @@ async def divide_communities(
 
 
 def limits_of(config: PGSConfig) -> Limits:
-    """The limits in the settings; the maximum of nodes caps the minimum."""
+    """Return the limits in the settings; the maximum of nodes caps the minimum."""
     return Limits(
         min_nodes=min(config.min_community_size, config.target_partition_max),
         max_nodes=config.target_partition_max,

@@ -198,7 +198,7 @@ async def _centroids(
 
 
 def summarize(keywords: Sequence[str], heaviest: str) -> str:
-    """The first keywords and the beginning of the heaviest text."""
+    """Return the first keywords and the beginning of the heaviest text."""
     topics = ", ".join(keywords[:SUMMARY_KEYWORDS])
     opening = shortened(heaviest, SUMMARY_TEXT)
     return ". ".join(part for part in (topics, opening) if part)

@@ -43,7 +43,7 @@ WAIT_S = 10.0  # for a newer generation than the current one
 
 
 async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
-    """The current partitions of a graph, computed if needed or forced.
+    """Return the current partitions of a graph, computed if needed or forced.
 
     Raises BusyError, EmptyGraphError when the mapping matches no node, LeaseLostError, GDSError,
     and DatabaseError. After any failure or cancellation the current generation stays as it was.
@@ -92,7 +92,7 @@ async def _build_or_reuse(
 async def _build(
     order: PartitionOrder, tools: PartitionTools, own: Lease, timer: StepTimer
 ) -> Partitioning:
-    """The current partitions, by the holder of the graph's lease."""
+    """Return the current partitions, by the holder of the graph's lease."""
     db, graph = tools.db, order.graph
     gds = await tools.open_gds()
     with timer.step("clean up"):

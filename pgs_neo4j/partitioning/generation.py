@@ -142,25 +142,25 @@ async def verify(db: Database, generation: str, token: str | None) -> None:
 
 
 async def read_current(db: Database, graph: str) -> Generation | None:
-    """The current generation of a graph, None before the first."""
+    """Return the current generation of a graph, None before the first."""
     rows = await db.read(queries.get("partitioning/read_current"), graph=graph)
     return generation_of(graph, rows[0]["generation"]) if rows else None
 
 
 async def read(db: Database, generation: str) -> Generation | None:
-    """A complete generation by its id, None without it."""
+    """Return a complete generation by its id, None without it."""
     rows = await db.read(queries.get("partitioning/generation_by_id"), generation=generation)
     return generation_of(rows[0]["graph"], rows[0]["generation"]) if rows else None
 
 
 async def read_partitions(db: Database, generation: str) -> list[Partition]:
-    """The partitions of a generation, by id."""
+    """Return the partitions of a generation, by id."""
     rows = await db.read(queries.get("partitioning/read_partitions"), generation=generation)
     return [partition_of(cast("PartitionRow", row)) for row in rows]
 
 
 async def read_units(db: Database, generation: str) -> list[Unit]:
-    """The hierarchy above a generation's partitions, by level and id."""
+    """Return the hierarchy above a generation's partitions, by level and id."""
     rows = await db.read(queries.get("partitioning/read_units"), generation=generation)
     return [unit_of(cast("UnitRow", row)) for row in rows]
 

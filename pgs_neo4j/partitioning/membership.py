@@ -41,7 +41,7 @@ class Membership:
     facts: NDArray[np.int64]
 
     def of(self, chosen: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Membership:
-        """The chosen nodes, by a mask ``(n,)``, positions ``(k,)``, or a slice."""
+        """Return the chosen nodes, by a mask ``(n,)``, positions ``(k,)``, or a slice."""
         return Membership(
             self.nodes[chosen],
             self.partition_ids[chosen],
@@ -52,7 +52,7 @@ class Membership:
 
 
 def rank_members(view: View, labels: NDArray[np.int64]) -> Membership:
-    """The members of partitions ``labels`` ``(n,)`` from 0, ranked by weight."""
+    """Return the members of partitions ``labels`` ``(n,)`` from 0, ranked by weight."""
     degree = weights.degrees(view.source, view.target, len(view.ids))
     rank = weights.ranks(labels, weights.complete(view.node_weight, degree))
     return Membership(view.ids, labels + 1, rank, view.text_hash, view.facts)
@@ -101,7 +101,7 @@ async def write_members(
 
 
 def member_row(uid: str, members: Membership) -> Row:
-    """The row of ``write_members`` for one partition, members by rank."""
+    """Return the row of ``write_members`` for one partition, members by rank."""
     return {
         "uid": uid,
         "nodes": members.nodes.tolist(),
@@ -117,7 +117,7 @@ async def count_members(db: Database, generation: str) -> int:
 
 
 async def read_members(db: Database, current: Generation) -> Membership:
-    """The members of a generation now, by internal id, without deleted nodes.
+    """Return the members of a generation now, by internal id, without deleted nodes.
 
     Relies on the generation's sizes being in the order of ids, from 1.
     """
@@ -140,7 +140,7 @@ async def read_members(db: Database, current: Generation) -> Membership:
 
 
 def members_of(row: MembersRow) -> Membership:
-    """The members in one row, in its order."""
+    """Return the members in one row, in its order."""
     names: tuple[Literal["ids", "ranks", "hashes", "facts"], ...]
     names = ("ids", "ranks", "hashes", "facts")
     nodes, rank, text, facts = (np.asarray(row[name], dtype=np.int64) for name in names)

@@ -45,7 +45,7 @@ class PartitionTools:
 
 
 def settings_digest(order: PartitionOrder, space: Space) -> str:
-    """A digest of everything but the graph that decides its partitions."""
+    """Return a digest of everything but the graph that decides its partitions."""
     config = order.config
     knobs = {
         "min": config.min_community_size,

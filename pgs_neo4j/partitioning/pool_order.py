@@ -86,6 +86,6 @@ async def _hashed(texts: list[str]) -> NDArray[np.float32]:
 
 
 def _projected(rows: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    """The rows ``(k, d)`` at unit length, projected to ``(k, width)``."""
+    """Return the rows ``(k, d)`` at unit length, projected to ``(k, width)``."""
     plane = np.random.default_rng(0).standard_normal((rows.shape[1], width), dtype=np.float32)
     return np.asarray(unit(rows) @ plane, dtype=np.float32)

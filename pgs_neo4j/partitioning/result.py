@@ -27,7 +27,7 @@ class Partitioning:
 
 
 async def read_current(db: Database, graph: str) -> Partitioning | None:
-    """The current generation with its partitions; None before the first.
+    """Return the current generation with its partitions; None before the first.
 
     Raises DatabaseError when the generation is deleted while it is read.
     """
@@ -36,13 +36,13 @@ async def read_current(db: Database, graph: str) -> Partitioning | None:
 
 
 async def read_generation(db: Database, generation_id: str) -> Partitioning:
-    """A complete generation with its partitions, by id. Raises DatabaseError without it."""
+    """Return a complete generation with its partitions, by id. Raises DatabaseError without it."""
     stored = await generation.read(db, generation_id)
     return await read_partitions_of(db, stored.graph if stored else "", stored)
 
 
 async def read_partitions_of(db: Database, graph: str, current: Generation | None) -> Partitioning:
-    """A generation with all its partitions.
+    """Return a generation with all its partitions.
 
     Raises DatabaseError when some of the partitions, or the generation, are gone.
     """

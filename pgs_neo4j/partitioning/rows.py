@@ -123,12 +123,12 @@ class RelationshipsRow(TypedDict):
 
 
 def uid(generation_id: str, number: int, level: int = 0) -> str:
-    """The unique key of a partition, or of a unit at ``level``."""
+    """Return the unique key of a partition, or of a unit at ``level``."""
     return f"{generation_id}:{level}:{number}" if level else f"{generation_id}:{number}"
 
 
 def generation_properties(generation: Generation, **more: object) -> Row:
-    """The properties of a generation's node: its figures, and ``more``."""
+    """Return the properties of a generation's node: its figures, and ``more``."""
     return {
         "algorithm": generation.algorithm,
         "fingerprint": generation.fingerprint,
@@ -158,7 +158,7 @@ def generation_properties(generation: Generation, **more: object) -> Row:
 
 
 def generation_of(graph: str, stored: StoredGeneration) -> Generation:
-    """A generation from its stored properties."""
+    """Return a generation from its stored properties."""
     return Generation(
         id=stored["id"],
         graph=graph,
@@ -190,7 +190,7 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
 
 
 def partition_row(partition: Partition) -> Row:
-    """The properties of a partition's node."""
+    """Return the properties of a partition's node."""
     return {
         "uid": partition.uid,
         "id": partition.id,
@@ -206,7 +206,7 @@ def partition_row(partition: Partition) -> Row:
 
 
 def partition_of(row: PartitionRow) -> Partition:
-    """A partition from its row, adjacent partitions by nearness."""
+    """Return a partition from its row, adjacent partitions by nearness."""
     stored = row["partition"]
     links = (Adjacent(number, edges, weight) for number, edges, weight in row["adjacent"])
     return Partition(
@@ -225,7 +225,7 @@ def partition_of(row: PartitionRow) -> Partition:
 
 
 def unit_row(generation_id: str, unit: Unit) -> Row:
-    """The properties of a unit's node."""
+    """Return the properties of a unit's node."""
     return {
         "uid": uid(generation_id, unit.id, unit.level),
         "id": unit.id,
@@ -238,7 +238,7 @@ def unit_row(generation_id: str, unit: Unit) -> Row:
 
 
 def unit_of(row: UnitRow) -> Unit:
-    """A unit from its row."""
+    """Return a unit from its row."""
     stored = row["unit"]
     return Unit(
         id=stored["id"],

@@ -14,7 +14,7 @@ from pgs_neo4j.runs.runs import StoredRun
 
 
 def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
-    """What tells a request from others: question, models, shaping knobs."""
+    """Return what tells a request from others: question, models, shaping knobs."""
     return {
         "question": order.question,
         "mode": order.mode,
@@ -50,7 +50,7 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
 
 
 def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -> RunOrder:
-    """The order of a stored run, with ``config`` in force.
+    """Return the order of a stored run, with ``config`` in force.
 
     Raises UsageError when an older release stored too little of it.
     """

@@ -98,7 +98,7 @@ async def execute(
 async def recover_reports(
     order: RunOrder, tools: RunTools, record: RunRecord
 ) -> tuple[Recovered, ...]:
-    """Reports of earlier runs that ended without an answer.
+    """Return reports of earlier runs that ended without an answer.
 
     Their nodes are not read again, so the reports join this run.
     """
@@ -216,7 +216,7 @@ def compose_answer(
     stopped: str,
     seconds: dict[str, float],
 ) -> Answer:
-    """The answer of a run; ``stopped`` says which limit ended it early."""
+    """Return the answer of a run; ``stopped`` says which limit ended it early."""
     spent = record.before.plus(tools.calls)
     return Answer(
         question=order.question,

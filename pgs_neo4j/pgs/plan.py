@@ -80,7 +80,7 @@ async def _plan_sweeps(
     routing: Routing,
     usual: _Usual,
 ) -> tuple[PlannedSweep, ...]:
-    """The sweeps of all routes, in their order."""
+    """Return the sweeps of all routes, in their order."""
     by_id = {part.id: part for part in partitioning.partitions}
     routed = [by_id[route.partition] for route in routing.routes]
     orders = order_sweeps(order, partitioning, routed, selection.read)
@@ -148,7 +148,7 @@ async def _usual(order: RunOrder, tools: RunTools) -> _Usual:
 def _plan_synthesis(
     order: RunOrder, tools: RunTools, sweeps: Sequence[PlannedSweep], usual: _Usual
 ) -> PlannedCalls:
-    """The synthesis, and the reductions before it where it needs them."""
+    """Return the synthesis, and the reductions before it where it needs them."""
     config, passes = order.config, sum(sweep.passes for sweep in sweeps)
     reports, frame = passes * usual.sweep, estimate(SYSTEM)
     most = tools.calls.pass_tokens(
@@ -172,7 +172,7 @@ def _plan_flagged(
     sweeps: Sequence[PlannedSweep],
     usual: _Usual,
 ) -> PlannedCalls:
-    """The most that flags may add: the largest unrouted partitions."""
+    """Return the most that flags may add: the largest unrouted partitions."""
     config = order.config
     routed = {sweep.partition for sweep in sweeps}
     others = sorted((p.tokens for p in partitions if p.id not in routed), reverse=True)
@@ -191,7 +191,7 @@ def _plan_flagged(
 def _cost(
     tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
 ) -> tuple[float | None, float | None]:
-    """The likely range of the cost; None for an unpriced model."""
+    """Return the likely range of the cost; None for an unpriced model."""
     read = sum(sweep.input_tokens for sweep in sweeps)
     most = sum(sweep.output_most for sweep in sweeps)
     parts = [
@@ -211,7 +211,7 @@ def _cost(
 
 
 def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:
-    """The limit that the run would cross, and what stays unread.
+    """Return the limit that the run would cross, and what stays unread.
 
     Sweeps count in the order in which they go first within a budget. Empty when none is crossed.
     """

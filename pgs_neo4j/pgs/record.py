@@ -57,7 +57,7 @@ class Spent:
     cost: float | None = 0.0
 
     def plus(self, calls: Calls) -> Spent:
-        """This and everything that ``calls`` has paid for since."""
+        """Return this and everything that ``calls`` has paid for since."""
         now = calls.budget.cost
         cost = None if now is None or self.cost is None else now + self.cost
         return Spent(self.usage + calls.usage, cost)

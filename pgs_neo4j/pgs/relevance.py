@@ -81,7 +81,7 @@ def route(
 def _remainder(
     scored: list[tuple[float, Partition]], largest: list[Partition], limit: int, note: str
 ) -> Routing:
-    """The nearest first, then those that have no score.
+    """Return the nearest first, then those that have no score.
 
     So nothing stays unread for ever.
     """

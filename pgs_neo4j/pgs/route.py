@@ -61,7 +61,7 @@ async def select_partitions(
 
 
 async def embed_order(order: RunOrder, tools: RunTools, dimensions: int | None) -> QuestionVector:
-    """The question in the graph's space; failure is only a note."""
+    """Return the question in the graph's space; failure is only a note."""
     try:
         return await embed_question(
             tools.db, tools.space, order.mapping, order.question, dimensions
@@ -114,7 +114,7 @@ async def route_question(
 
 
 def _threshold(order: RunOrder, tools: RunTools) -> float | None:
-    """The space's own threshold, unless the user set one."""
+    """Return the space's own threshold, unless the user set one."""
     if "partition_relevance_threshold" in order.config.model_fields_set:
         return None
     return tools.space.threshold

@@ -315,7 +315,7 @@ def _make_hit(row: Row) -> Hit:
 
 
 def _scan_row(place: int, search: SearchTerms, closely: bool) -> Row:
-    """The scan's parameters; a text without any of the ``probes`` cannot match."""
+    """Return the scan's parameters; a text without any of the ``probes`` cannot match."""
     terms = search.usable
     return {
         "place": place,

@@ -20,7 +20,7 @@ SHORTEST_INSIDE = 4  # letters of a part that is looked for inside of words
 def covering(
     indexes: Iterable[Row], labels: Collection[str], properties: Collection[str]
 ) -> str | None:
-    """The first index that covers all properties of all nodes of a view.
+    """Return the first index that covers all properties of all nodes of a view.
 
     A view without labels takes part with nodes of any label, which no index does.
     """
@@ -38,7 +38,7 @@ def covering(
 
 
 def query(search: SearchTerms, *, inside: bool) -> str:
-    """A Lucene query for every combination of as many terms as needed.
+    """Return a Lucene query for every combination of as many terms as needed.
 
     ``inside`` looks inside words as well, as the parts of ``max_retries`` or ``asyncio.timeout``
     are; it takes time in proportion to the different words of the index.
@@ -52,7 +52,7 @@ def query(search: SearchTerms, *, inside: bool) -> str:
 
 
 def _term(term: str, inside: bool) -> str:
-    """A term as a clause; closer spellings score higher.
+    """Return a term as a clause; closer spellings score higher.
 
     Words are lower-case letters and digits, so nothing of Lucene's syntax is left to escape.
     """

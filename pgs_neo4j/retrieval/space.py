@@ -71,7 +71,7 @@ class QuestionVector:
 
 
 def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphMapping) -> Space:
-    """The space for a graph. ``embedder`` is what ``name`` stands for, None for ``stored``.
+    """Return the space for a graph. ``embedder`` is what ``name`` stands for, None for ``stored``.
 
     Raises MappingError when ``stored`` is asked for and the mapping names no embedding.
     """
@@ -92,7 +92,7 @@ def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphM
 async def embed_question(
     db: Database, space: Space, mapping: GraphMapping, question: str, dimensions: int | None
 ) -> QuestionVector:
-    """The question as a unit vector (d,) in the graph's space.
+    """Return the question as a unit vector (d,) in the graph's space.
 
     Without an embedder of the stored vectors' kind, the question borrows the mean of the
     stored vectors of the nodes that share its rarest words (pseudo-relevance feedback,
@@ -143,7 +143,7 @@ async def _borrowed(
 async def lexical_matches(
     db: Database, mapping: GraphMapping, question: str, limit: int
 ) -> dict[str, float]:
-    """The nodes that share the question's rarest words: element id to score, best first."""
+    """Return the nodes that share the question's rarest words: element id to score, best first."""
     terms = sorted(set(words(question)))
     if not terms or not mapping.text:
         return {}

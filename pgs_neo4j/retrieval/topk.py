@@ -42,7 +42,7 @@ async def nearest(
     vector: NDArray[np.float32] | None,
     k: int,
 ) -> Nearest:
-    """The ``k`` nodes nearest to the question.
+    """Return the ``k`` nodes nearest to the question.
 
     ``vector`` ``(d,)`` is the embedded question at unit length, None without an embedder.
     """
@@ -96,7 +96,7 @@ async def drop_indexes(db: Database) -> list[str]:
 
 
 def index_name(label: str, embedding: str) -> str:
-    """The name of our index on a label's property; hashed, since any label may come."""
+    """Return the name of our index on a label's property; hashed, since any label may come."""
     digest = blake2b(f"{label}\0{embedding}".encode(), digest_size=8).hexdigest()
     return f"{INDEX_PREFIX}{digest}"
 

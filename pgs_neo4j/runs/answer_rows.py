@@ -91,7 +91,7 @@ class AnswerRows(TypedDict):
 
 
 def answer_rows(answer: Answer) -> AnswerRows:
-    """The rows of an answer's nodes and links.
+    """Return the rows of an answer's nodes and links.
 
     A bullet's id is that of the run whose report it is, which may be an earlier one.
     """
@@ -178,7 +178,7 @@ def _sightings(run: str, crosscheck: Crosscheck) -> list[SightingRow]:
 def _synthesis_citations(
     statements: Sequence[tuple[str, str]], citations: Sequence[Citation]
 ) -> Iterator[CitationRow]:
-    """The valid citations of each statement, which comes with its id."""
+    """Yield the valid citations of each statement, which comes with its id."""
     valid = {(cited.partition, cited.alias): cited for cited in citations if cited.valid}
     for statement_id, text in statements:
         for citation in resolve_qualified(text, valid):

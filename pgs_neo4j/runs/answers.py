@@ -79,7 +79,7 @@ def nodes_read(stored: StoredRun) -> dict[int, int] | None:
 async def _sweeps(
     db: Database, run: str, generation: str, mapping: GraphMapping, details: Details
 ) -> tuple[Sweep, ...]:
-    """The sweeps in the order of their routes."""
+    """Return the sweeps in the order of their routes."""
     recorded = await recorded_sweeps(db, run, generation, mapping)
     # A run that was resumed and then killed has recorded what its last answer calls unread.
     recorded_ids = {sweep.partition for sweep in recorded}

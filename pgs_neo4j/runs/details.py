@@ -58,7 +58,7 @@ KINDS = {"neighbours": "neighbors"}  # of convergences, as earlier releases spel
 
 
 def details_json(answer: Answer, read: Read) -> str:
-    """The details as JSON, without element ids, which do not last."""
+    """Return the details as JSON, without element ids, which do not last."""
     details = Details(
         routing=answer.routing,
         coverage=answer.coverage,

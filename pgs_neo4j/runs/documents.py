@@ -106,7 +106,7 @@ def _citations(answer: Answer) -> Iterable[Citation]:
 
 
 def _source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> SourceNode:
-    """A cited node; ``name`` is the key and title once cited."""
+    """Return a cited node; ``name`` is the key and title once cited."""
     partition, rank = place
     key, title = name
     if row is None:

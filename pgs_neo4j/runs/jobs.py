@@ -117,7 +117,7 @@ async def close(db: Database, job: Job) -> Job:
 
 
 async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> list[Job]:
-    """The records of a graph, or of all graphs, the newest first."""
+    """Return the records of a graph, or of all graphs, the newest first."""
     rows = await db.read(
         queries.get("runs/read_jobs"),
         graphs=[] if graph is None else [graph],

@@ -6,55 +6,55 @@ from uuid import uuid4
 
 
 def new_run_id() -> str:
-    """A run id that no other run has."""
+    """Return a run id that no other run has."""
     return f"r{uuid4().hex[:12]}"
 
 
 def session_uid(graph: str, session: str) -> str:
-    """The id of a session: its name within its graph."""
+    """Return the id of a session: its name within its graph."""
     return f"{graph}/{session}"
 
 
 def idempotency_uid(graph: str, session: str, key: str | None) -> str:
-    """An idempotency key within its session; empty without a key."""
+    """Return an idempotency key within its session; empty without a key."""
     return f"{session_uid(graph, session)}/{key}" if key else ""
 
 
 def sweep_id(run_id: str, partition_id: int) -> str:
-    """The id of a run's sweep of a partition."""
+    """Return the id of a run's sweep of a partition."""
     return f"{run_id}:{partition_id}"
 
 
 def finding_id(run_id: str, partition_id: int, place: int) -> str:
-    """The id of a finding; ``place`` counts from 0 within its report."""
+    """Return the id of a finding; ``place`` counts from 0 within its report."""
     return f"{sweep_id(run_id, partition_id)}:f{place}"
 
 
 def flag_id(run_id: str, partition_id: int, place: int) -> str:
-    """The id of a flag; ``place`` counts from 0 within its report."""
+    """Return the id of a flag; ``place`` counts from 0 within its report."""
     return f"{sweep_id(run_id, partition_id)}:o{place}"
 
 
 def absence_id(run_id: str, partition_id: int, place: int) -> str:
-    """The id of an absence; ``place`` counts from 0 within its report."""
+    """Return the id of an absence; ``place`` counts from 0 within its report."""
     return f"{sweep_id(run_id, partition_id)}:a{place}"
 
 
 def thesis_id(run_id: str) -> str:
-    """The id of a run's thesis."""
+    """Return the id of a run's thesis."""
     return f"{run_id}:thesis"
 
 
 def connection_id(run_id: str, place: int) -> str:
-    """The id of a connection that the synthesis states."""
+    """Return the id of a connection that the synthesis states."""
     return f"{run_id}:c{place}"
 
 
 def stated_convergence_id(run_id: str, place: int) -> str:
-    """The id of a convergence that the synthesis states."""
+    """Return the id of a convergence that the synthesis states."""
     return f"{run_id}:v{place}"
 
 
 def checked_convergence_id(run_id: str, place: int) -> str:
-    """The id of a convergence that comparing reports has shown."""
+    """Return the id of a convergence that comparing reports has shown."""
     return f"{run_id}:w{place}"

@@ -88,13 +88,13 @@ async def begin(
 
 
 async def by_key(db: Database, idempotency: str) -> str | None:
-    """The id of the run under an idempotency key; None without one."""
+    """Return the id of the run under an idempotency key; None without one."""
     rows = await db.read(queries.get("runs/run_by_key"), idempotency=idempotency)
     return str(rows[0]["id"]) if rows else None
 
 
 async def read(db: Database, run: str) -> StoredRun:
-    """A run as it is stored. Raises UnknownRunError."""
+    """Return a run as it is stored. Raises UnknownRunError."""
     rows = await db.read(queries.get("runs/run_by_id"), run=run, silent_s=SILENT_S)
     if not rows:
         raise UnknownRunError(
@@ -190,7 +190,7 @@ async def _beat(db: Database, handle: Handle) -> float:
 
 
 def taken_away() -> RunLostError:
-    """The error that a run can no longer be recorded."""
+    """Return the error that a run can no longer be recorded."""
     return RunLostError(
         "the run or its partitions were taken away by a purge, a removal, or another process "
         "that resumed the run; what was read cannot be recorded, so ask again"

@@ -96,7 +96,7 @@ async def check_exists(db: Database, graph: str, session: str) -> None:
 async def read_so_far(
     db: Database, graph: str, session: str, generation: str, before: str = ""
 ) -> Read:
-    """What the session has read of a generation.
+    """Return what the session has read of a generation.
 
     What it read of older generations counts. With the id of a run as ``before``, only runs that
     began before it count.
@@ -154,7 +154,7 @@ async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
 
 
 async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
-    """Runs of a session, oldest first.
+    """Return the runs of a session, oldest first.
 
     Each has its stored properties, and a row for each of its sweeps.
     """

@@ -72,7 +72,7 @@ class SweepRows(TypedDict):
 
 
 def sweep_rows(run_id: str, sweep: Sweep) -> SweepRows:
-    """The rows of a sweep's node, its bullets, and their valid citations."""
+    """Return the rows of a sweep's node, its bullets, and their valid citations."""
     partition_id = sweep.partition
     report = sweep.report or Report(partition=partition_id)
     findings = [

@@ -56,7 +56,7 @@ class Recovered:
 async def read_unsynthesized(
     db: Database, graph: str, session: str, run: str, generation: str, mapping: GraphMapping
 ) -> list[Recovered]:
-    """Reports of the session's other runs that no synthesis has seen.
+    """Return reports of the session's other runs that no synthesis has seen.
 
     They are of one generation and in the order of their ids. Reports of killed runs are among them.
     """
@@ -79,7 +79,7 @@ async def read_unsynthesized(
 async def recorded_sweeps(
     db: Database, run: str, generation: str, mapping: GraphMapping
 ) -> list[Sweep]:
-    """What a run has recorded of each partition, by partition."""
+    """Return what a run has recorded of each partition, by partition."""
     rows = await db.read(
         queries.get("runs/read_sweeps"),
         run=run,
@@ -91,7 +91,7 @@ async def recorded_sweeps(
 
 
 def cited_node(row: NodeRow) -> Node:
-    """A cited node from its row."""
+    """Return a cited node from its row."""
     return node_text.node(
         rank=row["rank"],
         element_id=row["element_id"],
@@ -161,5 +161,5 @@ def _in_place(rows: Sequence[Bullet]) -> list[Bullet]:
 
 
 def _cited_nodes(cited: Sequence[BulletCitation]) -> dict[str, Node]:
-    """The cited nodes by alias; other aliases are invalid citations."""
+    """Return the cited nodes by alias; other aliases are invalid citations."""
     return {row["alias"]: cited_node(row) for row in cited}

@@ -68,7 +68,7 @@ _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
 
 
 def split_words(name: str) -> tuple[str, ...]:
-    """The words of a name in lower case.
+    """Return the words of a name in lower case.
 
     ``displayName`` and ``display_name`` have two.
     """
@@ -177,7 +177,7 @@ def node_shares(
 
 
 def choose_best(shares: dict[str, float], vocabulary: tuple[str, ...]) -> str | None:
-    """The name with the largest share.
+    """Return the name with the largest share.
 
     Ties go to the name whose word is first in ``vocabulary``, then to the alphabet.
     """

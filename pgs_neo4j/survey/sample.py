@@ -91,7 +91,7 @@ async def _count_by_scan(db: Database) -> _Counts:
 
 
 def _split_counts(counts: Counts, prefix: str) -> tuple[Counts, Counts]:
-    """Counts of the user and of this package, largest first; no zeros."""
+    """Split counts into those of the user and of this package, largest first; no zeros."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     present = {name: count for name, count in ordered if count}
     ours = {name: count for name, count in present.items() if name.startswith(prefix)}

@@ -34,7 +34,7 @@ async def validate(db: Database, mapping: GraphMapping) -> list[str]:
 
 
 def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
-    """The same warnings from a survey of the mapping's labels and types."""
+    """Return the same warnings from a survey of the mapping's labels and types."""
     labels = {sample.label for sample in content.labels}
     types = {sample.type for sample in content.relationship_types}
     missing = [f"no node has the label {quote_name(n)}" for n in mapping.labels if n not in labels]

@@ -18,7 +18,7 @@ async def read_members(
     mapping: GraphMapping,
     skip: frozenset[int] = frozenset(),
 ) -> list[Node]:
-    """A partition's nodes by rank, without those in ``skip``."""
+    """Return a partition's nodes by rank, without those in ``skip``."""
     nodes: list[Node] = []
     for first in range(0, partition.size, CHUNK):
         last = min(first + CHUNK, partition.size)

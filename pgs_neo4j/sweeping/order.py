@@ -86,7 +86,7 @@ async def record_nothing(order: SweepOrder, sweep: Sweep, replies: Sequence[Row]
 
 
 def new_gate(*, in_order: bool = False) -> asyncio.Semaphore:
-    """A limit on prefetched partitions; with ``in_order``, one at a time.
+    """Return a limit on prefetched partitions; with ``in_order``, one at a time.
 
     It lets through as many as keep the model busy.
     """
@@ -96,7 +96,7 @@ def new_gate(*, in_order: bool = False) -> asyncio.Semaphore:
 def digest_neighbors(
     partition: Partition, partitions: Mapping[int, Partition]
 ) -> tuple[PromptNeighbor, ...]:
-    """The digests of adjacent partitions, nearest first."""
+    """Return the digests of adjacent partitions, nearest first."""
     linked = [(link, partitions.get(link.id)) for link in partition.adjacent]
     return tuple(
         PromptNeighbor(other.name, other.keywords, other.summary, link.edges, other.lineage)
@@ -106,5 +106,5 @@ def digest_neighbors(
 
 
 def without_centroid(described: Described) -> Described:
-    """A partition or unit without its vector, which no order needs."""
+    """Return a partition or unit without its vector, which no order needs."""
     return described if described.centroid is None else replace(described, centroid=None)

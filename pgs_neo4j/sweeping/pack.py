@@ -59,7 +59,7 @@ def pack(
     reserved: int,
     reserved_tokens: int | None = None,
 ) -> tuple[Pass, ...]:
-    """Passes over ``nodes`` (heaviest first) that fit a whole prompt each.
+    """Return passes over ``nodes`` (heaviest first) that fit a whole prompt each.
 
     ``reserved`` characters are left free for everything but nodes and relationships, and so are
     ``reserved_tokens``, which default to what as much English costs. Both are rounded up a little,

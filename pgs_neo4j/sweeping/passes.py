@@ -191,7 +191,7 @@ class PassReader:
         return sorted(self._outcomes, key=lambda outcome: (outcome.item.number, outcome.item.half))
 
     def _sweep(self) -> Sweep:
-        """The sweep so far; pending passes count as not accepted."""
+        """Return the sweep so far; pending passes count as not accepted."""
         outcomes = self._sorted_outcomes()
         accepted = [outcome for outcome in outcomes if outcome.report is not None]
         reports = {o.item.label: o.report for o in accepted if o.report is not None}
@@ -216,7 +216,7 @@ class PassReader:
         return sweep_prompt(self._order, item, len(self._packed.passes))
 
     def _key(self, item: Pass) -> str:
-        """The key of a reply to a pass or half.
+        """Return the key of a reply to a pass or half.
 
         Empty where replies are not cached.
         """

@@ -33,7 +33,7 @@ class NodePiece:
 
 
 def render_node(node: PromptNode) -> str:
-    """A node in a prompt: its alias, then text behind a margin.
+    """Return a node in a prompt: its alias, then text behind a margin.
 
     The margin keeps text from posing as a heading, an alias, or the end of the data.
     """
@@ -46,7 +46,7 @@ def _listed(labels: Sequence[str]) -> str:
 
 
 def _behind_margin(alias: str, title: str, text: str) -> str:
-    """A node whose title, labels included, and text are clean."""
+    """Return a node whose title, labels included, and text are clean."""
     lines = text.removesuffix("\n").replace("\n", "\n| ") if text else "(no text)"
     return f"[{alias}] {title}\n| {lines}"
 
@@ -60,12 +60,12 @@ def one_line(text: str) -> str:
 
 @lru_cache(4096)
 def inline_name(name: str) -> str:
-    """A label or type, of which there are few; on one line."""
+    """Return a label or type, of which there are few; on one line."""
     return one_line(name)
 
 
 def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
-    """A node as one piece, or as numbered parts that fit ``limits`` each.
+    """Yield a node as one piece, or as numbered parts that fit ``limits`` each.
 
     ``limits`` are characters and tokens.
     """

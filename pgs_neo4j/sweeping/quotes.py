@@ -23,7 +23,7 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 
 def find_quotes(text: str) -> list[str]:
-    """The quotations of a text, in order, each once."""
+    """Return the quotations of a text, in order, each once."""
     quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
     return [quote for quote in dict.fromkeys(quotes) if _is_quotation(quote)]
 
@@ -31,7 +31,7 @@ def find_quotes(text: str) -> list[str]:
 def check_quotes(
     text: str, citations: Iterable[Citation], shown: Mapping[str, Node]
 ) -> tuple[Quote, ...]:
-    """The quotations of a finding, looked up in its valid citations.
+    """Return the quotations of a finding, looked up in its valid citations.
 
     A quotation is found when a cited node says the same words. Letter case, white space, and
     punctuation do not count; an ellipsis may stand for anything.
@@ -61,6 +61,6 @@ def _says(words: str, quote: str) -> bool:
 
 
 def _words(text: str) -> str:
-    """The words of a text between blanks, to be searched for whole."""
+    """Return the words of a text between blanks, to be searched for whole."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return f" {_NO_WORD.sub(' ', plain).strip()} "

@@ -63,7 +63,7 @@ _TARGETS = re.compile(
 
 
 def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
-    """The prompt of one pass out of ``passes``.
+    """Return the prompt of one pass out of ``passes``.
 
     Everything but the question at its end stays the same between runs, so that providers' prompt
     caches hit.
@@ -94,7 +94,7 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
 
 
 def _asked(order: SweepOrder) -> list[str]:
-    """The question, behind the answer that is known already."""
+    """Return the question, behind the answer that is known already."""
     question = f"Question: {order.question}"
     if not order.search_answer:
         return [question]
@@ -139,13 +139,13 @@ def parse_report(
 
 
 def finding(text: str, partition: int, shown: Mapping[str, Node]) -> Finding:
-    """A finding with its citations resolved and its quotations looked up."""
+    """Return a finding with its citations resolved and its quotations looked up."""
     citations = resolve(text, partition, shown)
     return Finding(text=text, citations=citations, quotes=check_quotes(text, citations, shown))
 
 
 def render_report(report: Report, *, qualify: bool = False) -> str:
-    """A report in the form of the contract.
+    """Return a report in the form of the contract.
 
     ``qualify`` puts the partition before each alias.
     """
@@ -200,7 +200,7 @@ def _places(found: Sequence[str], passes: int) -> str:
 def _flags(
     item: str, partition: int, shown: Mapping[str, Node], known: Collection[int]
 ) -> list[Flag]:
-    """The flag of one bullet, once per partition that it begins with."""
+    """Return the flag of one bullet, once per partition that it begins with."""
     citations = resolve(item, partition, shown)
     named = _TARGETS.match(item)
     numbers = dict.fromkeys(map(int, re.findall(r"\d+", named["names"]))) if named else {}
@@ -212,7 +212,7 @@ def _flags(
 
 
 def _behind(named: re.Match[str], item: str) -> str:
-    """A flag's text without its targets; their bold stays closed."""
+    """Return a flag's text without its targets; their bold stays closed."""
     text = item[named.end() :].strip()
     names = named["names"]
     bold = names[: len(names) - len(names.lstrip("*_`"))]

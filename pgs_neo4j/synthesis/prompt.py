@@ -96,7 +96,7 @@ def synthesis_prompt(
     max_tokens: int | None = None,
     sections: Sequence[Section] | None = None,
 ) -> FittedPrompt:
-    """The prompt over all reports, within both limits, instructions included.
+    """Return the prompt over all reports, within both limits, instructions included.
 
     ``sections`` stand in for the reports when given. Above the limits, the last bullets of the
     longest lists are dropped first. Then the ends of the Domain States go, then the last reports;
@@ -165,7 +165,7 @@ class _Frame:
 
 
 def _unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
-    """Lists unread partitions, so that silence is not taken for absence."""
+    """List unread partitions, so that silence is not taken for absence."""
     read = {sweep.partition for sweep in order.sweeps if sweep.report is not None}
     others = [partition for partition in order.partitions if partition.id not in read]
     if not others:

@@ -97,7 +97,7 @@ async def _ask(
     prompt: Prompt,
     group: Sequence[Section],
 ) -> Section | None:
-    """The condensed section; None when the model fails."""
+    """Return the condensed section; None when the model fails."""
     calls, replies = tools.calls, tools.replies
     room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
     key = replies.key(llm, prompt, room, effort) if replies else None
@@ -123,7 +123,7 @@ async def _ask(
 
 
 def paths_of(partitions: Sequence[Partition], units: Sequence[Unit]) -> dict[int, Path]:
-    """The units above each partition by its id, from the top down."""
+    """Return the units above each partition by its id, from the top down."""
     parents = {(unit.level, unit.id): unit.parent for unit in units}
     paths: dict[int, Path] = {}
     for part in partitions:

@@ -19,7 +19,7 @@ REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # of the prompt, at least
 
 
 def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
-    """The most that a synthesis of so many tokens may cost.
+    """Return the most that a synthesis of so many tokens may cost.
 
     They are those of reports, question, and a search's answer.
     """

@@ -20,7 +20,7 @@ from pgs_neo4j.text.shown import counted
 
 
 async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
-    """The synthesis of all reports, streamed as TextStreamed events.
+    """Return the synthesis of all reports, streamed as TextStreamed events.
 
     A reply that was cut off is marked incomplete. Raises UsageError when no sweep has a report
     or the prompt has no room for one, StoppedError when a limit leaves no room for a synthesis,
@@ -44,7 +44,7 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
 
 
 async def _fit_prompt(order: SynthesisOrder, tools: SynthesisTools) -> tuple[FittedPrompt, int]:
-    """The prompt, and the model calls that condensed reports for it."""
+    """Return the prompt, and the model calls that condensed reports for it."""
 
     def fit(sections: Sequence[Section]) -> FittedPrompt:
         # Measured each time: reductions take tokens from the budget.
@@ -77,7 +77,7 @@ def _condensed(reports: int, reduction: Reduction) -> str:
 async def _read_reply(
     order: SynthesisOrder, tools: SynthesisTools, prompt: Prompt, room: int
 ) -> Completion:
-    """The reply, from the cache or the model, streamed as events."""
+    """Return the reply, from the cache or the model, streamed as events."""
     filtering = ThinkingFilter()
 
     def hear(piece: str) -> None:
@@ -110,7 +110,7 @@ class ThinkingFilter:
         self._speaking = False
 
     def pass_on(self, piece: str) -> str:
-        """The text that may be shown now that ``piece`` has come."""
+        """Return the text that may be shown now that ``piece`` has come."""
         if self._speaking:
             return piece
         self._pending += piece
@@ -122,7 +122,7 @@ class ThinkingFilter:
         return "" if begin.startswith(start) else self._speak(self._pending)
 
     def end(self) -> str:
-        """The text held back so far that is no thinking.
+        """Return the text held back so far that is no thinking.
 
         Called at the end of the reply.
         """

@@ -28,7 +28,7 @@ class Mention:
     last: int
 
     def aliases(self, prompted: Container[str]) -> Iterator[str]:
-        """The aliases that the mention cites; ``prompted`` are those of the prompt."""
+        """Yield the aliases that the mention cites; ``prompted`` are those of the prompt."""
         if self.last - self.first < RANGE:
             every = [f"n{number}" for number in range(self.first, self.last + 1)]
             if all(alias in prompted for alias in every):
@@ -104,7 +104,7 @@ def defuse(text: str) -> str:
 
 
 def _mentions(inside: str, partition: int | None) -> list[Mention]:
-    """What a citation's brackets cite."""
+    """Return what a citation's brackets cite."""
     mentions: list[Mention] = []
     for entry in ENTRY.finditer(inside):
         if entry["partition"]:

@@ -58,7 +58,7 @@ def _segments(line: str, room: tuple[int, int]) -> Iterator[str]:
 
 
 def _reach(text: str, start: int, room: tuple[int, int]) -> int:
-    """The end of the longest stretch from ``start`` within ``room``."""
+    """Return the end of the longest stretch from ``start`` within ``room``."""
     stretch = text[start : start + room[0]]
     raw = stretch.encode("utf-8", "replace")
     if len(raw) <= room[1]:

@@ -101,11 +101,11 @@ class Rarity:
         return cls({part: corpus.weight(part) for part in corpus.frequency})
 
     def weight(self, gist: Iterable[str]) -> float:
-        """The total weight of some roots, in any order; an unknown root weighs 1."""
+        """Return the total weight of some roots, in any order; an unknown root weighs 1."""
         return fsum(self.weights.get(part, 1.0) for part in gist)
 
     def alike(self, one: frozenset[str], other: frozenset[str]) -> float:
-        """The similarity of two gists, 0 to 1: a Jaccard index of weights.
+        """Return the similarity of two gists, 0 to 1: a Jaccard index of weights.
 
         It is 0 if they share fewer than ``SHARED`` roots, unless they are equal.
         """
@@ -115,7 +115,7 @@ class Rarity:
         return self.weight(shared) / self.weight(one | other) if shared else 0.0
 
     def near(self, one: frozenset[str], other: frozenset[str]) -> float:
-        """The overlap of two gists, 0 to 1: shared weight over the lighter weight.
+        """Return the overlap of two gists, 0 to 1: shared weight over the lighter weight.
 
         It is 0 if they share fewer than ``SHARED`` roots, unless one of them has fewer.
         """
@@ -126,7 +126,7 @@ class Rarity:
 
 
 def search_terms(text: str) -> SearchTerms:
-    """The terms to check an absence by: at most ``MOST_TERMS``, best first.
+    """Return the terms to check an absence by: at most ``MOST_TERMS``, best first.
 
     Quoted words come first. Names follow: words with capitals or digits inside a sentence. Then
     come other words, longer before shorter, and ``GENERIC`` words last. A match needs all of up
@@ -141,17 +141,17 @@ def search_terms(text: str) -> SearchTerms:
 
 
 def needed(terms: int) -> int:
-    """The number of terms a node must hold: all up to three, else all but one."""
+    """Return the number of terms a node must hold: all up to three, else all but one."""
     return terms if terms <= 3 else terms - 1
 
 
 def gist(text: str) -> frozenset[str]:
-    """The roots of the words that a text is about."""
+    """Return the roots of the words that a text is about."""
     return _roots(_PARTITION.sub(" ", _plain(text)))
 
 
 def named(text: str) -> frozenset[str]:
-    """The roots of a text's quoted words, else of all words it is about."""
+    """Return the roots of a text's quoted words, else of all words it is about."""
     quoted = _QUOTED.findall(_plain(text))
     return _roots("\n".join("".join(groups) for groups in quoted)) or gist(text)
 
@@ -177,12 +177,12 @@ def _terms(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _plain(text: str) -> str:
-    """The text without citations, and without notes on passes."""
+    """Return the text without citations, and without notes on passes."""
     return _CITED.sub(" ", defuse(_PLACES.sub(" ", text)))
 
 
 def _single(text: str) -> Iterator[tuple[str, int]]:
-    """The words of a text that count."""
+    """Yield the words of a text that count."""
     before = 0
     for match in _WORD.finditer(text):
         begins = not before or any(mark in text[before : match.start()] for mark in _END)

@@ -46,7 +46,7 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
 
 
 def _telling(gist: frozenset[str], rarity: Rarity) -> list[str]:
-    """The rarest roots; the others hold less than ``SAME`` of the weight."""
+    """Return the rarest roots; the others hold less than ``SAME`` of the weight."""
     ordered = sorted(gist, key=lambda part: (-rarity.weight([part]), part))
     left = total = rarity.weight(gist)
     telling: list[str] = []

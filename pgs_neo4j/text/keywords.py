@@ -50,7 +50,7 @@ _BLOCKS = tuple(
 
 
 def words(text: str) -> set[str]:
-    """The distinct words of a text that may become keywords.
+    """Return the distinct words of a text that may become keywords.
 
     A word is 3 to 40 letters or digits, the first a letter, in any script, casefolded;
     ``snake_case`` and hyphens part, ``camelCase`` does not. Tags, comments, fenced and
@@ -62,7 +62,7 @@ def words(text: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    """The text without markup. Every step takes time in proportion to the text."""
+    """Return the text without markup. Every step takes time in proportion to the text."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     for opening, closing in _BLOCKS:
@@ -72,7 +72,7 @@ def _plain(text: str) -> str:
 
 
 def _without_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
-    """The text without closed blocks; an opening that is never closed stays."""
+    """Return the text without closed blocks; an opening that is never closed stays."""
     parts, position = [], 0
     while begin := opening.search(text, position):
         end = closing.search(text, begin.end())
@@ -109,7 +109,7 @@ class KeywordCounter:
         self._counts[partition] = Counter({word: counts[word] for word in _best(counts, KEEP)})
 
     def common(self, others: Sequence[Sequence[str]] = (), top: int = TOP) -> frozenset[str]:
-        """The words among the best of too many partitions to distinguish them.
+        """Return the words among the best of too many partitions to distinguish them.
 
         ``others`` are the keywords of partitions that were not added to.
         """
@@ -117,7 +117,7 @@ class KeywordCounter:
         return frozenset(_shared([*tops, *map(list, others)]))
 
     def keywords(self, common: Collection[str] = (), top: int = TOP) -> dict[int, tuple[str, ...]]:
-        """The best words of each added partition, without the common ones.
+        """Return the best words of each added partition, without the common ones.
 
         Ties are in alphabetical order.
         """
@@ -128,12 +128,12 @@ class KeywordCounter:
 
 
 def _best(counts: Counter[str], top: int) -> list[str]:
-    """The most frequent words, ties in alphabetical order."""
+    """Return the most frequent words, ties in alphabetical order."""
     return sorted(counts, key=lambda word: (-counts[word], word))[:top]
 
 
 def _shared(tops: list[list[str]]) -> set[str]:
-    """The words that are among the best of too many partitions."""
+    """Return the words that are among the best of too many partitions."""
     if len(tops) < MIN_PARTITIONS:
         return set()
     among = Counter(word for best in tops for word in best)

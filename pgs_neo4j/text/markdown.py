@@ -68,7 +68,7 @@ def strip_thinking(reply: str) -> str:
 
 
 def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The body of each section by its canonical name, in order.
+    """Return the body of each section by its canonical name, in order.
 
     ``names`` maps a canonical name to the spellings it may have, lower case. A heading is a
     line of its own that holds a spelling, with ``#``, bold, a number, a count, or a colon
@@ -96,7 +96,7 @@ def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def bullets(body: str) -> list[str]:
-    """The bullets of a section, one line each, with nested ones folded in.
+    """Return the bullets of a section, one line each, with nested ones folded in.
 
     A paragraph stands for itself, with the heading above it. A heading, or a paragraph that
     ends in a colon, is left out if a bullet follows and it cites nothing. "None" and the
@@ -113,13 +113,13 @@ def bullets(body: str) -> list[str]:
 
 
 def paragraph(body: str) -> str:
-    """A section as one line of text; "None" and the like are empty."""
+    """Return a section as one line of text; "None" and the like are empty."""
     text = _HASHES.sub("", " ".join(body.split()), count=1)
     return "" if _is_nothing(text) else text
 
 
 def passage(body: str) -> str:
-    """A section with its paragraphs; "None" and the like are empty."""
+    """Return a section with its paragraphs; "None" and the like are empty."""
     return "" if _is_nothing(body) else body.strip()
 
 
@@ -159,7 +159,7 @@ def _bare(words: str, *, marked: bool) -> str:
 
 
 def _name(heading: _Heading, spelled: Mapping[str, str], *, deeper: bool) -> str | None:
-    """The section a heading opens; a deeper heading must be a plain name."""
+    """Return the section a heading opens; a deeper heading must be a plain name."""
     exact = spelled.get(heading.words)
     if deeper and heading.rest and exact != heading.words:
         return None

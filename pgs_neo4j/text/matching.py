@@ -82,7 +82,7 @@ class Page:
 
     @classmethod
     def of(cls, text: str) -> Page:
-        """The page of a text."""
+        """Return the page of a text."""
         lowered = text.lower()
         # A few letters grow when lowered; without capitals only words in camelCase are lost.
         return cls(text if len(text) == len(lowered) else lowered, lowered)
@@ -112,7 +112,7 @@ class Page:
         return False
 
     def _run(self, place: int) -> tuple[int, int]:
-        """The run of letters and digits around a place, as start and end.
+        """Return the run of letters and digits around a place, as start and end.
 
         The run begins at most ``LONGEST_WORD`` characters before the place.
         """
@@ -136,7 +136,7 @@ class Page:
 
 @lru_cache(maxsize=65536)
 def root(word: str) -> str:
-    """The stem of a lower-case word; "theory" and "theories" share one."""
+    """Return the stem of a lower-case word; "theory" and "theories" share one."""
     stemmed = stem(word[:LONGEST_WORD])
     if not stemmed.isascii() or len(stemmed) < MIN_STEM or stemmed[-1] not in "iy":
         return stemmed
@@ -145,7 +145,7 @@ def root(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def forms(term: str) -> tuple[tuple[str, ...], ...]:
-    """The roots of a term's content words: as written, and ignoring camelCase.
+    """Return the roots of a term's content words: as written, and ignoring camelCase.
 
     Empty when it has no content word.
     """
@@ -158,7 +158,7 @@ def forms(term: str) -> tuple[tuple[str, ...], ...]:
 
 @lru_cache(maxsize=65536)
 def filters(term: str) -> tuple[str, ...]:
-    """The parts, one a word, in lower case, of every text with ``term``."""
+    """Return the parts, one a word, in lower case, of every text with ``term``."""
     return tuple(
         part[:-1] if len(part) == MIN_STEM and part.endswith("i") else part
         for part in next(iter(forms(term)), ())
@@ -166,12 +166,12 @@ def filters(term: str) -> tuple[str, ...]:
 
 
 def probe(term: str) -> str:
-    """The longest filter, which is likely the rarest."""
+    """Return the longest filter, which is likely the rarest."""
     return max(filters(term), key=len)
 
 
 def pattern(term: str) -> str:
-    """A Java regular expression that lower-case texts with the term match entirely.
+    """Return a Java regular expression that lower-case texts with the term match entirely.
 
     Closer than ``filters``, and a hundred times slower (20 µs for 1 KB): words begin as they
     should and lie near each other.

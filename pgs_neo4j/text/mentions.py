@@ -45,12 +45,12 @@ def pieces(text: str, partition: int = 0) -> Iterator[str | tuple[Cited, ...]]:
 
 
 def place_of(citation: Citation) -> Place:
-    """The place of a cited node."""
+    """Return the place of a cited node."""
     return citation.partition, citation.alias
 
 
 def name_of(partition: int, alias: str) -> str:
-    """A node as it is cited: ``P4:n12``, or ``n3`` without a partition."""
+    """Return a node as it is cited: ``P4:n12``, or ``n3`` without a partition."""
     return f"P{partition}:{alias}" if partition else alias
 
 
@@ -80,7 +80,7 @@ def reported_citations(answer: Answer) -> tuple[Citation, ...]:
 
 
 def _group(written: str, partition: int) -> tuple[Cited, ...]:
-    """The aliases of a citation, which is ``written`` with its brackets."""
+    """Return the aliases of a citation, which is ``written`` with its brackets."""
     aliases = list(ALIAS.finditer(written))
     ends = [*(alias.start() for alias in aliases[1:]), len(written)]
     group: list[Cited] = []

@@ -13,7 +13,7 @@ HEAD = 2000  # characters in which the first line is looked for
 
 
 def joined_text(values: Iterable[Any]) -> str:
-    """The text of a node: its non-empty text properties in order.
+    """Return the text of a node: its non-empty text properties in order.
 
     A blank line separates properties, and a line break the items of a list. Numbers, dates, and
     the like are written out. Bytes are left out.
@@ -22,7 +22,7 @@ def joined_text(values: Iterable[Any]) -> str:
 
 
 def number(value: Any) -> float:
-    """The value as a float; NaN if it is not a finite number."""
+    """Return the value as a float; NaN if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     return float(value) if math.isfinite(value) else math.nan
@@ -37,7 +37,7 @@ def node(
     title: Any,
     key: Any,
 ) -> Node:
-    """A node as sweeps and searches read it, from the columns of a query.
+    """Return a node as sweeps and searches read it, from the columns of a query.
 
     The title falls back to the text's first line, then to the key, then to the label. The
     key falls back to the element id, which is valid in this run only.

@@ -30,12 +30,12 @@ class Terms:
     pairs: tuple[tuple[str, str], ...]
 
     def shown(self, stems: Iterable[str]) -> str:
-        """The words as they stood in the question, for display."""
+        """Return the words as they stood in the question, for display."""
         return ", ".join(f"“{self.written[s]}”" for s in stems)
 
 
 def terms_of(question: str) -> Terms:
-    """The terms of ``question``; pairs stand side by side in it."""
+    """Return the terms of ``question``; pairs stand side by side in it."""
     content = words(question)
     written: dict[str, str] = {}
     for word in content:
@@ -68,7 +68,7 @@ class Corpus:
         return math.log(1 + (self.size - seen + 0.5) / (seen + 0.5))
 
     def weight(self, term: str) -> float:
-        """The weight of a stem: half its ``idf`` plus 1.
+        """Return the weight of a stem: half its ``idf`` plus 1.
 
         Holding many words of a question must count for more than holding its rarest word, since
         a whole partition may be about the question.
@@ -77,7 +77,7 @@ class Corpus:
 
 
 def bm25(terms: Sequence[str], stems: Sequence[str], corpus: Corpus) -> float:
-    """The BM25 score of one sentence, given as its stems."""
+    """Return the BM25 score of one sentence, given as its stems."""
     counts = Counter(stems)
     norm = K1 * (1 - B + B * len(stems) / TYPICAL_LENGTH)
     return sum(
@@ -93,7 +93,7 @@ def substance(stems: Sequence[str]) -> float:
 
 
 def coverage(terms: Sequence[str], stems: frozenset[str], corpus: Corpus) -> float:
-    """The share of the question's weight that ``stems`` touches; 0 to 1.
+    """Return the share of the question's weight that ``stems`` touches; 0 to 1.
 
     Words that no document holds weigh half: a question may ask for much that is absent.
     """

@@ -16,18 +16,18 @@ _CONTROL = re.compile(
 
 
 def plain(text: str) -> str:
-    """The text with ``\\n`` for every line break, and no control characters but tab."""
+    """Return the text with ``\\n`` for every line break, and no control characters but tab."""
     return _CONTROL.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """The text on one safe line of at most ``limit`` characters."""
+    """Return the text on one safe line of at most ``limit`` characters."""
     line = " ".join(plain(text).split())
     return line if limit is None or len(line) <= limit else f"{line[: max(limit - 1, 0)]}…"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """A count with its noun: ``1 node``, ``1,200 nodes``."""
+    """Return a count with its noun: ``1 node``, ``1,200 nodes``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
@@ -50,14 +50,14 @@ def tokens(read: int, written: int, *, estimated: bool) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 0 to 1 in whole percent; only exact values give 0 or 100."""
+    """Return a share of 0 to 1 in whole percent; only exact values give 0 or 100."""
     if 0 < share < 0.01:
         return "under 1 %"
     return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
 
 
 def seconds(value: float) -> str:
-    """A duration for people: ``0.8 s``, ``45 s``, ``3 min 05 s``."""
+    """Return a duration for people: ``0.8 s``, ``45 s``, ``3 min 05 s``."""
     if value < 10:
         return f"{value:.1f} s"
     whole = round(value)
@@ -65,5 +65,5 @@ def seconds(value: float) -> str:
 
 
 def money(value: float) -> str:
-    """A cost without its unit, small ones to four digits: ``12.30``, ``0.0042``."""
+    """Return a cost without its unit, small ones to four digits: ``12.30``, ``0.0042``."""
     return f"{value:,.2f}" if value >= 1 else f"{value:.4f}".rstrip("0").rstrip(".")

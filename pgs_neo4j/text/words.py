@@ -76,5 +76,5 @@ def phrases(text: str) -> list[tuple[str, str]]:
 
 
 def stems(text: str) -> list[str]:
-    """The stems of the content words in reading order."""
+    """Return the stems of the content words in reading order."""
     return [stem(word) for word in words(text)]

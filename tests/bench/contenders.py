@@ -48,9 +48,10 @@ ORDER BY source, target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What one of them brought: ``real`` counts nodes that stood whole in a prompt whose reply
+    """What a contender brought.
 
-    came back whole, ``claimed`` those that are said to have been read.
+    ``real`` counts nodes that stood whole in a prompt whose reply came back whole, ``claimed``
+    the nodes reported as read.
     """
 
     name: str

@@ -31,8 +31,11 @@ RETURN p.id AS id, p.lineage AS lineage, p.pool AS pool, collect(n.id) AS nodes 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """Partitions as the database has them: ``labels`` ``(n,)`` count from 0, -1 for no partition;
-    ``pool`` ``(k,)`` and ``lineage`` are by partition."""
+    """Partitions as the database has them.
+
+    ``labels`` ``(n,)`` count from 0, -1 for no partition; ``pool`` ``(k,)`` and ``lineage`` are
+    by partition.
+    """
 
     labels: IntArray
     pool: NDArray[np.bool_]

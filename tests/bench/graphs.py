@@ -46,8 +46,11 @@ def check_name(name: str) -> None:
 
 
 def named(name: str, folder: Path = DATA) -> BenchGraph:
-    """A graph of the shared folder. Raises UsageError for a name that is not one of NAMES,
-    InputFileError where its files are absent."""
+    """A graph of the shared folder.
+
+    Raises UsageError for a name that is not one of NAMES, InputFileError where its files are
+    absent.
+    """
     check_name(name)
     if not folder.is_dir():
         raise InputFileError(

@@ -57,9 +57,9 @@ SAME = queries.get("sweeping/read_members").text
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question: seconds in all, of the model, from the last sweep to the first piece;
+    """One question: seconds in all, of the model, and from the last sweep to the first piece.
 
-    ``cpu_s`` of this process alone, the model's aside.
+    ``cpu_s`` is this process's own, without the model.
     """
 
     wall_s: float

@@ -22,9 +22,10 @@ Ask = Callable[[int], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``ours`` is the engine's scheduler from SLOTS up to ``ceiling``; else the two others,
+    """A scheduling policy.
 
-    in the order that the calls come in.
+    ``ours`` is the engine's scheduler from SLOTS up to ``ceiling``; the two others take calls
+    in the order of their arrival.
     """
 
     name: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def answer(
     result: Answer, areas: Sequence[Area] = (), searched: SearchAnswer | None = None
 ) -> Json:
-    """The answer of ``pgs ask``.
+    """Return the answer of ``pgs ask``.
 
     ``areas`` are the partitions around it, for their keywords. ``searched`` is the answer of a
     preceding search, if there was one.
@@ -27,7 +27,7 @@ def answer(
 
 
 def run(stored: StoredRun, document: Document | None) -> Json:
-    """A stored run with its answer, or with how it ended."""
+    """Return a stored run with its answer, or with how it ended."""
     properties = stored.properties
     head = {"status": stored.status, "asked_at": properties.get("started_at")}
     head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}
@@ -45,7 +45,7 @@ def run(stored: StoredRun, document: Document | None) -> Json:
 
 
 def search(result: SearchAnswer) -> Json:
-    """The answer from the nearest nodes, best first, and the search method."""
+    """Return the answer from the nearest nodes, best first, and the search method."""
     return {
         "answer": result.text,
         "method": result.method,

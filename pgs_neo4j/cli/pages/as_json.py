@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
-    """The reading and cost of a question; null without a price."""
+    """Return the reading and cost of a question; null without a price."""
     names = ("graph", "session", "mode", "generation", "sweep_model", "synthesis_model")
     totals = ("calls", "cached", "input_tokens", "output_tokens")
     return {
@@ -39,7 +39,7 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
 
 
 def partitioning(result: Partitioning) -> Json:
-    """What ``pgs partition`` did, or found done already."""
+    """Return what ``pgs partition`` did, or found done already."""
     return {
         **generation(result.generation),
         "reused": result.reused,
@@ -66,7 +66,7 @@ def report(figures: Generation) -> Json:
 
 
 def drift(change: Drift | None) -> Json | None:
-    """The drift of a graph; sizes are null if not counted."""
+    """Return the drift of a graph; sizes are null if not counted."""
     if change is None:
         return None
     size = {} if change.nodes else {"nodes": None, "relationships": None}
@@ -75,7 +75,7 @@ def drift(change: Drift | None) -> Json | None:
 
 
 def generation(figures: Generation) -> Json:
-    """The figures of a generation; null if an older release recorded none."""
+    """Return the figures of a generation; null if an older release recorded none."""
     recorded = ("raw_modularity", "conductance", "split", "merged", "pools", "levels")
     return {
         "graph": figures.graph,
@@ -101,7 +101,7 @@ def generation(figures: Generation) -> Json:
 
 
 def partition(part: Partition) -> Json:
-    """A described partition; its centroid stays in the database."""
+    """Return a described partition; its centroid stays in the database."""
     return {
         "id": part.id,
         "uid": part.uid,
@@ -117,12 +117,12 @@ def partition(part: Partition) -> Json:
 
 
 def graph(stored: StoredGraph) -> Json:
-    """A stored graph with its mapping."""
+    """Return a stored graph with its mapping."""
     return {str(key): value for key, value in plain_data(stored).items()}
 
 
 def session(info: SessionInfo) -> Json:
-    """A stored session with its coverage of the current generation."""
+    """Return a stored session with its coverage of the current generation."""
     return {
         **plain_data(info),
         "coverage": coverage_data(info.coverage) if info.coverage else None,
@@ -130,7 +130,7 @@ def session(info: SessionInfo) -> Json:
 
 
 def job(ended: EndedJob) -> Json:
-    """The record of a job, else its graph, outcome, and error."""
+    """Return the record of a job, else its graph, outcome, and error."""
     from pgs_neo4j.engine import FailedJob
 
     if isinstance(ended, FailedJob):

@@ -26,7 +26,7 @@ LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRA
 
 
 def sections(answer: Answer, width: int) -> list[list[str]]:
-    """Checked absences, opportunities, and convergences; empty sections are left out."""
+    """Return checked absences, opportunities, and convergences; empty sections are left out."""
     checks = answer.crosscheck
     absences = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"
     opportunities, convergences = checks.opportunities, checks.convergences
@@ -49,7 +49,7 @@ def sections(answer: Answer, width: int) -> list[list[str]]:
 
 
 def _absences(absences: Sequence[CheckedAbsence]) -> list[str]:
-    """The absences of each status that most partitions report."""
+    """Return the absences of each status that most partitions report."""
     return [
         wording.absence_line(absence)
         for status in LISTED
@@ -67,7 +67,7 @@ def _opportunity(flag: ChasedFlag) -> str:
 
 
 def _convergence(convergence: Convergence) -> str:
-    """A convergence in one line.
+    """Return a convergence in one line.
 
     One finding stands for those that say the same; connected ones are put side by side.
     """

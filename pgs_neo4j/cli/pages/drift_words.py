@@ -28,7 +28,7 @@ def origin(generation: Generation) -> str:
 
 
 def changes(moved: Drift) -> list[str]:
-    """What changed, each in a few words; empty when nothing did."""
+    """Return what changed, each in a few words; empty when nothing did."""
     about = counted(moved.relationships_changed, "relationship")
     listed = (
         (moved.settings_changed, "the settings or the mapping changed"),
@@ -45,12 +45,12 @@ def changes(moved: Drift) -> list[str]:
 
 
 def drifted(moved: Drift) -> str:
-    """The drift in one line: ``drift 3 %: 5 texts changed``."""
+    """Return the drift in one line: ``drift 3 %: 5 texts changed``."""
     return f"drift {percent(moved.fraction)}: {', '.join(changes(moved)) or 'nothing changed'}"
 
 
 def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
-    """A check in lines; no drift means no generation yet.
+    """Return a check in lines; no drift means no generation yet.
 
     ``outlook`` is how the next generation would come about, None if there will be none.
     """

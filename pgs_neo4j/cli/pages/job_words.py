@@ -20,7 +20,7 @@ WORDS = {
 
 
 def line(ended: EndedJob) -> str:
-    """A finished job in words."""
+    """Return a finished job in words."""
     if isinstance(ended, FailedJob):
         outcome = ended.job.outcome if ended.job is not None else "failed"
         target = f"{one_line(ended.graph)}: " if ended.graph else ""

@@ -21,7 +21,7 @@ HOW_TO_GET_A_MODEL = (
 
 
 def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
-    """The lines above a stored answer: its question, time, and status."""
+    """Return the lines above a stored answer: its question, time, and status."""
     rows = (
         ("Question", one_line(answer.question)),
         ("Asked", f"{moment(asked_at)} UTC, graph {one_line(answer.graph)}, mode {answer.mode}"),
@@ -31,7 +31,7 @@ def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
 
 
 def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list[str]:
-    """Sources, checks, and figures, each part after an empty line.
+    """Return sources, checks, and figures, each part after an empty line.
 
     ``searched`` are the citations of a preceding search, if there was one.
     """
@@ -79,7 +79,7 @@ def summary(answer: Answer, width: int) -> list[str]:
 
 
 def advice(answer: Answer) -> list[str]:
-    """The next command to try, after an empty line."""
+    """Return the next command to try, after an empty line."""
     if answer.partial:
         return _resuming(answer)
     graph, session = shlex.quote(answer.graph), shlex.quote(one_line(answer.session))

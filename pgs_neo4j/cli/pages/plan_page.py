@@ -10,7 +10,7 @@ from pgs_neo4j.text.shown import counted, money, one_line, tokens
 
 
 def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
-    """The figures of a plan.
+    """Return the figures of a plan.
 
     ``unpriced`` are the models without a configured price.
     """
@@ -32,13 +32,13 @@ def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
 
 
 def shared_reason(plan: Plan) -> str:
-    """The reason for reading the partitions if all share it, else empty."""
+    """Return the reason for reading the partitions if all share it, else empty."""
     reasons = {sweep.reason for sweep in plan.sweeps}
     return reasons.pop() if len(reasons) == 1 else ""
 
 
 def sweeps(plan: Plan) -> str:
-    """The work of the sweeps.
+    """Return the work of the sweeps.
 
     ``15 of 68 partitions, 1,095 nodes, 16 passes, 3 of them in the cache``
     """
@@ -65,7 +65,7 @@ def _tokens(read: int, written: int) -> str:
 
 
 def cost(plan: Plan, unpriced: Sequence[str]) -> str:
-    """The likely range of the cost, or how to configure prices."""
+    """Return the likely range of the cost, or how to configure prices."""
     if plan.low is None or plan.high is None:
         names = " and ".join(f'[models."{one_line(name, 60)}"]' for name in unpriced)
         return (
@@ -79,6 +79,6 @@ def cost(plan: Plan, unpriced: Sequence[str]) -> str:
 
 
 def models(plan: Plan) -> str:
-    """The sweep model and the synthesis model."""
+    """Return the sweep model and the synthesis model."""
     names = dict.fromkeys((one_line(plan.sweep_model, 60), one_line(plan.synthesis_model, 60)))
     return " / ".join(names)

@@ -62,7 +62,7 @@ def can_show_blocks() -> bool:
 
 
 def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
-    """The bins as rows with bars, of at least one mark unless empty."""
+    """Return the bins as rows with bars, of at least one mark unless empty."""
     names = [f"{each.first:,} to {each.last:,}" for each in bins]
     room = max(map(len, ("nodes", *names)))
     longest = min(LONGEST_BAR, width - room - len("partitions") - 4)
@@ -75,7 +75,7 @@ def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
 
 
 def bar(share: float, longest: int, *, blocks: bool) -> str:
-    """A bar of ``share`` (0 to 1) of ``longest`` columns."""
+    """Return a bar of ``share`` (0 to 1) of ``longest`` columns."""
     if share <= 0:
         return ""
     if not blocks:
@@ -108,7 +108,7 @@ def _rows(generation: Generation) -> list[tuple[str, str]]:
 
 
 def _measured(generation: Generation) -> list[tuple[str, str]]:
-    """What older releases did not record."""
+    """Return what older releases did not record."""
     steps = ", ".join(f"{name} {seconds(took)}" for name, took in generation.seconds.items())
     return [
         ("limits", _limits(generation)),

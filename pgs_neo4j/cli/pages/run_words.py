@@ -11,7 +11,7 @@ RUNNING = "running"
 
 
 def resume_command(run: str) -> str:
-    """The command that resumes a run."""
+    """Return the command that resumes a run."""
     return f"pgs resume {shlex.quote(one_line(run))}"
 
 

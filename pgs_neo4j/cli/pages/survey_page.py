@@ -50,7 +50,7 @@ def tables(survey: Survey) -> Iterator[Table]:
 
 
 def proposed(proposal: Proposal, command: str | None, width: int) -> list[str]:
-    """The proposal with its reasons; the ready-made command is the last line."""
+    """Return the proposal with its reasons; the ready-made command is the last line."""
     lines = ["", "Proposed graph"]
     for note in proposal.notes:
         wrapped = textwrap.wrap(one_line(note), max(40, width - 4)) or [""]

@@ -32,7 +32,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
 
 
 def partitions(parts: Sequence[Partition]) -> Table:
-    """The current partitions, largest first."""
+    """Return the current partitions, largest first."""
     rows = (
         (
             part.name,
@@ -48,7 +48,7 @@ def partitions(parts: Sequence[Partition]) -> Table:
 
 
 def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
-    """The partitions a question goes to, best first."""
+    """Return the partitions a question goes to, best first."""
     rows = (
         (
             f"P{route.partition}",
@@ -63,7 +63,7 @@ def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
 
 
 def plan(forecast: Plan, why: str) -> Table:
-    """The partitions a question would read, best first, with their expected cost.
+    """Return the partitions a question would read, best first, with their expected cost.
 
     ``why`` is the reason of all of them, if they have but one; their keywords come then.
     """
@@ -84,7 +84,7 @@ def plan(forecast: Plan, why: str) -> Table:
 
 
 def graphs(stored: Sequence[StoredGraph]) -> Table:
-    """Stored graphs by name."""
+    """Return stored graphs by name."""
     rows = (
         (
             graph.name,
@@ -99,7 +99,7 @@ def graphs(stored: Sequence[StoredGraph]) -> Table:
 
 
 def mapping(view: GraphMapping) -> Table:
-    """What a graph includes, and what its properties mean."""
+    """Return what a graph includes, and what its properties mean."""
     rows = (
         ("labels", ", ".join(view.labels) or "(all)"),
         ("relationship types", ", ".join(view.relationship_types) or "(all)"),
@@ -114,7 +114,7 @@ def mapping(view: GraphMapping) -> Table:
 
 
 def sessions(infos: Sequence[SessionInfo]) -> Table:
-    """Stored sessions, the latest first."""
+    """Return stored sessions, the latest first."""
     rows = (
         (
             info.id,
@@ -129,7 +129,7 @@ def sessions(infos: Sequence[SessionInfo]) -> Table:
 
 
 def jobs(records: Sequence[Job]) -> Table:
-    """Records of jobs, the latest first."""
+    """Return records of jobs, the latest first."""
     rows = (
         (
             job.id,

@@ -20,19 +20,19 @@ def size(size_bytes: float) -> str:
 
 
 def moment(at: str) -> str:
-    """An ISO 8601 time in UTC as ``2026-01-02 03:04``."""
+    """Return an ISO 8601 time in UTC as ``2026-01-02 03:04``."""
     return at[:16].replace("T", " ")
 
 
 def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
-    """A label and a text beside it from ``column`` on, wrapped."""
+    """Return a label and a text beside it from ``column`` on, wrapped."""
     body = textwrap.wrap(text, max(30, width - column), break_on_hyphens=False) or [""]
     first, *rest = body
     return [f"{label:<{column}}{first}", *(f"{'':<{column}}{line}" for line in rest)]
 
 
 def item(text: str, width: int) -> list[str]:
-    """A bullet, wrapped, and cut after LONGEST_ITEM lines."""
+    """Return a bullet, wrapped, and cut after LONGEST_ITEM lines."""
     return textwrap.wrap(
         text,
         max(30, width),
@@ -65,7 +65,7 @@ class Wrapper:
     _begun: bool = False
 
     def feed(self, text: str) -> str:
-        """What can be written now."""
+        """Return what can be written now."""
         if self.width is None:
             return text
         pieces = _WORD.findall(self._held + text)
@@ -73,7 +73,7 @@ class Wrapper:
         return "".join(map(self._place, pieces))
 
     def close(self) -> str:
-        """What was held back."""
+        """Return what was held back."""
         rest, self._held = self._held, ""
         return self._place(rest) if rest else ""
 

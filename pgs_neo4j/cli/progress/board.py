@@ -101,7 +101,7 @@ class Board:
                 pass
 
     def detail(self, phase: Phase) -> str:
-        """What to say of a phase now."""
+        """Return what to say of a phase now."""
         return self._sweep_detail(phase) or self.phases[phase].detail
 
     def elapsed(self, phase: Phase) -> float:
@@ -148,5 +148,5 @@ def progress(done: int, total: int, what: str) -> str:
 
 
 def keywords_of(keywords: tuple[str, ...]) -> str:
-    """The first few keywords, safe to print."""
+    """Return the first few keywords, safe to print."""
     return one_line(", ".join(keywords[:KEYWORDS]), 60)

@@ -51,7 +51,7 @@ class Lines:
 
 
 def line(event: Event, board: Board) -> str:
-    """An event in one line, or empty. ``board`` has already taken it."""
+    """Return an event in one line, or empty. ``board`` has already taken it."""
     match event:
         case PhaseFinished("route"):
             return ""  # Routed has said it

@@ -40,7 +40,7 @@ class Silent:
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Listener]:
-    """A listener for stderr: display, lines, or nothing when quiet."""
+    """Listen for stderr: with a display, lines, or nothing when quiet."""
     listener = _listener(quiet)
     listener.start()
     try:
@@ -170,7 +170,7 @@ class AnswerStream:
 
 
 def answer_stream(progress: Listener) -> AnswerStream:
-    """A stream for the current task; wrapped on a terminal only."""
+    """Return a stream for the current task; wrapped on a terminal only."""
     return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()))
 
 

@@ -66,7 +66,7 @@ class Display:
 
 
 def render(board: Board, rows: int) -> RenderableType:
-    """The board with at most ``rows`` partitions: active ones, then the latest."""
+    """Return the board with at most ``rows`` partitions: active ones, then the latest."""
     parts: list[RenderableType] = []
     for phase, row in board.phases.items():
         table = Table.grid(padding=(0, 2), expand=True)

@@ -52,7 +52,7 @@ class HashingEmbedder:
         self._size = dimensions
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows ``(n, d)`` in float32, computed in a thread.
+        """Return unit rows ``(n, d)`` in float32, computed in a thread.
 
         The row of a text without a content word is zero.
         """

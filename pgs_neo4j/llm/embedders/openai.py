@@ -60,7 +60,7 @@ class OpenAIEmbedder:
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows ``(n, d)`` in float32; zero for blank texts, which are not sent.
+        """Return unit rows ``(n, d)`` in float32; zero for blank texts, which are not sent.
 
         Raises EmbeddingError when a vector is missing, not finite, or of another length
         than the others or than ``dimensions``; else as the chat model does.

@@ -34,7 +34,7 @@ class SentenceTransformersEmbedder:
         self._loading = asyncio.Lock()
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows ``(n, d)`` in float32; zero for blank texts.
+        """Return unit rows ``(n, d)`` in float32; zero for blank texts.
 
         Raises ConfigError when the package is missing, EmbeddingError when the model cannot
         be loaded or returns other than one finite vector per text.

@@ -40,7 +40,7 @@ class Claim:
         return self.subject | self.stems
 
     def line(self, limit: int) -> str:
-        """The quote and at most two citations."""
+        """Return the quote and at most two citations."""
         return f"{quote(self.text, limit)}{''.join(f' {c}' for c in self.cited[:2])}"
 
 
@@ -54,12 +54,12 @@ class Material:
     corpus: Corpus
 
     def of(self, partition: int) -> tuple[Claim, ...]:
-        """The claims of one partition, best first as reported."""
+        """Return the claims of one partition, best first as reported."""
         return tuple(claim for claim in self.claims if claim.partition == partition)
 
 
 def material_of(prompt: Prompt) -> Material:
-    """The claims of all reports of ``prompt``, in reading order."""
+    """Return the claims of all reports of ``prompt``, in reading order."""
     claims = tuple(
         _claim(entry.report.partition, place, finding)
         for entry in prompt.reports
@@ -88,7 +88,7 @@ def _qualified(citations: Sequence[Citation]) -> tuple[str, ...]:
 
 
 def written(claim: Claim, terms: Sequence[str]) -> str:
-    """The words of the claim with stems in ``terms``, adjacent ones joined."""
+    """Return the words of the claim with stems in ``terms``, adjacent ones joined."""
     sought = tuple(terms)
     for pair in phrases(claim.statement):
         if stemmed(pair) == sought:
@@ -98,5 +98,5 @@ def written(claim: Claim, terms: Sequence[str]) -> str:
 
 
 def stemmed(pair: tuple[str, str]) -> tuple[str, ...]:
-    """The stems of two words."""
+    """Return the stems of two words."""
     return stem(pair[0]), stem(pair[1])

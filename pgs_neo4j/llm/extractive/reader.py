@@ -39,7 +39,7 @@ class ExtractiveLLM:
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """The same in pieces of a few words, then the Completion."""
+        """Yield the same in pieces of a few words, then the Completion."""
         completion = await self.complete(prompt, max_tokens=max_tokens, effort=effort)
         for piece in split_reply(completion.text):
             yield piece
@@ -51,7 +51,7 @@ class ExtractiveLLM:
 
 
 def _written(prompt: Prompt, max_tokens: int) -> str:
-    """The longest form that fits; the shortest one where none does."""
+    """Return the longest form that fits; the shortest one where none does."""
     text = ""
     for bullets in BULLETS:
         text = WRITERS[prompt.task](prompt, bullets)

@@ -107,7 +107,7 @@ def best(reading: Reading, limit: int) -> list[Quoted]:
 
 
 def name_of(node: PromptNode, limit: int = MAX_TITLE) -> str:
-    """A name for ``node``: its title, else the beginning of its text."""
+    """Return a name for ``node``: its title, else the beginning of its text."""
     return quote(plain((node.title or node.text)[: 8 * limit]), limit) or "untitled"
 
 
@@ -122,7 +122,7 @@ def _quoted(reading: Reading, group: Sequence[_Candidate]) -> Quoted:
 
 
 def _with_subject(node: PromptNode, sentence: str) -> str:
-    """The sentence after its node's title, unless the text begins with that."""
+    """Return the sentence after its node's title, unless the text begins with that."""
     title = quote(plain(node.title[: 8 * MAX_TITLE]), MAX_TITLE)
     opening = title.rstrip("…").lower()[:40]
     if (
@@ -156,7 +156,7 @@ def _candidates(reading: Reading) -> list[_Candidate]:
 
 
 def _worth(node: PromptNode, text: str, *, bare: bool) -> float:
-    """A lower factor for nodes without text and for dependent sentences."""
+    """Return a lower factor for nodes without text and for dependent sentences."""
     if bare:
         return BARE_TITLE
     return LEANING if not node.title and leans(text) else 1.0
@@ -187,7 +187,7 @@ def _score(
 
 
 def _keywords(rows: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
-    """The words that most but not all nodes share, in their commonest form."""
+    """Return the words that most but not all nodes share, in their commonest form."""
     forms: dict[str, Counter[str]] = {}
     for row in rows:
         for word in set(row):

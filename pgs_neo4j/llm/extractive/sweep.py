@@ -19,7 +19,7 @@ RARE = 0.02
 
 
 def sweep_report(prompt: Prompt, bullets: int) -> str:
-    """The report on ``prompt``'s nodes with at most ``bullets`` findings."""
+    """Return the report on ``prompt``'s nodes with at most ``bullets`` findings."""
     reading = read(prompt)
     findings = best(reading, bullets)
     sections = (
@@ -105,7 +105,7 @@ def _contrast(
 def _shared_words(
     reading: Reading, neighbor: PromptNeighbor, in_findings: Counter[str]
 ) -> list[str]:
-    """The neighbor's keywords that are in findings but not commonplace here."""
+    """Return the neighbor's keywords that are in findings but not commonplace here."""
     shared = (word for word in _keywords(neighbor) if in_findings[stem(word)])
     return [word for word in shared if reading.holders(stem(word)) <= 0.1 * len(reading.nodes)]
 

@@ -36,7 +36,7 @@ def synthesis(prompt: Prompt, bullets: int) -> str:
 
 
 def reduction(prompt: Prompt, bullets: int) -> str:
-    """The most relevant claims of several reports, a few from each."""
+    """Return the most relevant claims of several reports, a few from each."""
     material = material_of(prompt)
     count = len(material.reports)
     chosen = _strongest(material, max(1, bullets * count // 4))
@@ -48,7 +48,7 @@ def reduction(prompt: Prompt, bullets: int) -> str:
 
 
 def _thesis(material: Material) -> str:
-    """The three claims that best cover the question, preferring different partitions."""
+    """Return the three claims that best cover the question, preferring different partitions."""
     count = len(material.reports)
     partitions = f"{count} partition" + ("" if count == 1 else "s")
     chosen = _strongest(material, 3)
@@ -117,7 +117,7 @@ def _connections(material: Material, limit: int) -> list[str]:
 def _ends(
     material: Material, source: int, flag: Flag, uses: Counter[Claim]
 ) -> tuple[Claim, Claim, tuple[str, ...]] | None:
-    """The best claims at both ends of a flag, with their shared stems.
+    """Return the best claims at both ends of a flag, with their shared stems.
 
     Claims that were used before count less, so that the list does not repeat itself.
     """
@@ -139,7 +139,7 @@ def _ends(
 def _meeting_point(
     material: Material, here: Claim, there: Claim, shared: frozenset[str]
 ) -> tuple[str, ...]:
-    """The rarest phrase in both claims, else the rarest ``shared`` stem."""
+    """Return the rarest phrase in both claims, else the rarest ``shared`` stem."""
     common = [frozenset(map(stemmed, phrases(claim.statement))) for claim in (here, there)]
     candidates = [pair for pair in common[0] & common[1] if pair[0] != pair[1]]
     order = candidates or [(term,) for term in shared]
@@ -154,7 +154,7 @@ def _meeting(here: Claim, there: Claim, terms: Sequence[str]) -> str:
 
 
 def _open(source: int, flag: Flag, reports: dict[int, Report]) -> str:
-    """A flag that leads nowhere yet, and why."""
+    """Return a flag that leads nowhere yet, and why."""
     named = ", ".join(f"“{quote(word, 40)}”" for word in _named(flag)[:3]) or "a connection"
     target = reports.get(flag.target or 0)
     if target is None:
@@ -169,7 +169,7 @@ def _open(source: int, flag: Flag, reports: dict[int, Report]) -> str:
 
 
 def _named(flag: Flag) -> list[str]:
-    """The words a flag puts in quotes, else all its content words."""
+    """Return the words a flag puts in quotes, else all its content words."""
     text = without_citations(flag.text)
     return list(dict.fromkeys(_terms_in(text)))
 

@@ -81,7 +81,7 @@ class OpenAILLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """The whole reply, in one try; errors say whether another may help.
+        """Return the whole reply, in one try; errors say whether another may help.
 
         Raises ModelAuthError, ModelRateLimitError, ModelTimeoutError, ModelUnavailableError,
         and ModelOutputError for a refusal or a reply that is malformed or empty.
@@ -186,7 +186,7 @@ class OpenAILLM:
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
     ) -> tuple[ChatStream, str | None]:
-        """An open reply and its first text, or None if it has no text."""
+        """Return an open reply and its first text, or None if it has no text."""
 
         async def send(body: dict[str, Any]) -> tuple[ChatStream, str | None]:
             async with AsyncExitStack() as stack:

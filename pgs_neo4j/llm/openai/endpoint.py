@@ -97,7 +97,7 @@ class Endpoint:
         return name.endswith((".openai.com", ".azure.com"))
 
     def open(self) -> openai.AsyncOpenAI:
-        """A client that never retries and reads only proxies from the environment."""
+        """Return a client that never retries and reads only proxies from the environment."""
         import httpx2
         import openai
 
@@ -132,7 +132,7 @@ def _is_url(text: str) -> bool:
 
 
 def _without_ambient_headers(omit: Any) -> dict[str, Any]:
-    """Cancels OPENAI_CUSTOM_HEADERS, which were meant for another program's endpoint."""
+    """Cancel OPENAI_CUSTOM_HEADERS, which were meant for another program's endpoint."""
     lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
     names = (line.partition(":")[0].strip() for line in lines)
     return {name: omit for name in names if name and name.lower() != "authorization"}
@@ -167,7 +167,7 @@ def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
 
 
 def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
-    """A reply that is not what the interface promises."""
+    """Return a reply that is not what the interface promises."""
     return ModelOutputError(
         f"the model endpoint {endpoint.host} (model {model}) sent a reply that is no "
         "OpenAI-compatible answer; check that PGS_LLM_BASE_URL is the API's root, often /v1",
@@ -176,7 +176,7 @@ def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
 
 
 def timeout_error(endpoint: Endpoint, model: str, retry: Retry | None = None) -> ModelTimeoutError:
-    """The deadline of one call has passed."""
+    """Return the deadline of one call has passed."""
     return ModelTimeoutError(
         f"the model endpoint {endpoint.host} (model {model}) did not answer within "
         f"{endpoint.timeout_s:g} s; raise model_timeout_s or use a faster model",
@@ -242,7 +242,7 @@ def too_long(error: openai.APIStatusError) -> bool:
 
 
 def _safe_code(error: openai.APIStatusError) -> str:
-    """The machine-readable reason, without free text that may echo the prompt."""
+    """Return the machine-readable reason, without free text that may echo the prompt."""
     code = error.code or ""
     return f", {code}" if re.fullmatch(r"[a-z][a-z0-9_.-]{1,60}", code) else ""
 
@@ -250,7 +250,7 @@ def _safe_code(error: openai.APIStatusError) -> str:
 async def listed_models(
     client: openai.AsyncOpenAI, endpoint: Endpoint, model: str
 ) -> tuple[str, ...]:
-    """The model ids of the endpoint; empty if it has no such list.
+    """Return the model ids of the endpoint; empty if it has no such list.
 
     Raises the typed error when it cannot be reached within 10 s or refuses the key.
     """

@@ -28,7 +28,7 @@ class ChatStream:
         return "".join(self._parts)
 
     async def next_text(self) -> str | None:
-        """The next non-empty piece; None at the end, after the usage.
+        """Return the next non-empty piece; None at the end, after the usage.
 
         Raises a ValueError (pydantic or JSON) on an event that is no chunk.
         """

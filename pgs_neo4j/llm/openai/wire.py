@@ -84,7 +84,7 @@ class Chunk(_Shape):
 
 
 def parse_rate_limits(headers: Mapping[str, str]) -> Left | None:
-    """The remaining capacity that an endpoint reports; None without any."""
+    """Return the remaining capacity that an endpoint reports; None without any."""
     requests = _count(headers.get("x-ratelimit-remaining-requests"))
     tokens = _count(headers.get("x-ratelimit-remaining-tokens"))
     if requests is None and tokens is None:
@@ -134,7 +134,7 @@ class Dialect:
         temperature: float | None,
         stream: bool,
     ) -> dict[str, Any]:
-        """The request for ``prompt`` in the dialect learned so far."""
+        """Return the request for ``prompt`` in the dialect learned so far."""
         body: dict[str, Any] = {
             "model": model,
             "messages": [

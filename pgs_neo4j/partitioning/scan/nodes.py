@@ -44,7 +44,7 @@ class Nodes:
 async def read_ids(
     db: Database, mapping: GraphMapping
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Internal ids ``(n,)`` of the view's nodes, ascending, and text sizes ``(n,)``.
+    """Return internal ids ``(n,)`` of the view's nodes, ascending, and text sizes ``(n,)``.
 
     A size is the approximate number of characters.
     """
@@ -143,7 +143,7 @@ class NodeFacts:
                 self.text_hash[at] = hash64(data)
 
     def nodes(self, ids: NDArray[np.int64], sizes: NDArray[np.int64]) -> Nodes:
-        """The nodes that arrived, of all ``ids`` and ``sizes`` ``(n,)``."""
+        """Return the nodes that arrived, of all ``ids`` and ``sizes`` ``(n,)``."""
         there = self.there
         return Nodes(
             ids=ids[there],
@@ -163,7 +163,7 @@ class NodeFacts:
 
 
 def _probes(rows: list[list[float]]) -> NDArray[np.float64]:
-    """The components ``(k, PROBES)``, 0 where a node has no vector.
+    """Return the components ``(k, PROBES)``, 0 where a node has no vector.
 
     Without any vector the result is ``(k, 0)``.
     """

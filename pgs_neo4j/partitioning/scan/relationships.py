@@ -61,7 +61,7 @@ async def scan_relationships(
 
 
 def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
-    """A function from internal ids ``(k,)`` to positions ``(k,)`` in ``ids``.
+    """Return a function from internal ids ``(k,)`` to positions ``(k,)`` in ``ids``.
 
     ``ids`` ``(n,)`` ascend. The position of an id that is missing is -1.
     """
@@ -81,7 +81,7 @@ def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArra
 def read_edges(
     row: RelationshipsRow, place_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]
 ) -> Relationships:
-    """The relationships of a row whose two ends are in the view.
+    """Return the relationships of a row whose two ends are in the view.
 
     ``place_of`` maps ids ``(k,)`` to positions ``(k,)``.
     """
@@ -107,7 +107,7 @@ def _joined(parts: list[Relationships]) -> Relationships:
 
 
 def restrict(edges: Relationships, chosen: NDArray[np.bool_]) -> Relationships:
-    """The relationships between ``chosen`` ``(n,)`` nodes, positions among those."""
+    """Return the relationships between ``chosen`` ``(n,)`` nodes, positions among those."""
     place = np.cumsum(chosen) - 1
     inside = chosen[edges.source] & chosen[edges.target]
     source, target = place[edges.source[inside]], place[edges.target[inside]]

@@ -139,7 +139,7 @@ def _counted(dimensions: NDArray[np.int64]) -> dict[int, int]:
 
 
 def count_issues(mapping: GraphMapping, nodes: Nodes, edges: Relationships) -> dict[str, int]:
-    """Counts of everything out of the ordinary, without zeros."""
+    """Count everything out of the ordinary, without zeros."""
     source, target, weight = edges.source, edges.target, edges.weight
     proper = source != target
     low, high = np.minimum(source, target)[proper], np.maximum(source, target)[proper]

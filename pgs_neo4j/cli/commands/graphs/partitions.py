@@ -69,7 +69,7 @@ async def _partition(
 
 
 def describe(partitioning: Partitioning) -> list[str]:
-    """A partitioning in a few lines."""
+    """Return a partitioning in a few lines."""
     from pgs_neo4j.cli.pages.drift_words import drifted, origin
 
     generation = partitioning.generation

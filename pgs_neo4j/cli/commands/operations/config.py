@@ -65,7 +65,7 @@ def _cell(value: Any) -> Any:
 
 
 def masked(value: object, *, address: bool = False) -> object:
-    """The value with secrets as ***, also those in an ``address``."""
+    """Return the value with secrets as ***, also those in an ``address``."""
     from pgs_neo4j.config import MASK, masked_address
 
     if hasattr(value, "get_secret_value"):

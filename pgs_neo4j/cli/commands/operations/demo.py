@@ -95,7 +95,7 @@ async def _provide(pgs: PGS, marker: Path, *, reload: bool) -> None:
 
 
 def _edition() -> str:
-    """The versions that decide what the demo graph contains."""
+    """Return the versions that decide what the demo graph contains."""
     return f"Python {platform.python_version()}, pgs-neo4j {__version__}\n"
 
 

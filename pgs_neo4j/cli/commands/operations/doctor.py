@@ -41,7 +41,7 @@ async def _doctor(*, as_json: bool) -> int:
 
 
 def code_of(checks: Sequence[Check]) -> int:
-    """The exit code of the first failed check; 0 without one."""
+    """Return the exit code of the first failed check; 0 without one."""
     failed = [check.name for check in checks if check.status == "failed"]
     if not failed:
         return DONE
@@ -51,6 +51,6 @@ def code_of(checks: Sequence[Check]) -> int:
 
 
 def describe(check: Check) -> list[str]:
-    """A check in one line, and its fix in another."""
+    """Return a check in one line, and its fix in another."""
     lines = [f"{MARKS[check.status]:<5}{check.name}: {one_line(check.detail)}"]
     return [*lines, f"     fix: {one_line(check.fix)}"] if check.fix else lines

@@ -68,7 +68,7 @@ async def _show(job: str, *, as_json: bool) -> None:
 
 
 def describe(job: Job) -> list[str]:
-    """A record in lines."""
+    """Return a record in lines."""
     figures = dict(job.figures)
     took = figures.pop("seconds", None)
     rows: list[tuple[str, object]] = [

@@ -79,7 +79,7 @@ async def _status(*, as_json: bool) -> None:
 
 
 def describe(state: LocalStatus) -> list[str]:
-    """A status in lines."""
+    """Return a status in lines."""
     where = [f"data     {state.data_dir} ({size(state.size_bytes)})"]
     if not state.running:
         return ["the local server is not running; 'pgs local start' starts it", *where]

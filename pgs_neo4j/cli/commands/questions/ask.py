@@ -85,7 +85,7 @@ async def _ask(
 
 
 def asking(pgs: PGS, question: str, asked: Json) -> Ask:
-    """A function that asks ``question``, after a search if ``asked`` has ``top_k``."""
+    """Return a function that asks ``question``, after a search if ``asked`` has ``top_k``."""
 
     async def ask(on_event: OnEvent) -> Asked:
         if "top_k" not in asked:

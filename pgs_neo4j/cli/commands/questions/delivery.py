@@ -54,7 +54,7 @@ async def as_text(ask: Ask, stream: AnswerStream) -> Answer:
 
 
 def code_of(answer: Answer) -> int:
-    """The exit code of an answer."""
+    """Return the exit code of an answer."""
     return PARTIAL if answer.partial else DONE
 
 
@@ -69,7 +69,7 @@ async def _as_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
 
 
 async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
-    """The partitions of the answer's generation, current or not.
+    """Return the partitions of the answer's generation, current or not.
 
     They only add keywords: an answer that is paid for is not held back for want of them.
     """

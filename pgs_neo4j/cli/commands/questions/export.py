@@ -73,7 +73,7 @@ async def _export(run: str, to: str, format_: Format | None, *, force: bool) -> 
 
 
 def form_of(to: str, format_: Format | None) -> Format:
-    """The named format, else that of the file's suffix. Raises UsageError."""
+    """Return the named format, else that of the file's suffix. Raises UsageError."""
     if format_ is not None:
         return format_
     if to == STDOUT:

@@ -79,7 +79,7 @@ async def _plan(
 
 
 def unpriced(pgs: PGS) -> list[str]:
-    """The names of paid models that have no configured price."""
+    """Return the names of paid models that have no configured price."""
     from pgs_neo4j.engine import is_free
 
     models = {llm.name: llm for llm in (pgs.sweep_llm, pgs.synthesis_llm)}
