@@ -383,7 +383,7 @@ async def test_a_graph_that_keeps_changing_gives_up_in_one_sentence(db, ensure, 
         return 0
 
     monkeypatch.setattr(membership, "write_members", none)
-    with pytest.raises(DatabaseError, match="kept changing"):
+    with pytest.raises(DatabaseError, match="changed while it was partitioned"):
         await ensure(mapping)
     assert await count(db, "(x:PgsGeneration|PgsPartition)") == 0
 
