@@ -129,7 +129,7 @@ class Budget:
         ending = Amount() if purpose == "synthesis" else self.ending
         crossed = self.bounds.crossed(self.spent + self.reserved + ending + amount)
         if crossed:
-            raise BudgetError(f"the next call could cross the budget of {crossed}")
+            raise BudgetError(f"the next call could exceed the limit of {crossed}")
         if self.closed and purpose == "sweep":
             raise self.closed.to_error()
         self.reserved += amount

@@ -185,7 +185,7 @@ class Calls:
                     piece = await anext(pieces, None)
         except TimeoutError:
             raise deadline_passed() from None
-        raise ModelOutputError(f"the model {llm.name} ended its reply without saying so")
+        raise ModelOutputError(f"the reply of the model {llm.name} stopped before its end")
 
     async def _reserve(self, llm: LLM, estimated: int, room: int, purpose: Purpose) -> Amount:
         """Reserve the most that a call can cost.

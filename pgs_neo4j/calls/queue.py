@@ -237,7 +237,7 @@ class _Turn:
 def deadline_passed() -> DeadlineError:
     """Return the error that the time of the whole run is over."""
     return DeadlineError(
-        "the time that this run may take (run_timeout_s) is over; what was read is stored, and "
+        "the time limit of this run (run_timeout_s) is over; what was read is stored, and "
         "'pgs resume' continues the run"
     )
 

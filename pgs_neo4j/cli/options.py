@@ -24,7 +24,7 @@ ModeOption = Annotated[
     Mode,
     typer.Option(
         "--mode",
-        help="full: all partitions; continue: all with unread nodes; targeted: relevant ones "
+        help="full: relevant partitions; continue: any with unread nodes; targeted: relevant ones "
         "with unread nodes.",
     ),
 ]

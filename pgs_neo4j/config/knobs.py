@@ -57,7 +57,7 @@ class PGSConfig(Sourced):
     centroid: Annotated[
         Literal["mean", "weighted"],
         About("partitioning"),
-        Field(description="whether centroids weigh all nodes alike (mean) or by node weight"),
+        Field(description="mean: all nodes count alike in centroids; weighted: by their weight"),
     ] = "mean"
     keep_generations: Annotated[
         int,
@@ -107,8 +107,8 @@ class PGSConfig(Sourced):
         About("sweeping", shapes=True),
         Field(
             ge=64,
-            description="maximum tokens of a sweep report; one cut off is asked for again with "
-            "more room",
+            description="maximum tokens of a sweep report; a report that is cut off is "
+            "requested again with more room",
         ),
     ] = 6000
     sweep_effort: Annotated[
@@ -120,12 +120,16 @@ class PGSConfig(Sourced):
     max_pass_characters: Annotated[
         int,
         About("sweeping", shapes=True),
-        Field(ge=6000, description="maximum characters of one prompt, sweep or synthesis"),
+        Field(
+            ge=6000, description="maximum characters of one prompt, for sweeps and the synthesis"
+        ),
     ] = 500_000
     max_pass_tokens: Annotated[
         int | None,
         About("sweeping", shapes=True),
-        Field(ge=2000, description="maximum input tokens of one prompt, sweep or synthesis"),
+        Field(
+            ge=2000, description="maximum input tokens of one prompt, for sweeps and the synthesis"
+        ),
         NoneAllowed,
     ] = None
     synthesis_max_tokens: Annotated[
@@ -196,7 +200,10 @@ class PGSConfig(Sourced):
     tokens_per_minute: Annotated[
         int | None,
         About("calls"),
-        Field(ge=1, description="maximum tokens per minute and endpoint, shared by this process"),
+        Field(
+            ge=1,
+            description="maximum tokens per minute and endpoint, over all calls of this process",
+        ),
         NoneAllowed,
     ] = None
     model_timeout_s: Annotated[
@@ -222,7 +229,7 @@ class PGSConfig(Sourced):
         Field(
             ge=1,
             le=3600,
-            description="seconds without a sign of life after which a job loses its lease",
+            description="seconds after which a job that shows no sign of life loses its lease",
         ),
     ] = 30.0
     query_timeout_s: Annotated[

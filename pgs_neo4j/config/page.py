@@ -32,13 +32,13 @@ INTRODUCTION = """\
 Each setting has a default. `pgs.toml` overrides the default, the environment overrides
 `pgs.toml`, and a command line option or Python argument overrides them all.
 
-- `pgs.toml` is the file that `PGS_CONFIG` names, else the one in the working directory, else the
-  one in your configuration directory. Its keys are the names below.
+- `pgs.toml` is the file that `PGS_CONFIG` names. Without `PGS_CONFIG`, it is the one in the working
+  directory, or else the one in your configuration directory. Its keys are the names below.
 - Environment variables are the same names in capitals after `PGS_`, as in `PGS_NEO4J_URI`.
-- In Python, `PGS.connect(...)` takes every setting by its name, and `pgs.execute(...)` every knob
-  (everything from Partitions on, and `query_timeout_s`).
+- In Python, `PGS.connect(...)` takes every setting by its name. `pgs.execute(...)` takes every
+  knob: `query_timeout_s`, and the settings from Partitions on except `[[schedule]]`.
 
-`pgs config show` lists every value in force with its origin and masks secrets.
+`pgs config show` lists every value in force with its origin. It masks secrets.
 """
 SIGNS = {"ge": "≥", "gt": ">", "le": "≤"}
 TABLES: dict[str, type[BaseModel]] = {"models": ModelEntry, "schedule": ScheduleEntry}

@@ -34,7 +34,7 @@ class ScheduleEntry(BaseModel):
     ] = True
     max_drift: Annotated[
         float | None,
-        Field(ge=0.0, le=1.0, description="also skip graphs of which no larger share changed"),
+        Field(ge=0.0, le=1.0, description="also skip graphs of which at most this share changed"),
     ] = None
     keep: Annotated[
         int | None, Field(ge=1, description="generations to keep; unset: keep_generations")

@@ -101,9 +101,9 @@ async def read_holder(db: Database, graph: str) -> LeaseHolder | None:
 def generation_lost(graph: str) -> LeaseLostError:
     """Return the error of a job whose generation was abandoned during its build."""
     return LeaseLostError(
-        f"the generation of graph {graph} that was being built was abandoned: its lease expired "
-        "and another job took over, or the graph was removed; the generation before stays, so "
-        "look at 'pgs jobs list' and try again"
+        f"the new generation of graph {graph} was abandoned: another job took over after the lease "
+        "expired, or the graph was removed; the current generation stays, so look at "
+        "'pgs jobs list' and try again"
     )
 
 
@@ -153,7 +153,7 @@ async def _try_to_take(
         await to_the_end(_release(db, graph, holder))
         raise
     if not rows:
-        raise DatabaseError(f"graph {graph} was removed while it was waited for; add it again")
+        raise DatabaseError(f"graph {graph} was removed during the wait for it; add it again")
     row = cast(LeaseRow, rows[0])
     if row["taken"]:
         return Lease(graph, holder, row["fence"])
@@ -187,14 +187,14 @@ class _Renewal:
                 return min(RETRY_S, interval / 4)
             self.lost = True
             raise DatabaseUnavailableError(
-                f"Neo4j at {self.db.uri} could not be reached for {self.seconds:.0f} s, in which "
-                f"the lease of graph {self.lease.graph} expired; run the job again when it can"
+                f"Neo4j at {self.db.uri} could not be reached for {self.seconds:.0f} s, so the "
+                f"lease of graph {self.lease.graph} expired; run the job again when Neo4j answers"
             ) from None
         if not renewed:
             self.lost = True
             raise LeaseLostError(
                 f"another job took over the lease of graph {self.lease.graph} while this job "
-                "stood still; what it was building is abandoned, so see 'pgs jobs list'"
+                "was suspended; its new generation was discarded, so see 'pgs jobs list'"
             )
         self.renewed_at = asked_at
         return interval

@@ -20,8 +20,8 @@ DESCRIPTIONS = {
     "stored": "a question uses the stored vectors of nodes that share its words",
 }
 UNSET = (
-    "not set: hashing, or for a graph with stored vectors, those of nodes that share "
-    "words with the question"
+    "not set: hashing; if a graph has stored vectors, a question uses those of nodes that "
+    "share its words"
 )
 
 

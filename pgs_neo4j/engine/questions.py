@@ -115,8 +115,8 @@ async def synthesize_sweeps(
     current = await core.current(await core.graph(asking.graph))
     if any(sweep.generation != current.generation.id for sweep in sweeps):
         raise UsageError(
-            "the sweeps are of an older generation than the current one, so their aliases "
-            "mean other nodes; sweep the partitions again"
+            "the sweeps belong to an older generation, in which their aliases name other nodes; "
+            "sweep the current partitions instead"
         )
     tell = on_event or core.on_event
     knobs = core.knobs(asking.knobs)

@@ -44,7 +44,7 @@ class JobOrder:
         if self.max_drift is not None and not 0.0 <= self.max_drift <= 1.0:
             raise ConfigError(f"max_drift is {self.max_drift}; it is a share, from 0 to 1")
         if self.keep is not None and self.keep < 1:
-            raise ConfigError(f"keep is {self.keep}; at least the current generation stays, so 1")
+            raise ConfigError(f"keep is {self.keep}; use 1 or more, since the current one stays")
 
 
 @dataclass(frozen=True, slots=True)

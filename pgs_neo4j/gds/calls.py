@@ -140,7 +140,7 @@ async def run_supervised(
     except (ValueError, LookupError, TypeError) as error:
         raise GDSError(
             "the graphdatascience client cannot read the answer of Graph Data Science "
-            f"({type(error).__name__}); install releases of the two that fit each other"
+            f"({type(error).__name__}); install compatible releases of the two"
         ) from error
 
 

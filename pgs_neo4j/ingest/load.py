@@ -201,7 +201,7 @@ def _relationship_row(relationship: FileRelationship, ids: list[str | int]) -> R
 def _check_owned(rows: list[Row], graph: str) -> None:
     if not rows:
         raise UsageError(
-            f"another load of {graph!r} began while this one ran, or it was purged; "
+            f"another load of {graph!r} began while this one ran, or the graph was purged; "
             "let one finish and load again"
         )
 

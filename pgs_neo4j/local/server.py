@@ -145,7 +145,7 @@ def stop_locked(paths: LocalPaths, timeout_s: float) -> bool:
     process.end(running, timeout_s)
     if process.is_alive(running):
         raise LocalServerError(
-            f"the local server (process {state.pid}) does not end; end it by hand and try again"
+            f"the local server (process {state.pid}) does not stop; end it by hand and try again"
         )
     return True
 

@@ -41,8 +41,8 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
     stored = await runs.read(tools.db, former)
     if stored.request != order.request:
         raise IdempotencyError(
-            f"the idempotency key was given to run {former} with another request; choose another "
-            "key, or ask as before"
+            f"the idempotency key was used for run {former} with another request; choose another "
+            "key, or repeat that request"
         )
     if stored.properties.get("details"):
         return await answers.load(tools.db, stored, order.mapping)

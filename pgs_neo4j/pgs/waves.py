@@ -181,7 +181,7 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
         if sweep.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
             log.warn(
                 f"P{sweep.partition}: {sweep.nodes_read} of {sweep.nodes} nodes were read "
-                f"({reasons[sweep.partition]}); 'continue' reads the rest"
+                f"({reasons[sweep.partition]}); mode 'continue' reads the rest"
             )
     if stops:
         log.warn(f"{len(stops)} of {len(sweeps)} partitions were left unread: {stops[0].text}")

@@ -106,8 +106,8 @@ async def embed_question(
     if len(vector) != dimensions:
         borrowed = await _borrowed(db, space, mapping, question, dimensions)
         note = (
-            f"the embedder {space.embedder.name} makes vectors of {len(vector)} and the graph "
-            f"holds vectors of {dimensions}, so they cannot be compared"
+            f"the embedder {space.embedder.name} makes vectors of {len(vector)} dimensions and "
+            f"the graph holds vectors of {dimensions}, so they cannot be compared"
         )
         return replace(borrowed, note=f"{note}; {borrowed.note}")
     return (

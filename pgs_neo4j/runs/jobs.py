@@ -131,7 +131,7 @@ async def get(db: Database, job: str) -> Job:
     """One record. Raises UsageError for an unknown id."""
     rows = await db.read(queries.get("runs/job_by_id"), id=job, silent_s=SILENT_S)
     if not rows:
-        raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those that are kept")
+        raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those on record")
     return _job(rows[0]["job"])
 
 

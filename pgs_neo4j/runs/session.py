@@ -79,7 +79,7 @@ def check_name(session: str) -> None:
     """Raise UsageError unless a session's name is short and printable."""
     if not session.strip() or len(session) > MAX_NAME or not session.isprintable():
         raise UsageError(
-            f"session names must be 1-{MAX_NAME} printable characters; got {session[:40]!r}"
+            f"a session's name has 1 to {MAX_NAME} printable characters, unlike {session[:40]!r}"
         )
 
 
@@ -89,7 +89,7 @@ async def check_exists(db: Database, graph: str, session: str) -> None:
     if not rows:
         raise UnknownSessionError(
             f"graph {graph} has no session {session}; 'pgs sessions list' shows those it has, "
-            "and asking in mode 'full' begins one"
+            "and a question in mode 'full' starts one"
         )
 
 

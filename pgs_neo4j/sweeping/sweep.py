@@ -36,7 +36,7 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
     except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
         return await _record_failure(order, tools, str(error), perf_counter() - began)
     if not packed.nodes:
-        gone = "its nodes are gone: they were deleted after it was made"
+        gone = "its nodes are gone: they were deleted after the partition was made"
         return await _record_failure(order, tools, gone, perf_counter() - began)
     partition, count = order.partition, len(packed.passes)
     tools.on_event(SweepStarted(partition.id, len(packed.nodes), count, partition.keywords))

@@ -42,8 +42,8 @@ def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
     most = calls.budget.estimate_within(llm.name, left - room)
     if most < LEAST_PROMPT:
         raise BudgetError(
-            "the budget leaves no room for a synthesis of what was read; the reports are stored, "
-            "and 'pgs resume' with a larger budget continues from them"
+            "the limit leaves no room for a synthesis of what was read; the reports are stored, "
+            "and 'pgs resume' with a higher limit continues from them"
         )
     return most if fits is None else min(most, fits)
 

@@ -66,7 +66,8 @@ async def _fit_prompt(order: SynthesisOrder, tools: SynthesisTools) -> tuple[Fit
 def _condensed(reports: int, reduction: Reduction) -> str:
     """One sentence on what became of reports that exceed one prompt."""
     failed = reduction.failed
-    note = f"; {failed} of them without a model, which failed" if failed else ""
+    groups = counted(failed, "group")
+    note = f"; code condensed {groups} for which no call succeeded" if failed else ""
     return (
         f"{reports:,} reports exceed one prompt, so those on neighboring partitions were "
         f"condensed into {len(reduction.sections):,}{note}; their citations, flags, and absences "
@@ -155,8 +156,8 @@ def _left_out(shown: FittedPrompt) -> str:
         return ""
     return (
         f"one prompt cannot hold all that was found, so the synthesis does not see: "
-        f"{'; '.join(named)}. The session keeps it; raise PGS_MAX_PASS_CHARACTERS or "
-        "PGS_MAX_PASS_TOKENS if the model reads more"
+        f"{'; '.join(named)}. The session keeps all of it; raise PGS_MAX_PASS_CHARACTERS or "
+        "PGS_MAX_PASS_TOKENS if the model can read more"
     )
 
 

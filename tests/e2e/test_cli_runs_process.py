@@ -124,7 +124,7 @@ async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
     assert stopped.out.startswith("## Thesis")
     assert "1 partition swept; 40 nodes read; 3 not read" in " ".join(stopped.out.split())
     assert "2 calls (max_calls)" in stopped.out
-    assert "could cross the budget of 2 calls" in stopped.err
+    assert "could exceed the limit of 2 calls" in stopped.err
     assert len(fake.chats) == 2
     run = resumable(stopped.out)
 

@@ -108,4 +108,4 @@ async def test_an_embedder_of_another_length_is_said_and_words_stand_in(db, docs
     space = choose("sentence-transformers", HashingEmbedder(16), MAPPING)
     asked = await embed_question(db, space, MAPPING, "topic7?", 2)
     assert asked.borrowed
-    assert "makes vectors of 16 and the graph holds vectors of 2" in asked.note
+    assert "makes vectors of 16 dimensions and the graph holds vectors of 2" in asked.note

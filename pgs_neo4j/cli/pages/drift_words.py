@@ -8,8 +8,8 @@ from pgs_neo4j.text.shown import counted, one_line, percent
 
 COLUMN = 17  # columns of the labels on the left
 ORIGINS: dict[Origin, str] = {
-    "cold": "from nothing",
-    "seeded": "grown from the generation before",
+    "cold": "from scratch",
+    "seeded": "grown from the previous generation",
     "refreshed": "refreshed where texts changed",
 }
 
@@ -17,12 +17,12 @@ OUTLOOK: dict[Origin | None, str] = {
     None: "these partitions are used as they are",
     "refreshed": "the partitions stay; those affected get new descriptions",
     "seeded": "new partitions grow from these",
-    "cold": "new partitions are made from nothing",
+    "cold": "new partitions are made from scratch",
 }
 
 
 def origin(generation: Generation) -> str:
-    """How a generation came about: ``from nothing by leiden-louvain``."""
+    """How a generation came about: ``from scratch by leiden-louvain``."""
     by = "" if generation.origin == "refreshed" else f" by {generation.algorithm}"
     return f"{ORIGINS[generation.origin]}{by}"
 
@@ -37,7 +37,7 @@ def changes(moved: Drift) -> list[str]:
         (moved.texts_changed, f"{counted(moved.texts_changed, 'text')} changed"),
         (
             moved.facts_changed,
-            f"{counted(moved.facts_changed, 'node')} of another weight or embedding",
+            f"{counted(moved.facts_changed, 'node')} with another weight or embedding",
         ),
         (moved.relationships_changed, f"about {about} changed"),
     )
@@ -71,7 +71,7 @@ def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int)
 
 def _committed(moved: Drift) -> str:
     if not moved.committed:
-        return "nothing by anybody else, so the graph was not scanned"
+        return "nothing by any other client, so the graph was not scanned"
     return "something by another client, so the graph was scanned"
 
 
@@ -83,6 +83,6 @@ def _scanned(moved: Drift) -> list[tuple[str, str]]:
     return [
         ("nodes", f"{nodes}, {moved.nodes:,} now"),
         ("texts", f"{moved.texts_changed:,} changed"),
-        ("weights", f"{counted(moved.facts_changed, 'node')} of another weight or embedding"),
+        ("weights", f"{counted(moved.facts_changed, 'node')} with another weight or embedding"),
         ("relationships", f"{relationships}, {moved.relationships:,} now"),
     ]

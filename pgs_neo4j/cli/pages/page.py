@@ -103,7 +103,7 @@ def _resuming(answer: Answer) -> list[str]:
     command = f"  {resume_command(answer.run)}"
     if not answer.stopped:
         return ["", "To complete this answer:", command]
-    limits = "Its limits start again from zero, and you can set other ones."
+    limits = "Its limits start over, and you can set new ones."
     return ["", "To continue this run:", command, limits]
 
 

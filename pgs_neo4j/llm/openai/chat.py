@@ -223,9 +223,9 @@ class OpenAILLM:
     def _check(self, made: Completion, refusal: str | None, finish_reason: str | None) -> None:
         """Raise ModelOutputError without text, unless the room ran out first."""
         if finish_reason == "content_filter":
-            what = "withheld its answer by a content filter; rephrase"
+            what = "withheld its answer because of a content filter; rephrase the question"
         elif refusal:
-            what = "refused to answer; rephrase or use another model"
+            what = "refused to answer; rephrase the question or use another model"
         elif not made.text.strip() and finish_reason != "length":
             what = "sent an empty answer; ask again or use another model"
         else:

@@ -169,8 +169,8 @@ def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
 def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
     """Return a reply that is not what the interface promises."""
     return ModelOutputError(
-        f"the model endpoint {endpoint.host} (model {model}) sent a reply that is no "
-        "OpenAI-compatible answer; check that PGS_LLM_BASE_URL is the API's root, often /v1",
+        f"the model endpoint {endpoint.host} (model {model}) sent a reply that is "
+        "not OpenAI-compatible; check that PGS_LLM_BASE_URL is the API's root, often /v1",
         retry=Retry(tries=TRIES_MALFORMED),
     )
 

@@ -20,7 +20,7 @@ MOVED = Drift(
 def test_drift_in_one_line() -> None:
     assert drift_words.drifted(MOVED) == (
         "drift 1 %: 4 nodes added, 1 node removed, 5 texts changed, "
-        "2 nodes of another weight or embedding, about 12 relationships changed"
+        "2 nodes with another weight or embedding, about 12 relationships changed"
     )
     assert drift_words.drifted(Drift(committed=True, nodes=9)) == "drift 0 %: nothing changed"
     assert drift_words.drifted(Drift(committed=False, settings_changed=True)) == (
@@ -31,7 +31,7 @@ def test_drift_in_one_line() -> None:
 def test_nothing_committed_is_nothing_scanned() -> None:
     assert drift_words.checked("papers", Drift(committed=False, nodes=9), None, 80) == [
         "graph            papers",
-        "committed since  nothing by anybody else, so the graph was not scanned",
+        "committed since  nothing by any other client, so the graph was not scanned",
         "settings         as they were",
         "drift            none",
         "next time        these partitions are used as they are",
@@ -44,7 +44,7 @@ def test_a_scan_tells_what_it_found() -> None:
         "committed since  something by another client, so the graph was scanned",
         "nodes            4 added, 1 removed, 1,003 now",
         "texts            5 changed",
-        "weights          2 nodes of another weight or embedding",
+        "weights          2 nodes with another weight or embedding",
         "relationships    about 12 changed, 4,000 now",
         "settings         as they were",
         "drift            1 %",
@@ -64,7 +64,7 @@ def test_changed_settings_are_told_without_a_scan() -> None:
     assert drift_words.checked("papers", moved, "cold", 80)[-3:] == [
         "settings         they or the mapping changed",
         "drift            0 %",
-        "next time        new partitions are made from nothing",
+        "next time        new partitions are made from scratch",
     ]
 
 

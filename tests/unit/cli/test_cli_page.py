@@ -138,7 +138,7 @@ def test_advice_on_a_partial_answer_is_to_resume(answer_of: Make) -> None:
 def test_advice_on_a_stopped_run_says_that_its_limits_start_again(answer_of: Make) -> None:
     found = page.advice(answer_of(stopped="2 calls (max_calls)"))
     assert found[1:3] == ["To continue this run:", "  pgs resume r1"]
-    assert "limits start again" in found[3]
+    assert "limits start over" in found[3]
 
 
 def test_below_separates_its_parts(answer_of: Make) -> None:

@@ -155,13 +155,13 @@ def test_partitioned_is_told_with_its_origin_and_the_drift_before_it() -> None:
     moved = Drift(committed=True, nodes=100, relationships=9, nodes_added=2)
     lines = describe(Partitioning(generation(), (), reused=False, seconds=2.5, drift=moved))
     assert lines == [
-        "papers: 2 partitions of 100 nodes and 9 relationships, grown from the generation before "
+        "papers: 2 partitions of 100 nodes and 9 relationships, grown from the previous generation "
         "by leiden-louvain, 2.5 s",
         "modularity 0.500, the largest holds 60 % of the nodes, 0 are pooled",
         "drift 2 %: 2 nodes added",
     ]
     first = describe(Partitioning(generation(origin="cold"), (), reused=False, seconds=2.5))
-    assert first[0].endswith("from nothing by leiden-louvain, 2.5 s")
+    assert first[0].endswith("from scratch by leiden-louvain, 2.5 s")
     assert len(first) == 2
 
 

@@ -56,7 +56,7 @@ def told(made: Generation, width: int = 80, *, blocks: bool = True) -> dict[str,
 def test_the_report_says_every_figure() -> None:
     assert told(MADE) == {
         "graph": "papers, generation g1",
-        "made": "2026-07-01 03:17:04 UTC, grown from the generation before by leiden-louvain",
+        "made": "2026-07-01 03:17:04 UTC, grown from the previous generation by leiden-louvain",
         "holds": "2,000 nodes, 9,000 relationships",
         "partitions": "5, 1 pool of 50 nodes that no relationship places",
         "sizes": "50 to 900 nodes, median 300, quartiles 150 and 600",
@@ -75,7 +75,7 @@ def test_the_report_of_a_plain_generation_is_plain() -> None:
         MADE, origin="cold", pooled_nodes=0, pools=0, split=0, merged=0, levels=(), issues={}
     )
     rows = told(made)
-    assert rows["made"].endswith("from nothing by leiden-louvain")
+    assert rows["made"].endswith("from scratch by leiden-louvain")
     assert rows["partitions"] == "5, no pool"
     assert rows["limits"] == "every community was within them"
     assert rows["hierarchy"] == "none above the partitions"

@@ -60,7 +60,7 @@ async def test_an_answer_that_the_client_cannot_read_names_the_versions(
     error: type[Exception],
 ) -> None:
     db: Any = FakeDatabase()
-    with pytest.raises(GDSError, match=f"{error.__name__}.*fit each other"):
+    with pytest.raises(GDSError, match=f"{error.__name__}.*install compatible releases"):
         await run_supervised(db, _raising(error("?")))
 
 

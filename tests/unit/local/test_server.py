@@ -123,5 +123,5 @@ def test_without_a_password_there_is_nothing_to_attach_to(paths, options, runnin
 
 def test_a_process_that_does_not_end_is_an_error(paths, running, monkeypatch):
     monkeypatch.setattr(process, "end", lambda running, timeout_s: False)
-    with pytest.raises(LocalServerError, match="does not end; end it by hand"):
+    with pytest.raises(LocalServerError, match="does not stop; end it by hand"):
         server.stop_locked(paths, 0.1)

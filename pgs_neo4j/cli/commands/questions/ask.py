@@ -49,7 +49,7 @@ def ask(
     the cost.
 
     Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
-    4 the run of that key is in progress, 5 database, 6 model, 130 interrupted.
+    4 the run with that idempotency key is in progress, 5 database, 6 model, 130 interrupted.
 
     \b
       pgs ask "Which results contradict each other?" --graph papers
