@@ -1,4 +1,4 @@
-"""Partitioned Graph Synthesis on Neo4j: read all of a graph that matters, and cite it.
+"""Partitioned Graph Synthesis on Neo4j: read everything that matters, and cite it.
 
 ``PGS`` is the engine. Values are in ``pgs_neo4j.model``, errors in ``pgs_neo4j.errors``,
 events in ``pgs_neo4j.events``; a model for tests is ``pgs_neo4j.llm.scripted.ScriptedLLM``.

@@ -1,4 +1,4 @@
-"""Named graphs in the database, and the removal of everything pgs wrote."""
+"""Named graphs in the database, and the removal of all pgs data."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ async def add(db: Database, name: str, mapping: GraphMapping) -> bool:
 
 
 async def graphs(db: Database) -> list[StoredGraph]:
-    """All stored graphs, by name."""
+    """Return all stored graphs, by name."""
     return [_stored(row) for row in await db.read(queries.get("catalog/read_graphs"))]
 
 
 async def get(db: Database, name: str | None) -> StoredGraph:
-    """Return the named graph, or the only one without a name.
+    """Return the named graph, or the only one if unnamed.
 
     Raises UnknownGraphError, which lists the stored graphs.
     """

@@ -202,7 +202,7 @@ class DeadlineError(StoppedError):
 class Retry:
     """How to retry a failed call.
 
-    Wait ``wait_s`` seconds if the endpoint named a time. Try at most ``tries`` times for this
+    Wait ``wait_s`` seconds if the endpoint specified a time. Try at most ``tries`` times for this
     kind of failure; None means until the deadline.
     """
 
@@ -269,7 +269,7 @@ class AllSweepsFailedError(ModelError):
 
 
 def _by_reason(reasons: dict[int, str]) -> str:
-    """Each reason once, the most frequent first, with the first few partitions."""
+    """Return each reason once, most frequent first, with the first few partitions."""
     partitions: dict[str, list[int]] = {}
     for partition, reason in reasons.items():
         partitions.setdefault(reason, []).append(partition)

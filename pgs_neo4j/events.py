@@ -62,7 +62,7 @@ class Progressed:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run is recorded from now on.
+    """A run began to be recorded.
 
     However it ends, it can be resumed by its id.
     """
@@ -131,7 +131,10 @@ class SearchAnswered:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something unexpected happened and the run continues; ``message`` is one sentence."""
+    """Something unexpected happened, and the run continues.
+
+    ``message`` is one sentence.
+    """
 
     kind: ClassVar[str] = "warned"
     message: str

@@ -1,8 +1,8 @@
 """Enforces the limits on what a run may spend, before each call.
 
-A call is made only if its worst case still fits. The worst case is its prompt at the most tokens it
-may turn out to have, plus all the room of its reply. Sweeps leave untouched what the run needs to
-end with an answer.
+A call is made only if its worst case still fits. The worst case is the prompt at its largest
+possible token count, plus the maximum reply. Sweeps never use the reserve that the run needs for
+its answer.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class SpendingLimits:
         return (self.calls, self.tokens, self.cost) != (None, None, None)
 
     def crossed(self, amount: Amount) -> str:
-        """Return the first limit that an amount crosses, in words; empty for none."""
+        """Return the first limit that an amount crosses; empty for none."""
         if self.calls is not None and amount.calls > self.calls:
             return f"{self.calls:,} call{'' if self.calls == 1 else 's'} (max_calls)"
         if self.tokens is not None and amount.tokens > self.tokens:
@@ -77,7 +77,7 @@ class SpendingLimits:
 
 @dataclass(slots=True)
 class Budget:
-    """Counts spending, what calls in flight may spend, and the reserve.
+    """Counts spending, the reservations of calls in flight, and the reserve.
 
     ``ending`` is the reserve for the end of the run. ``closed`` says which limit ended the
     sweeping.
@@ -93,7 +93,7 @@ class Budget:
     _unpriced: set[str] = field(default_factory=set)
 
     def check(self, names: Mapping[str, bool]) -> None:
-        """Raise ConfigError if a model lacks the price that max_cost needs.
+        """Raise ConfigError if ``max_cost`` needs a price that a model lacks.
 
         ``names`` maps each model to whether it is free.
         """
@@ -107,7 +107,7 @@ class Budget:
                 )
 
     def price(self, model: str, input_tokens: float, output_tokens: float) -> float | None:
-        """Return the price of so many tokens; None for a model without prices."""
+        """Return the price of these tokens; None without configured prices."""
         entry = self.models.get(model)
         return None if entry is None else entry.cost(input_tokens, output_tokens)
 
@@ -138,7 +138,7 @@ class Budget:
     def knows(self, model: str) -> bool:
         """Whether the true size of this model's prompts is known or irrelevant.
 
-        A first reply tells it. It is irrelevant without a limit on tokens or cost.
+        The first reply shows it. It is irrelevant without a limit on tokens or cost.
         """
         return model in self._costliest or (self.bounds.tokens, self.bounds.cost) == (None, None)
 
@@ -154,7 +154,7 @@ class Budget:
     def spend(self, model: str, estimated: int, usage: Usage, *, free: bool = False) -> None:
         """Count the usage of a call.
 
-        ``estimated`` is what its prompt was estimated at, in tokens.
+        ``estimated`` is the estimate of its prompt, in tokens.
         """
         cost = 0.0 if free else self.price(model, usage.input_tokens, usage.output_tokens)
         if cost is None:
@@ -165,13 +165,13 @@ class Budget:
             self._costliest[model] = max(ratio, self._costliest.get(model, 0.0))
 
     def lose(self, model: str, amount: Amount, *, free: bool = False) -> None:
-        """Count everything reserved for a call of unknown cost."""
+        """Count everything reserved for a call whose cost is unknown."""
         if not free and self.price(model, 1, 1) is None:
             self._unpriced.add(model)
         self.spent += amount
 
     def whole(self, model: str) -> int | None:
-        """Tokens of a model that the limits buy in all; None: unlimited."""
+        """Return the total tokens the limits allow a model; None: unlimited."""
         worth: list[float] = []
         if self.bounds.tokens is not None:
             worth.append(self.bounds.tokens)
@@ -180,7 +180,7 @@ class Budget:
         return int(min(worth)) if worth else None
 
     def left(self, model: str) -> int | None:
-        """Tokens that one more call may have in all; None: no limit."""
+        """Return the total tokens left for one more call; None: no limit."""
         free: list[float] = []
         used = self.spent + self.reserved
         if self.bounds.tokens is not None:
@@ -192,7 +192,7 @@ class Budget:
         return max(0, int(min(free))) if free else None
 
     def estimate_within(self, model: str, tokens: int) -> int:
-        """Return the largest estimate of a prompt that surely stays within ``tokens``."""
+        """Return the largest estimate of a prompt that never exceeds ``tokens``."""
         return int(max(0, tokens - FRAME_TOKENS) / self._factor(model, tokens))
 
     def _dearest(self, model: str) -> float:

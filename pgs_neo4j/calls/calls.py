@@ -85,10 +85,10 @@ class Calls:
     ) -> Completion:
         """Return a whole reply of at most ``room`` tokens.
 
-        ``then`` takes the reply before the next call gets the turn. Of the calls that wait, the
-        longest goes first, or the one of the highest ``priority``. A call that comes ``last`` may
-        use the time reserved for the end, and everything in the budget that is not reserved for the
-        synthesis. Raises ModelError, BudgetError, DeadlineError.
+        ``then`` takes the reply before the next call gets the turn. Among waiting calls, the one
+        with the highest ``priority`` goes first, or else the longest. A call with ``last`` may use
+        the time reserved for the end, and all of the budget that is not reserved for the synthesis.
+        Raises ModelError, BudgetError, DeadlineError.
         """
         estimated = estimated_tokens(prompt)
         purpose: Purpose = "rest" if last else "sweep"
@@ -113,10 +113,10 @@ class Calls:
     async def stream(
         self, llm: LLM, prompt: Prompt, hear: Hear, *, room: int, effort: Effort | None
     ) -> Completion:
-        """Return a whole reply, passed to ``hear`` in pieces, paid from the reserve.
+        """Return a whole reply, paid from the reserve and passed to ``hear``.
 
-        It is tried again only before the first piece; each try is reserved and counted by itself.
-        Raises the errors of ``complete``.
+        The reply is passed on piece by piece. It is tried again only before the first piece; each
+        try is reserved and counted by itself. Raises the errors of ``complete``.
         """
         estimated = estimated_tokens(prompt)
         async with AsyncExitStack() as streaming:
@@ -146,7 +146,7 @@ class Calls:
             return reply
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
-        """Return the most input tokens of a prompt: ``most``, within the model's context."""
+        """Return the most input tokens: ``most``, within the model's context."""
         entry = self.budget.models.get(llm.name)
         if entry is None or entry.context is None:
             return most
@@ -163,7 +163,7 @@ class Calls:
         return self.budget.bounds.any
 
     def sweeping_stop(self) -> Stop | None:
-        """Why no further partition is swept; None while sweeping may continue."""
+        """Return why sweeping has stopped; None while it may continue."""
         if self.budget.closed:
             return self.budget.closed
         late = self.ends_at is not None and asyncio.get_running_loop().time() >= self.ends_at
@@ -229,7 +229,7 @@ class Calls:
             self._settled.clear()
 
     def _count(self, llm: LLM, estimated: int, amount: Amount, usage: Usage | None) -> None:
-        """Count the usage of a call, at its worst where unknown."""
+        """Count the usage of a call, at its worst if unknown."""
         free = is_free(llm)
         if usage is None:
             self.usage += Usage(calls=1, input_tokens=estimated, estimated=True)

@@ -28,7 +28,7 @@ class ConcurrencyLimit:
 
     @property
     def calls(self) -> int:
-        """Calls that may be in flight now, at least 1."""
+        """Return how many calls may be in flight now, at least 1."""
         return max(1, int(self._value))
 
     def ended_well(self, *, seconds: float, length: float, full: bool) -> None:

@@ -1,8 +1,8 @@
-"""Schedules model calls, as many at once as the endpoint bears.
+"""Schedules model calls, as many at once as the endpoint can handle.
 
-The longest go first. Pure but for the event loop's clock; the caller decides what a call does. A
-model tries once, and this layer tries again. ``length`` is any measure of how long a call is likely
-to take, such as its tokens. It must be the same measure for all calls.
+The longest go first. The module is pure except for the event loop's clock; the caller decides what
+a call does. A model tries once, and this layer repeats the try. ``length`` is any measure of how
+long a call is likely to take, such as its tokens. It must be the same measure for all calls.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ T = TypeVar("T")
 class Scheduler:
     """Schedules all model calls of a run.
 
-    ``timeout_s`` limits one call with its tries, from its turn on; waiting for the rate of an
-    endpoint or for a budget does not count. ``deadline`` (the loop's time) limits all calls. With
-    ``hedge`` an overdue call is sent a second time while a slot is idle, and the first reply
-    counts.
+    ``timeout_s`` limits one call with all its tries, starting at its turn. Waiting for an
+    endpoint's rate limit or for a budget does not count. ``deadline`` (the loop's time) limits all
+    calls. With ``hedge``, an overdue call is sent a second time while a slot is idle, and the first
+    reply counts.
     """
 
     limit: ConcurrencyLimit
@@ -67,8 +67,8 @@ class Scheduler:
     ) -> T:
         """Run ``work`` in its turn, and try again while that may help.
 
-        ``then`` takes the result before another call gets the turn, so that no more calls are at
-        stake than may be in flight. ``tokens`` is what the endpoint will count for the call.
+        ``then`` takes the result before another call gets the turn, so a crash never loses more
+        calls than may be in flight. ``tokens`` is what the endpoint will count for the call.
         ``priority`` decides who goes first instead of ``length``, and ``until`` is an earlier
         deadline. A call that must be ``alone`` is never hedged. Raises the last error of ``work``,
         ModelTimeoutError after ``timeout_s``, DeadlineError at the deadline.
@@ -92,7 +92,7 @@ class Scheduler:
             turn.end()
 
     async def wait_until_hungry(self) -> None:
-        """Wait until fewer calls are queued than may be in flight."""
+        """Wait until the queue is shorter than the number of allowed calls."""
         while len(self._waiting) >= self.limit.calls:
             noticed = asyncio.get_running_loop().create_future()
             self._hungry.append(noticed)
@@ -107,7 +107,7 @@ class Scheduler:
         tokens: int,
         alone: bool,
     ) -> T:
-        """One try, which gives the turn back when it fails."""
+        """Try once; give the turn back on failure."""
         await turn.begin()
         try:
             return await self._try(work, pace, length, tokens, alone)
@@ -150,7 +150,7 @@ class Scheduler:
         return result
 
     async def _hedge(self, once: Callable[[], Awaitable[T]], length: float) -> T:
-        """Return the first reply to a call that is sent twice when overdue.
+        """Return the first reply; a call that is overdue is sent twice.
 
         A second try that fails is not repeated.
         """
@@ -177,7 +177,7 @@ class Scheduler:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _due(self, began: float, length: float) -> float:
-        """When a call of this length is overdue.
+        """Return the time at which a call of this length is overdue.
 
         While that is unknown, it is always a moment later.
         """
@@ -235,7 +235,7 @@ class _Turn:
 
 
 def deadline_passed() -> DeadlineError:
-    """Return the error that the time of the whole run is over."""
+    """Return the error for a run whose time is over."""
     return DeadlineError(
         "the time limit of this run (run_timeout_s) is over; what was read is stored, and "
         "'pgs resume' continues the run"

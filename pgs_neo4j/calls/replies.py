@@ -22,7 +22,7 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the database keeps: replies, and their size in bytes."""
+    """The content of the reply cache: number of replies, and bytes."""
 
     replies: int
     size_bytes: int
@@ -32,7 +32,8 @@ class Kept:
 class Replies:
     """The cached replies that a run may use.
 
-    ``shared`` false: only its own. ``used`` are the keys that it has used so far.
+    With ``shared`` false, a run uses only its own replies. ``used`` are the keys of those used so
+    far.
     """
 
     db: Database
@@ -41,7 +42,7 @@ class Replies:
     used: set[str] = field(default_factory=set)
 
     def key(self, llm: LLM, prompt: Prompt, room: int, effort: Effort | None) -> str | None:
-        """Return the key of a reply; None for a free model, never cached."""
+        """Return a reply's key; None for a free model, never cached."""
         if is_free(llm):
             return None
         parts = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
@@ -50,7 +51,7 @@ class Replies:
         return digest if self.shared else f"{self.run}:{digest}"
 
     async def find(self, keys: Iterable[str | None]) -> dict[str, Completion]:
-        """Return the cached replies, by key; they cost nothing now."""
+        """Return the cached replies, by key; they cost nothing."""
         wanted = [key for key in keys if key is not None]
         if not wanted:
             return {}
@@ -79,10 +80,10 @@ class Replies:
         }
 
     async def tidy(self, cache_mb: float, *, done: bool) -> None:
-        """Note which replies were used, and trim the cache to ``cache_mb``.
+        """Record which replies were used, and trim the cache to ``cache_mb``.
 
-        The replies that were used longest ago go first. Once a run is ``done``, its private replies
-        are deleted.
+        The least recently used replies are removed first. Once a run is ``done``, its private
+        replies are deleted.
         """
         if self.used or done:
             await self.db.write(
@@ -94,12 +95,12 @@ class Replies:
 
 
 async def trim(db: Database, cache_mb: float) -> None:
-    """Delete the replies used longest ago until the rest fit."""
+    """Delete the least recently used replies until the rest fit."""
     await db.write(queries.get("calls/trim_replies"), size=int(cache_mb * MEGABYTE))
 
 
 async def kept(db: Database) -> Kept:
-    """How much the cache holds."""
+    """Return how much the cache holds."""
     row = (await db.read(queries.get("calls/count_replies")))[0]
     return Kept(row["replies"], row["size"])
 
@@ -117,7 +118,7 @@ def _completion(row: dict[str, Any]) -> Completion:
 
 
 def _digest(*texts: str) -> str:
-    """One digest of several texts, told apart by their lengths."""
+    """Return one digest of several texts, delimited by their lengths."""
     digest = sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")

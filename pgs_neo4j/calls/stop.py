@@ -1,4 +1,4 @@
-"""Why a run buys no more model calls."""
+"""The reasons for which a run stops buying model calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pgs_neo4j.errors import BudgetError, DeadlineError, StoppedError
 
 
 class StopKind(StrEnum):
-    """Which limit of a run was reached."""
+    """The limit of a run that was reached."""
 
     BUDGET = "budget"
     DEADLINE = "deadline"
@@ -29,6 +29,6 @@ class Stop:
         return cls(StopKind.DEADLINE if late else StopKind.BUDGET, str(error))
 
     def to_error(self, prefix: str = "") -> StoppedError:
-        """Return the error of this kind, its text behind ``prefix``."""
+        """Return the error of this kind; ``prefix`` comes before its text."""
         kind = DeadlineError if self.kind is StopKind.DEADLINE else BudgetError
         return kind(f"{prefix}{self.text}")

@@ -1,1 +1,1 @@
-"""Checks reports without a model: absences, flags, convergences, and links."""
+"""Checks of reports without a model: absences, flags, convergences, and links."""

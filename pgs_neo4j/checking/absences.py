@@ -1,7 +1,7 @@
 """Groups the absences of all reports, and checks them in the graph.
 
-Pure: ``lookups`` searches the graph while sweeps are running, and ``text.gist`` tells how two texts
-are compared.
+The module is pure: ``lookups`` searches the graph while sweeps are running, and ``text.gist``
+compares texts.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ MOST_SIGHTINGS = 5
 class AbsenceGroup:
     """Absences that say the same, by partition.
 
-    The first one speaks for all.
+    The first one represents all.
     """
 
     reported: tuple[Stated, ...]
 
     @property
     def text(self) -> str:
-        """The absence as the first partition reports it."""
+        """The absence in the words of the first partition that reports it."""
         return self.reported[0].text
 
     @property
     def partitions(self) -> int:
-        """How many partitions report it."""
+        """Return how many partitions report it."""
         return len({stated.partition for stated in self.reported})
 
 
 def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
-    """Return the absences of all reports; those of most partitions come first.
+    """Return the absences of all reports, the most frequently reported first.
 
-    Ties are in the order of partition and place; the order of ``sweeps`` does not matter.
+    Ties are ordered by partition and place; the order of ``sweeps`` does not matter.
     """
     stated = [
         Stated(report.partition, place, absence.text, run)
@@ -68,12 +68,12 @@ def check_absences(
     hits: Mapping[SearchTerms, SearchResult],
     read: Mapping[int, frozenset[int]],
 ) -> tuple[CheckedAbsence, ...]:
-    """Check each group by where the graph holds its words.
+    """Check each group by finding the nodes that contain its words.
 
     The results are in the order of ``groups``. ``read`` are the ranks read of each partition. An
-    absence is contradicted when a node that was read holds its words, even if the node's own
-    partition reports it. Where more nodes might hold the words than could be searched, a sighting
-    still counts, and without one the absence stays unchecked.
+    absence is contradicted when a node that was read contains its words, even if the node's own
+    partition reports it. If more nodes might contain the words than could be searched, a sighting
+    still counts; without one, the absence stays unchecked.
     """
     return tuple(_check_group(group, hits, read) for group in groups)
 

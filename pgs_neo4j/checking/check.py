@@ -46,7 +46,7 @@ HEAD = (
 class CheckOrder:
     """The reports to compare.
 
-    ``read`` are the ranks that the session has read of each partition, by its id.
+    ``read`` holds the ranks that the session has read, by partition id.
     """
 
     mapping: GraphMapping
@@ -59,7 +59,7 @@ class CheckOrder:
 class CheckTools:
     """The connections of a check.
 
-    ``lookups`` has searched for absences while sweeps were running.
+    ``lookups`` searches for absences while sweeps are running.
     """
 
     db: Database
@@ -74,7 +74,7 @@ def open_lookups(
     embedder: Embedder | None,
     warn: Callable[[str], None],
 ) -> Lookups:
-    """Lookups of absences in the graph while sweeps are running.
+    """Open lookups of absences in the graph while sweeps are running.
 
     Partitions with ids in ``first`` are searched first.
     """
@@ -107,7 +107,7 @@ async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:
 
 
 def word_checks(crosscheck: Crosscheck) -> str:
-    """Return the checks as the synthesis is shown them; may be empty."""
+    """Return the checks in words for the synthesis; may be empty."""
     flags = sorted(crosscheck.flags, key=lambda flag: (flag.absent is None, not flag.answers))
     absences = crosscheck.absences[:TOLD_ABSENCES]
     convergences = crosscheck.convergences[:TOLD_CONVERGENCES]

@@ -1,6 +1,6 @@
-"""Finds findings of different partitions that meet.
+"""Finds convergences: findings of different partitions that agree or are connected.
 
-They meet in what they say, or in what they cite.
+They agree in their words, or cite the same or connected nodes.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def find_convergences(
     """Return findings that meet, at most ``MOST``; the broadest come first.
 
     ``links`` are pairs of cited nodes that a relationship connects. Findings that say nearly the
-    same are one convergence. Connected findings are grouped around the one that meets most
+    same form one convergence. Connected findings are grouped around the one that meets most
     partitions, then around the one that meets most of the rest. So each pair appears once, and a
-    pair that says the same does not appear again.
+    pair that says the same is not repeated as connected.
     """
     claims = _claims(sweeps)
     groups = _saying_the_same(claims)
@@ -51,7 +51,7 @@ def find_convergences(
 
 
 def _claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
-    """All findings in the order of partition and place."""
+    """Return all findings in the order of partition and place."""
     reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
     return [
         _Claim(Stated(report.partition, place, finding.text, run), _cited(finding))
@@ -69,7 +69,7 @@ def _cited(finding: Finding) -> dict[Place, Citation]:
 
 
 def _saying_the_same(claims: Sequence[_Claim]) -> list[list[int]]:
-    """Return indices of findings of different partitions that say the same."""
+    """Return indices of findings that say the same in different partitions."""
     gists = [gist(claim.stated.text) for claim in claims]
     groups = grouped(gists, Rarity.of(gists))
     return [group for group in groups if len({claims[i].stated.partition for i in group}) > 1]
@@ -83,9 +83,9 @@ def _by_words(claims: Sequence[_Claim], group: Sequence[int]) -> Convergence:
 def _bonds(
     claims: Sequence[_Claim], links: Iterable[tuple[Place, Place]], groups: Sequence[Sequence[int]]
 ) -> dict[tuple[int, int], set[Place]]:
-    """Pairs of findings, by index, and the nodes that connect them.
+    """Return pairs of findings, by index, and the nodes that connect them.
 
-    The two are of different partitions and different groups.
+    The two findings belong to different partitions and different groups.
     """
     citing: dict[Place, list[int]] = defaultdict(list)
     for i, claim in enumerate(claims):
@@ -104,7 +104,7 @@ def _bonds(
 def _by_links(
     claims: Sequence[_Claim], bonds: Mapping[tuple[int, int], set[Place]]
 ) -> Iterator[Convergence]:
-    """Yield findings with those that they meet, at most ``MOST``.
+    """Yield each finding with those that it meets, at most ``MOST``.
 
     No bond appears twice.
     """
@@ -153,7 +153,7 @@ def _partitions(claims: Sequence[_Claim], places: Iterable[int]) -> int:
 
 
 def _spread(claims: Sequence[_Claim], places: Sequence[int], most: int) -> list[int]:
-    """At most ``most`` findings in order, from as many partitions as possible."""
+    """Return at most ``most`` findings in order, from many different partitions."""
     seen: Counter[int] = Counter()
     turns: list[tuple[int, int]] = []
     for i in sorted(places):

@@ -1,4 +1,4 @@
-"""Sets each flag beside what the reports on its target say."""
+"""Compares each flag with the reports on its target."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Bullet:
 class _Bullets:
     """All findings and absences by partition id.
 
-    ``rarity`` tells how rare their words are.
+    ``rarity`` holds how rare their words are.
     """
 
     findings: Mapping[int, Sequence[_Bullet]]
@@ -35,7 +35,7 @@ class _Bullets:
 
 
 def chase_flags(sweeps: Sequence[Sweep]) -> tuple[ChasedFlag, ...]:
-    """Every flag, by partition and place, beside its target's reports."""
+    """Return every flag, by partition and place, with its target's reports."""
     reports = sorted_reports(sweeps)
     bullets = _collect_bullets(reports)
     swept = {report.partition for _, report in reports}
@@ -91,7 +91,7 @@ def _chase_flag(
 
 
 def _closest(flag: Flag, bullets: Sequence[_Bullet], rarity: Rarity) -> tuple[Stated, ...]:
-    """Bullets on the same subject as a flag, the closest first."""
+    """Return the bullets on a flag's subject, the closest first."""
     about = named(flag.text)
     same = [bullet for bullet in bullets if rarity.near(about, bullet.gist) >= SPEAKS - ROUNDING]
     # Not by nearness, which a short bullet reaches with few words.

@@ -1,4 +1,4 @@
-"""Puts the reports of all sweeps in order."""
+"""Sorts the reports of all sweeps."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pgs_neo4j.model import Report, Sweep
 
 
 def sorted_reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
-    """All reports by partition, each with the id of its run.
+    """Return all reports by partition, each with the id of its run.
 
-    The id is empty for the run at hand. Several reports on one partition stay in the order of
+    The id is empty for the current run. Several reports on one partition stay in the order of
     ``sweeps``.
     """
     reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]

@@ -1,4 +1,4 @@
-"""`pgs`: arguments in, events drawn, exit codes out.
+"""The command line: arguments in, events displayed, exit codes out.
 
 Nothing heavy is imported before a command runs, so that ``pgs --help`` answers at once.
 """

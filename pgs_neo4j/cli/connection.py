@@ -1,4 +1,4 @@
-"""Open the engine for a command, with or without models."""
+"""Opens the engine for a command, with or without models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterator[PGS]:
-    """Open the engine as configured; ``settings`` that are not None override."""
+    """Open the engine as configured; ``settings`` other than None take precedence."""
     from pgs_neo4j.engine import PGS
 
     async with PGS.connect(on_event=on_event, **cast("SettingsOverrides", settings)) as pgs:
@@ -37,7 +37,7 @@ async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncItera
 
 
 def confirm(what: str, *, yes: bool) -> None:
-    """Ask for confirmation on a terminal; elsewhere require --yes. Raises UsageError."""
+    """Ask for confirmation on a terminal; elsewhere require ``--yes``. Raises UsageError."""
     if yes:
         return
     if not (sys.stdin.isatty() and output.is_terminal(sys.stderr)):

@@ -1,4 +1,4 @@
-"""Write files completely or not at all, and overwrite none without --force."""
+"""Writes files completely or not at all; overwrites only with ``--force``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgs_neo4j.errors import UsageError
 
 
 def check_target(name: str, *, force: bool) -> None:
-    """Raise UsageError if the file cannot be written, before any computation."""
+    """Raise UsageError before any computation if the file cannot be written."""
     path = Path(name).expanduser()
     try:
         there, ordinary = path.exists(), path.is_file()
@@ -33,7 +33,7 @@ def check_target(name: str, *, force: bool) -> None:
 def write_whole(name: str, text: str, *, force: bool) -> int:
     """Write a file atomically; returns its size in bytes.
 
-    A link is followed, and a file that is overwritten keeps its mode. Raises UsageError.
+    Links are followed. An overwritten file keeps its mode. Raises UsageError.
     """
     check_target(name, force=force)
     target = Path(os.path.realpath(Path(name).expanduser()))

@@ -16,9 +16,9 @@ _DECLARED = {knob.name: knob for knob in declarations(PGSConfig)}
 
 
 def with_knobs(*names: str) -> Callable[[Command], Command]:
-    """Give a command, which takes ``**knobs``, one option for each named knob.
+    """Add one option per named knob to a command with ``**knobs``.
 
-    The command gets every one of them by its name; None means that the option was not used.
+    The command receives every named knob; None means that the option was not used.
     """
 
     def decorate(command: Command) -> Command:
@@ -80,12 +80,15 @@ def _parameter(name: str) -> inspect.Parameter:
 
 
 def _is_text(knob: Declaration) -> bool:
-    """Whether the option takes text, so that 'none' can lift a limit."""
+    """Return whether the option takes text, so 'none' can lift a limit."""
     return knob.about.topic == "limits"
 
 
 def _value(knob: Declaration, value: object) -> object:
-    """Return the value of an option: a switch inverts the default; None if unused."""
+    """Return the value of an option; None if it was not used.
+
+    A switch inverts the default.
+    """
     if bool not in knob.types:
         return value
     return not knob.field.default if value else None

@@ -1,4 +1,4 @@
-"""The two streams: data on stdout, everything said about it on stderr."""
+"""The two streams: data on stdout, messages about it on stderr."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def prepare() -> None:
 
 
 def width() -> int:
-    """Columns of the terminal; 80 without one."""
+    """Return the columns of the terminal; 80 without one."""
     return max(40, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
 
 
@@ -82,14 +82,14 @@ def write_table(table: RenderableType) -> None:
 
 
 def error_console() -> Console:
-    """Return a rich console on stderr that takes nothing for markup."""
+    """Return a rich console on stderr that interprets no markup."""
     from rich.console import Console
 
     return Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
 
 
 def note(message: str) -> None:
-    """Say one line on stderr."""
+    """Write one line to stderr."""
     say(f"note: {one_line(message)}")
 
 
@@ -101,7 +101,7 @@ def complain(message: str) -> None:
 
 
 def speak_through(speak: Callable[[str], None] | None) -> None:
-    """Let a display write all lines for stderr; None: write them directly."""
+    """Send all stderr lines through a display; None: write them directly."""
     global _speak  # noqa: PLW0603 - there is but one stderr
     _speak = speak
 
@@ -119,7 +119,7 @@ def say(line: str) -> None:
 
 
 def silence(stream: TextIO) -> None:
-    """Discard what is written to a stream that was closed."""
+    """Discard further output to a closed stream."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

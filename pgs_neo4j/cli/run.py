@@ -1,4 +1,4 @@
-"""Run a command: signals cancel it, errors become a line and code.
+"""Runs a command: signals cancel it, errors become a line and code.
 
     0 done   2 usage   3 partial answer, or a limit was reached   4 another job holds the lock
     5 database   6 model   130 interrupted   141 stdout was closed

@@ -1,4 +1,4 @@
-"""What a setting declares besides its type, default, bounds, and description."""
+"""Declares a setting's details beyond type, default, bounds, and description."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ NoneAllowed = BeforeValidator(lambda value: None if value == "none" else value)
 class About:
     """Where a setting belongs, and how the command line offers it.
 
-    ``flag`` is the option, ``--name-of-the-setting`` when empty; that of a switch inverts the
-    default. ``help`` replaces the description there. ``shapes`` marks a knob that decides what
-    an answer rests on: the same question with another value is another request.
+    ``flag`` is the option, ``--name-of-the-setting`` when empty; the option of a switch inverts the
+    default. ``help`` replaces the description on the command line. ``shapes`` marks a knob that
+    influences the content of an answer: with another value, the same question is a different
+    request.
     """
 
     topic: Topic
@@ -71,12 +72,12 @@ class Declaration:
 
     @property
     def types(self) -> tuple[object, ...]:
-        """The types of its values, None aside: classes, or one Literal."""
+        """The types of its values, except None: classes, or one Literal."""
         return tuple(kind for kind in _members(self.field.annotation) if kind is not type(None))
 
     @property
     def bounds(self) -> tuple[tuple[str, float], ...]:
-        """Its bounds, as ``bounds_of`` gives them."""
+        """Its bounds, as ``bounds_of`` returns them."""
         return bounds_of(self.field)
 
 
@@ -88,7 +89,7 @@ def declarations(settings: type[BaseSettings]) -> Iterator[Declaration]:
 
 
 def bounds_of(field: FieldInfo) -> tuple[tuple[str, float], ...]:
-    """Return the bounds of a field by their pydantic names: ``ge``, ``gt``, ``le``."""
+    """Return a field's bounds by pydantic name: ``ge``, ``gt``, ``le``."""
     return tuple(
         (name, getattr(rule, name))
         for rule in field.metadata

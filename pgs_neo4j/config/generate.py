@@ -1,4 +1,4 @@
-"""Generate the types of knobs and the settings page from declarations.
+"""Generates the types of knobs and the settings page from declarations.
 
 Run ``python -m pgs_neo4j.config.generate`` after a declaration has changed.
 """

@@ -1,4 +1,4 @@
-"""Types of knobs and settings as keyword arguments. Generated: see config/generate.py."""
+"""Types of knobs and settings as keyword arguments, written by ``config/generate.py``."""
 
 from __future__ import annotations
 

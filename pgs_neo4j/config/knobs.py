@@ -1,4 +1,4 @@
-"""The knobs of the method: the nine published parameters, and more."""
+"""The knobs of the method: the nine published parameters, and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load settings, override knobs for a call, and store them.
+"""Loads settings, overrides knobs for a call, and stores them.
 
 Precedence: default < ``pgs.toml`` < environment < per call. ``pgs.toml`` is the file that
 ``PGS_CONFIG`` names, else the one in the working directory, else the one in the user's
@@ -34,7 +34,7 @@ Origin = Literal["default", "file", "environment", "call"]
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings and knobs in force, and where each value came from."""
+    """Settings and knobs in force, and the source of each value."""
 
     settings: Settings
     config: PGSConfig
@@ -55,7 +55,7 @@ def load(overrides: Mapping[str, object] | None = None) -> Loaded:
 
 
 def with_overrides(config: PGSConfig, overrides: Mapping[str, object]) -> PGSConfig:
-    """Return the same knobs with ``overrides``, None left out. Raises ConfigError."""
+    """Return the same knobs with ``overrides`` other than None. Raises ConfigError."""
     values = _without_none(overrides)
     for name in values:
         if name not in PGSConfig.model_fields:
@@ -64,13 +64,13 @@ def with_overrides(config: PGSConfig, overrides: Mapping[str, object]) -> PGSCon
 
 
 def stored(config: PGSConfig) -> str:
-    """Return the knobs as JSON, with the names of those that were set."""
+    """Return the knobs as JSON, including the names that were set."""
     form = {"values": config.model_dump(mode="json"), "set": sorted(config.model_fields_set)}
     return json.dumps(form)
 
 
 def restored(text: str, overrides: Mapping[str, object]) -> PGSConfig:
-    """Return the stored knobs with ``overrides``, None left out. Raises ConfigError."""
+    """Return stored knobs with ``overrides`` other than None. Raises ConfigError."""
     form = json.loads(text)
     values = _without_none(overrides)
     former = _only(PGSConfig, form["values"])

@@ -41,7 +41,7 @@ class ModelEntry(BaseModel):
 
 
 def entries(values: object) -> dict[str, ModelEntry]:
-    """Return the entries by model name. Raises ConfigError that names the model."""
+    """Return the entries by model name. Raises ConfigError naming the model."""
     if not isinstance(values, Mapping):
         raise ConfigError("models is not a table; write each model under [models.NAME]")
     return {str(name): _entry(str(name), value) for name, value in values.items()}

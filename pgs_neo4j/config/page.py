@@ -46,7 +46,7 @@ KEYS = {"models": "[models.NAME]", "schedule": "[[schedule]]"}
 
 
 def settings_page() -> str:
-    """All settings by topic, and the keys of tables in ``pgs.toml``."""
+    """Return all settings by topic, and the keys of ``pgs.toml`` tables."""
     listed = [*declarations(Settings), *declarations(PGSConfig)]
     parts = [INTRODUCTION]
     for topic in get_args(Topic):
@@ -100,7 +100,7 @@ def _keys(entry: type[BaseModel]) -> Iterator[tuple[str, ...]]:
 
 
 def bounds_text(bounds: Mapping[str, float]) -> str:
-    """Bounds in words: ``1 to 256``, ``> 0``; empty without any."""
+    """Return bounds in words: ``1 to 256``, ``> 0``; empty without any."""
     if {"ge", "le"} <= bounds.keys():
         return f"{bounds['ge']:g} to {bounds['le']:g}"
     return ", ".join(f"{SIGNS[name]} {value:,}" for name, value in bounds.items())

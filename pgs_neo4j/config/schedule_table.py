@@ -1,4 +1,4 @@
-"""One ``[[schedule]]`` table of ``pgs.toml``: which graph to repartition when."""
+"""One ``[[schedule]]`` table of ``pgs.toml``: a graph, and when to repartition it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CRON_FIELDS = 5
 
 
 class ScheduleEntry(BaseModel):
-    """One graph or all, and the times of its repartitions.
+    """One graph or all graphs, and the times of their repartitions.
 
     ``cron`` has the five fields of crontab: minute, hour, day of month, month, day of week.
     """
@@ -51,7 +51,7 @@ class ScheduleEntry(BaseModel):
 
 
 def entries(values: object) -> tuple[ScheduleEntry, ...]:
-    """Return the entries in their order. Raises ConfigError that names the entry."""
+    """Return the entries in their order. Raises ConfigError naming the entry."""
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise ConfigError("schedule is not a list of tables; write each entry under [[schedule]]")
     return tuple(_entry(number, value) for number, value in enumerate(values, 1))
@@ -62,7 +62,7 @@ Schedule = Annotated[tuple[ScheduleEntry, ...], BeforeValidator(entries)]
 
 
 def entry_name(number: int, target: str | None) -> str:
-    """Return the name of an entry in messages: number from 1, and target."""
+    """Return an entry's name in messages: number from 1, and target."""
     return f"schedule entry {number} ({target})" if target else f"schedule entry {number}"
 
 

@@ -20,7 +20,8 @@ ADDRESSES = ("neo4j_uri", "llm_base_url")
 class Settings(Sourced):
     """How to reach the database and the models.
 
-    Secrets, and what an address may hold of them, are masked when it is printed or made JSON.
+    Secrets, and the parts of an address that may be secret, are masked when it is printed or
+    converted to JSON.
     """
 
     neo4j_uri: Annotated[
@@ -103,14 +104,17 @@ class Settings(Sourced):
         return masked_address(address)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Yield the fields as pydantic shows them, but for secrets in addresses."""
+        """Yield the fields as pydantic does, with secrets in addresses masked."""
         for name, value in super().__repr_args__():
             masked = name in ADDRESSES and isinstance(value, str)
             yield name, masked_address(value) if masked else value
 
     @property
     def provider(self) -> Provider:
-        """The provider in force: the configured one, else by key and base URL."""
+        """The provider in force: the configured one, or an inferred one.
+
+        It is inferred from the key and the base URL.
+        """
         if self.llm_provider is not None:
             return self.llm_provider
         return "openai" if self.llm_api_key or self.llm_base_url else "extractive"

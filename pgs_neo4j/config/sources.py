@@ -26,7 +26,7 @@ _QUERY = re.compile(r"(?<=[?#]).+", re.DOTALL)
 
 
 class Sourced(BaseSettings):
-    """Settings read from the call, the environment, ``pgs.toml``, and customary variables."""
+    """Settings from the call, the environment, ``pgs.toml``, and customary variables."""
 
     model_config = SettingsConfigDict(
         env_prefix="PGS_",
@@ -52,7 +52,7 @@ class Sourced(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources, the strongest first, without dotenv or secrets folder."""
+        """Order the sources, strongest first; omit dotenv and secrets folder."""
         del dotenv_settings, file_secret_settings
         return (
             init_settings,
@@ -92,7 +92,7 @@ def file_values() -> dict[str, object]:
 
 
 def customary_values() -> dict[str, str]:
-    """Read variables shared with other tools, by setting name."""
+    """Read variables that other tools also use, by setting name."""
     return {
         name: os.environ[variable]
         for name, variable in CUSTOMARY.items()
@@ -101,7 +101,7 @@ def customary_values() -> dict[str, str]:
 
 
 def check_name(name: str, where: str) -> None:
-    """Raise ConfigError when ``where`` sets something that is not a setting."""
+    """Raise ConfigError when ``where`` sets an unknown name."""
     if name not in Sourced.setting_names:
         raise unknown_name(name, where, Sourced.setting_names)
 
@@ -114,5 +114,8 @@ def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:
 
 
 def masked_address(address: str) -> str:
-    """Mask the parts of an address that may be secret: credentials and query."""
+    """Mask the parts of an address that may be secret.
+
+    These are the credentials and the query.
+    """
     return _QUERY.sub(MASK, _CREDENTIALS.sub(rf"\1{MASK}@", address))

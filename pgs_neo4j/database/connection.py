@@ -1,8 +1,8 @@
 """The only asynchronous door to Neo4j.
 
-Runs a Query under a deadline and returns its rows. Driver errors become errors of this package,
-and messages never contain parameter values. All sessions share one bookmark manager, so reads
-see earlier writes, on a cluster as on a single server.
+It runs a Query under a deadline and returns its rows. Driver errors become errors of this package,
+and messages never contain parameter values. All sessions share one bookmark manager, so reads see
+earlier writes, on a cluster as on a single server.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Database:
     edition: str = ""
 
     async def read(self, query: Query, **params: object) -> list[Row]:
-        """All rows of a read statement.
+        """Return all rows of a read statement.
 
         Retried on transient faults within the deadline.
         """
@@ -55,7 +55,7 @@ class Database:
         return await self._managed("read", query.text, params)
 
     async def write(self, query: Query, **params: object) -> list[Row]:
-        """All rows of a write statement, in one transaction.
+        """Return all rows of a write statement, run in one transaction.
 
         Retried on transient faults, and when the acknowledgement of a commit was lost.
         So every write statement must be harmless to repeat.
@@ -64,7 +64,7 @@ class Database:
         return await self._managed(query.mode, query.text, params)
 
     async def rehearse(self, query: Query, **params: object) -> list[Row]:
-        """All rows of a write statement whose transaction is rolled back."""
+        """Run a write statement, roll it back, and return its rows."""
         _check(query, params, ("write",))
         with self._translate_errors():
             async with (
@@ -78,14 +78,14 @@ class Database:
                 return rows
 
     async def batch(self, query: Query, **params: object) -> list[Row]:
-        """Rows of a statement that commits in its own batches; never retried."""
+        """Return the rows of a self-committing batch statement; never retried."""
         _check(query, params, ("batch",))
         return (await self.call(query.text, params, "write"))[1]
 
     async def stream(
         self, query: Query, *, fetch: int = 1000, **params: object
     ) -> AsyncIterator[Row]:
-        """Rows of a read statement as they arrive.
+        """Yield the rows of a read statement as they arrive.
 
         The deadline applies to each fetch. Never retried, because the caller has seen rows.
         """
@@ -110,9 +110,10 @@ class Database:
         timeout_s: float | None = None,
         metadata: Row | None = None,
     ) -> tuple[list[str], list[Row]]:
-        """Columns and rows of a statement in an implicit transaction.
+        """Return columns and rows of a statement in an implicit transaction.
 
-        For ``gds`` and for batches. The server lists ``metadata`` with the running transaction.
+        Used for ``gds`` and for batches. The server lists ``metadata`` with the running
+        transaction.
         """
         with self._translate_errors():
             async with (
@@ -123,7 +124,7 @@ class Database:
                 return list(result.keys()), [dict(record) async for record in result]
 
     async def explain(self, query: Query) -> tuple[str, tuple[str, ...]]:
-        """Planned type (r, w, rw, or s) and columns of a statement."""
+        """Return a statement's planned type (r, w, rw, or s) and columns."""
         with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session("read") as session:
                 result = await session.run(f"EXPLAIN {query.text}", dict.fromkeys(query.params))
@@ -132,7 +133,10 @@ class Database:
                 return str(summary.query_type), columns
 
     async def read_position(self) -> Position | None:
-        """Position of the last committed transaction, None in an unknown form; O(1)."""
+        """Return the position of the last committed transaction, in O(1).
+
+        None if the form of the bookmark is unknown.
+        """
         with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session("read") as session:
                 await session.execute_read(_read_nothing)

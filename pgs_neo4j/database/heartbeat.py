@@ -21,8 +21,8 @@ async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIt
     """Call ``beat`` while the body runs, first after ``first_s`` seconds.
 
     When it raises a PGSError, the body is canceled and that error is raised. The body's own errors
-    and a cancellation from outside come out as they are. At the end, a beat under way has
-    ``close_s`` seconds to finish.
+    and a cancellation from outside are raised unchanged. At the end, a running beat has ``close_s``
+    seconds to finish.
     """
     ended = asyncio.Event()
     try:

@@ -16,7 +16,7 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """One process on one machine; ``token`` tells apart what one process holds.
+    """One process on one machine; ``token`` distinguishes what it holds.
 
     The database stores its text, such as ``worker, pid 4711, 0a1b2c3d``.
     """
@@ -37,7 +37,7 @@ class Holder:
 
     @classmethod
     def parse(cls, text: str) -> Holder | None:
-        """Return the holder that a text stands for; None for any other text."""
+        """Return the holder that a text names; None for any other text."""
         match = _FORM.fullmatch(text)
         if match is None:
             return None

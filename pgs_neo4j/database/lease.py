@@ -55,7 +55,7 @@ class LeaseHolder:
 
 
 class LeaseRow(TypedDict):
-    """A row of ``database/merge_leases``; ``taken``: the holder is the one that asked."""
+    """A row of ``database/merge_leases``; ``taken``: the asking process holds the lease."""
 
     taken: bool
     holder: str
@@ -76,11 +76,11 @@ async def hold_lease(
 ) -> AsyncIterator[Lease]:
     """Hold and renew the lease of a graph while the body runs.
 
-    Waits up to ``wait_s`` for another holder, after telling ``on_wait`` once who that is; then
+    Waits up to ``wait_s`` for another holder, after reporting that holder to ``on_wait`` once; then
     raises BusyError. The lease is renewed in time and released at the end. When it is lost, the
-    body is canceled and LeaseLostError is raised, or DatabaseUnavailableError where it could not be
-    renewed. The body's own errors and a cancellation from outside come out as they are. Needs the
-    schema in place. Raises DatabaseError when there is no graph of that name.
+    body is canceled. LeaseLostError is then raised, or DatabaseUnavailableError if the lease could
+    not be renewed. The body's own errors and a cancellation from outside are raised unchanged. The
+    schema must exist. Raises DatabaseError when there is no graph of that name.
     """
     lease = await _acquire(db, graph, str(Holder.unique()), seconds, wait_s, on_wait)
     renewal = _Renewal(db, lease, seconds, renewed_at=monotonic())
@@ -99,7 +99,7 @@ async def read_holder(db: Database, graph: str) -> LeaseHolder | None:
 
 
 def generation_lost(graph: str) -> LeaseLostError:
-    """Return the error of a job whose generation was abandoned during its build."""
+    """Return the error for a generation abandoned during its build."""
     return LeaseLostError(
         f"the new generation of graph {graph} was abandoned: another job took over after the lease "
         "expired, or the graph was removed; the current generation stays, so look at "
@@ -143,7 +143,7 @@ async def _acquire(
 async def _try_to_take(
     db: Database, graph: str, holder: str, seconds: float
 ) -> Lease | LeaseHolder:
-    """Return the lease, or who else holds it."""
+    """Return the lease, or its current holder."""
     try:
         rows = await db.write(
             queries.get("database/merge_leases"), graph=graph, holder=holder, seconds=float(seconds)
@@ -171,7 +171,7 @@ class _Renewal:
     lost: bool = False
 
     async def beat(self) -> float:
-        """Renew the lease, and return the seconds until that is due again.
+        """Renew the lease; return the seconds until the next renewal.
 
         Raises LeaseLostError and DatabaseUnavailableError once the lease is lost.
         """

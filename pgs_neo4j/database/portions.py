@@ -1,4 +1,4 @@
-"""Reads large data in portions, in order, with bounded memory."""
+"""Reads large data in ordered portions with bounded memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 def portions(
     sizes: NDArray[np.int64], most_nodes: int = MOST_NODES, most_size: int = MOST_CHARACTERS
 ) -> Iterator[slice]:
-    """Consecutive slices, bounded in entries and in total size.
+    """Yield consecutive slices, bounded in entries and in total size.
 
     ``sizes`` has the shape ``(n,)``. A slice has at most ``most_nodes`` entries and at most
     ``most_size`` in total. An entry that is larger alone gets its own slice.
@@ -39,7 +39,7 @@ async def in_order(
     use: Callable[[Result], Awaitable[None]],
     ahead: int = IN_FLIGHT,
 ) -> None:
-    """Use the results in order, with up to ``ahead`` reads in flight.
+    """Yield the results in order, with up to ``ahead`` reads in flight.
 
     The first failure cancels the rest and is raised.
     """

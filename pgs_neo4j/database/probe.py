@@ -1,7 +1,7 @@
 """Asks a starting server whether it is ready.
 
 Uses the synchronous driver, because the caller is a thread without an event loop. ``connection``
-refuses a server that it cannot reach; here that is the normal case for some seconds.
+treats an unreachable server as an error; here that is normal for some seconds.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def get(name: str) -> Query:
-    """Return the statement of that name; ValueError if it is missing or malformed."""
+    """Return the named statement; ValueError if it is missing or malformed."""
     path = folder() / f"{name}.cypher"
     if not path.is_file():
         raise ValueError(f"there is no statement {name} in {folder()}")

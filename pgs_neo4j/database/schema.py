@@ -1,4 +1,4 @@
-"""Creates the schema of the package, and tells whether data changed."""
+"""Creates the schema of the package, and detects whether data changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOKEN_ATTEMPTS = 5
 async def ensure_schema(db: Database) -> None:
     """Create missing constraints and names, and migrate data of older releases.
 
-    A database that is up to date costs one quick read.
+    If the database is up to date, this costs one quick read.
     """
     rows = await db.read(queries.get("database/read_version"))
     if rows and rows[0]["version"] == SCHEMA_VERSION:

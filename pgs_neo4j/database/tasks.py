@@ -26,7 +26,7 @@ async def to_the_end(work: Coroutine[object, None, Result]) -> Result:
 
 
 def retrieve_exception(done: asyncio.Future[Result]) -> None:
-    """Retrieve an exception that has no other reader, or asyncio would warn."""
+    """Retrieve an unread exception; otherwise asyncio would warn."""
     if not done.cancelled():
         done.exception()
 
@@ -42,9 +42,9 @@ async def together(*works: Awaitable[Result]) -> tuple[Result, ...]: ...
 
 
 async def together(*works: Awaitable[object]) -> tuple[object, ...]:
-    """All results in order, awaited side by side.
+    """Await all works concurrently and return their results in order.
 
-    The first exception cancels the other works and is raised as it is.
+    The first exception cancels the other works and is raised unchanged.
     """
     tasks = [asyncio.ensure_future(work) for work in works]
     try:

@@ -1,8 +1,8 @@
 """Builds the demo graph from the standard library, without importing it.
 
-Nodes are modules, classes, functions, and methods, with their signature and docstring as
-text; relationships are CONTAINS, IMPORTS, INHERITS, and MENTIONS (one docstring names
-another node). It is a graph with real domains that anyone who knows Python can judge.
+Nodes are modules, classes, functions, and methods, with signature and docstring as text.
+Relationships are CONTAINS, IMPORTS, INHERITS, and MENTIONS (one docstring names another node). It
+is a graph with real domains that anyone who knows Python can judge.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class DemoNode:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The Neo4j label that goes with the kind."""
+        """The Neo4j label of this kind."""
         return (self.kind.capitalize(),)
 
 
@@ -146,10 +146,10 @@ def _inherits(library: Library) -> Iterator[Edge]:
 
 
 def _mentions(library: Library) -> Iterator[Edge]:
-    """Link a docstring to the nodes it names by a unique name.
+    """Link a docstring to the nodes that it names unambiguously.
 
-    A bare name counts where it cannot be an English word: it is written as a call, in
-    CamelCase, or in snake_case, and no builtin is called so.
+    A bare name counts only if it cannot be an English word. It must be written as a call, in
+    CamelCase, or in snake_case, and must not be the name of a builtin.
     """
     names = _unique_names(library)
     for definition in library.definitions.values():

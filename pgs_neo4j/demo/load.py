@@ -1,4 +1,4 @@
-"""The demo graph in the shape that is loaded."""
+"""The demo graph in the form that the loader takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pgs_neo4j.model import GraphMapping
 
 
 def demo_file(demo: DemoGraph) -> GraphFile:
-    """Return the demo graph as a GraphFile, with id as key and title."""
+    """Return the demo graph as a GraphFile; id is key and title."""
     positions = {node.id: i for i, node in enumerate(demo.nodes)}
     return GraphFile(
         nodes=tuple(

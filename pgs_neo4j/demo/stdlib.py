@@ -1,4 +1,4 @@
-"""Reads Python source into definitions: what is defined where, with which words.
+"""Reads Python source into definitions with their places and words.
 
 Files are parsed with ``ast``, one at a time, and never imported.
 """
@@ -76,7 +76,7 @@ class Library:
     sources: dict[str, Source]
 
     def resolve(self, module: str, name: str, hops: int = REEXPORTS) -> str | None:
-        """Return the id of ``name`` in ``module``, followed through imports and re-exports."""
+        """Return the id of ``name`` in ``module``, following imports and re-exports."""
         local = f"{module}.{name}"
         if local in self.definitions:
             return local
@@ -92,10 +92,11 @@ class Library:
 
 
 def read_library(folder: Path) -> Library:
-    """Read every useful Python file below ``folder``; files that do not parse are skipped.
+    """Read every useful Python file below ``folder``.
 
-    Of several definitions of one name (overloads, setters, fallbacks) the first documented
-    one speaks for all; a module is never displaced by what is defined inside it.
+    Files that do not parse are skipped. If one name has several definitions (overloads, setters,
+    fallbacks), the first documented one represents all. A definition inside a module never replaces
+    a module.
     """
     definitions: dict[str, Definition] = {}
     sources: dict[str, Source] = {}
@@ -165,7 +166,7 @@ def _source(tree: ast.Module, module: str, is_package: bool) -> Source:
 
 
 def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str, str]]:
-    """Each import: the bound name, its meaning, and the imported object."""
+    """Yield each import: the bound name, its meaning, and the imported object."""
     for statement in ast.walk(tree):
         if isinstance(statement, ast.Import):
             for alias in statement.names:
@@ -188,9 +189,10 @@ def _origin(statement: ast.ImportFrom, package: str) -> str:
 
 
 def _members(body: list[ast.stmt], owner: str, module: str) -> Iterator[Definition]:
-    """Yield what a module or class defines, also under ``if``, ``try``, and ``with``.
+    """Yield definitions of a module or class, including conditional ones.
 
-    Private names without a docstring are left out, since nothing can be learned from them.
+    Definitions under ``if``, ``try``, and ``with`` count. Private names without a docstring are
+    left out, since nothing can be learned from them.
     """
     for statement in body:
         if isinstance(statement, Described):

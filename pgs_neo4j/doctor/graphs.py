@@ -22,10 +22,10 @@ MAPPING_FIX = "store the mapping again with 'pgs graph add'; 'pgs inspect' propo
 async def examine_graphs(
     db: Database, configured: str | None, dimensions: int | None
 ) -> tuple[Check, ...]:
-    """One check for the catalog, and two per graph: mapping and embeddings.
+    """Return one check for the catalog, and two per graph.
 
-    ``configured`` is the name of the configured graph. ``dimensions`` is the length of the
-    embedder's vectors, if known.
+    The two are of its mapping and its embeddings. ``configured`` is the name of the configured
+    graph. ``dimensions`` is the length of the embedder's vectors, if known.
     """
     try:
         stored = await catalog.graphs(db)
@@ -97,7 +97,7 @@ def _check_embeddings(graph: StoredGraph, content: Survey, dimensions: int | Non
 
 
 def _embedding_share(content: Survey, embedding: str) -> float:
-    """Share of nodes with a vector, each label weighted by its nodes."""
+    """Return the share of nodes with a vector, labels weighted by nodes."""
     total = sum(sample.count for sample in content.labels if sample.sampled)
     return sum(
         sample.count * sum(nodes for size, nodes in item.sizes if size) / sample.sampled / total

@@ -66,7 +66,7 @@ def _embedder_fix(name: str) -> str:
 
 
 async def examine_models(settings: Settings, config: PGSConfig) -> tuple[Check, ...]:
-    """Check the models for sweep and synthesis; equal ones once."""
+    """Check the sweep and synthesis models, once if they are equal."""
     if settings.provider == "extractive":
         detail = "extractive: no language model; answers consist of sentences of the graph"
         return (Check("model", "ok", detail),)

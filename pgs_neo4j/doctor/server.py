@@ -30,7 +30,7 @@ FIXES = {
 
 
 async def examine_server(db: Database) -> tuple[Check, ...]:
-    """Run all checks in the order of ``NAMES``; they leave nothing."""
+    """Run all checks in the order of ``NAMES``; they change nothing."""
     read = await run_check("read", _check_read(db), FIXES["read"])
     if read.status == "failed":
         return (read, *skip_checks(NAMES[1:], "read failed"))

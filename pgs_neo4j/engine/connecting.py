@@ -1,4 +1,4 @@
-"""Open the database and the models as configured, and close them again."""
+"""Opens the database and the models as configured, and closes them again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def open_core(
     on_event: OnEvent,
     settings: SettingsOverrides,
 ) -> AsyncIterator[Core]:
-    """Open everything, and close what was not passed in. Raises as ``PGS.connect``."""
+    """Open everything; close only what was opened here. Raises as ``PGS.connect``."""
     overrides: dict[str, object] = {**settings}
     if isinstance(embedder, str):
         overrides["embedder"], embedder = embedder, None

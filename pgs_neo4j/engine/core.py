@@ -1,4 +1,4 @@
-"""What all views of the engine share: connections, settings, and the models."""
+"""State that all views of the engine share: connections, settings, and models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pgs_neo4j.retrieval.space import Space, choose
 
 @dataclass(slots=True)
 class Core:
-    """One database with the settings, models, and embedders that work on it."""
+    """One database with the settings, models, and embedders in use."""
 
     db: Database
     settings: Settings
@@ -44,11 +44,17 @@ class Core:
         return config.with_overrides(self.config, overrides)
 
     async def graph(self, name: str | None) -> StoredGraph:
-        """Return the named graph, else the configured or only one. Raises UnknownGraphError."""
+        """Return the named graph, else the configured or only one.
+
+        Raises UnknownGraphError.
+        """
         return await catalog.get(self.db, name or self.settings.graph)
 
     async def current(self, graph: StoredGraph) -> Partitioning:
-        """Return the current partitions of a graph. Raises UsageError before the first ones."""
+        """Return the current partitions of a graph.
+
+        Raises UsageError if the graph has not been partitioned yet.
+        """
         await ensure_schema(self.db)
         current = await read_current(self.db, graph.name)
         if current is None:
@@ -59,7 +65,10 @@ class Core:
         return current
 
     def run_tools(self, order: RunOrder, on_event: OnEvent | None) -> RunTools:
-        """Return the connections that carry out one run, with limits that count from here."""
+        """Return the connections that carry out one run.
+
+        Its limits count from here.
+        """
         return RunTools(
             db=self.db,
             open_gds=self.open_gds,
@@ -73,7 +82,7 @@ class Core:
     def partition_order(
         self, graph: StoredGraph, knobs: PGSConfig, *, force: bool = False
     ) -> PartitionOrder:
-        """Which graph to partition, and how."""
+        """Return the order to partition a graph."""
         return PartitionOrder(graph=graph.name, mapping=graph.mapping, config=knobs, force=force)
 
     def partition_tools(self, mapping: GraphMapping, on_event: OnEvent | None) -> PartitionTools:
@@ -86,18 +95,21 @@ class Core:
         )
 
     def calls(self, knobs: PGSConfig) -> Calls:
-        """Model calls of one run, with its limits and prices."""
+        """Return the model calls of one run, with its limits and prices."""
         return Calls.of(knobs, self.settings.models)
 
     async def open_gds(self) -> GDS:
-        """Return the GDS client, opened when it is first needed: opening takes seconds."""
+        """Return the GDS client, which is opened on first use.
+
+        Opening it takes seconds.
+        """
         async with self._opening:
             if self._gds is None:
                 self._gds = await gds.open_gds(self.db)
         return self._gds
 
     def space(self, mapping: GraphMapping) -> Space:
-        """Return the space in which questions and partitions of a graph are compared."""
+        """Return the vector space that compares a graph's questions and partitions."""
         name = self.settings.embedder
         if self.embedder is not None:
             return choose(name, self.embedder, mapping)

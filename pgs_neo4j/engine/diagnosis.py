@@ -28,7 +28,7 @@ class Doctor:
 
 
 async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
-    """Examine the configured setup, which need not work."""
+    """Examine the configured setup, even if it does not work."""
     try:
         loaded = config.load(settings)
     except ConfigError as error:

@@ -134,12 +134,12 @@ class PGS:
 
     @property
     def partitions(self) -> Partitions:
-        """Graphs divided, and how far they have drifted since."""
+        """The partitions of graphs, and their drift since partitioning."""
         return Partitions(self._core)
 
     @property
     def sessions(self) -> Sessions:
-        """Lines of questioning, with their coverage."""
+        """Sessions: series of questions, with their coverage."""
         return Sessions(self._core)
 
     @property
@@ -149,7 +149,7 @@ class PGS:
 
     @property
     def jobs(self) -> Jobs:
-        """Repartitions that leave a record."""
+        """Repartitions that are recorded as jobs."""
         return Jobs(self)
 
     @property
@@ -161,7 +161,7 @@ class PGS:
 
     @property
     def survey(self) -> Surveyor:
-        """What the database holds, and which graph would suit it."""
+        """Contents of the database, and a proposal for a graph mapping."""
         from pgs_neo4j.engine.surveying import Surveyor
 
         return Surveyor(self._core)
@@ -194,12 +194,12 @@ class PGS:
     ) -> Answer:
         """Run the whole pipeline on a question; ``knobs`` override PGSConfig by name.
 
-        Modes: ``full`` routes among all partitions, ``continue`` sweeps what the session has
-        not read, ``targeted`` routes among that. With an ``idempotency_key``, the same request
-        in the same session returns the first answer, or resumes a run without one. Raises
-        AllSweepsFailedError when nothing could be read, StoppedError when a limit prevented
-        it, IdempotencyError when the key belongs to another request, and BusyError while that
-        run is in progress.
+        Modes: ``full`` routes among all partitions, ``continue`` sweeps the partitions that the
+        session has not read, ``targeted`` routes among those. With an ``idempotency_key``, the same
+        request in the same session returns the first answer, or resumes a run without one. Raises
+        AllSweepsFailedError when nothing could be read, StoppedError when a limit prevented it,
+        IdempotencyError when the key belongs to another request, and BusyError while that run is in
+        progress.
         """
         asking = Asking(question, graph, mode, session_id, full_sweep, knobs)
         return await questions.execute(self._core, asking, on_event, idempotency_key)
@@ -217,7 +217,7 @@ class PGS:
     ) -> Plan:
         """Predict what ``execute`` with the same arguments would read and cost.
 
-        No language model is called. A graph that changed is partitioned, as it would be.
+        No language model is called. A graph that changed is partitioned, as ``execute`` would do.
         """
         asking = Asking(question, graph, mode, session_id, full_sweep, knobs)
         return await questions.plan_question(self._core, asking, on_event)
@@ -234,7 +234,7 @@ class PGS:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> LayeredAnswer:
-        """Answer from the ``top_k`` nearest nodes first, then sweep knowing that answer."""
+        """Answer from the ``top_k`` nearest nodes, then sweep beyond that answer."""
         asking = Asking(question, graph, mode, session_id, full_sweep, knobs)
         return await questions.search(self._core, asking, on_event, top_k)
 
@@ -243,10 +243,10 @@ class PGS:
     ) -> Answer:
         """Resume a run that stopped, failed, or answered only in part.
 
-        What the run has paid for is not paid for again. Its knobs stay, except those passed
-        here; limits on calls, tokens, cost, and time count from here. A complete run returns
-        its answer. Raises UnknownRunError, BusyError while the run is in progress, and what
-        ``execute`` raises.
+        Replies that the run paid for are not paid for again. Its knobs stay, except those passed
+        here; limits on calls, tokens, cost, and time start from zero. A complete run returns its
+        answer. Raises UnknownRunError, BusyError while the run is in progress, and what ``execute``
+        raises.
         """
         return await questions.resume(self._core, run, on_event, knobs)
 
@@ -287,7 +287,7 @@ class PGS:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Synthesis:
-        """One synthesis over sweeps by ``sweep_partition``; recorded in no session.
+        """Synthesize sweeps from ``sweep_partition``; recorded in no session.
 
         Raises UsageError when the sweeps are of an older generation.
         """

@@ -17,11 +17,11 @@ class Graphs:
     _core: Core
 
     async def __call__(self) -> list[StoredGraph]:
-        """All stored graphs, by name."""
+        """Return all stored graphs, by name."""
         return await catalog.graphs(self._core.db)
 
     async def get(self, name: str | None = None) -> StoredGraph:
-        """One stored graph; without a name the configured or only one.
+        """Return a stored graph; without a name, the configured or only one.
 
         Raises UnknownGraphError.
         """
@@ -35,7 +35,7 @@ class Graphs:
         return await catalog.add(self._core.db, name, mapping)
 
     async def validate(self, mapping: GraphMapping) -> list[str]:
-        """Compare a mapping with the database; the warnings, one sentence each.
+        """Compare a mapping with the database; return the warnings, one sentence each.
 
         Properties are looked up in a sample. Raises MappingError when the mapping names a
         label or type that does not exist.

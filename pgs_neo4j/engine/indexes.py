@@ -29,8 +29,8 @@ class Indexes:
     async def create(self, graph: str | None = None) -> CreatedIndexes:
         """Create a cosine index on each label without one.
 
-        The dimensions are those most sampled vectors have. Raises MappingError when the graph
-        maps no label or no embedding, or when no sampled node has a vector.
+        The dimensions are those of most sampled vectors. Raises MappingError when the graph maps no
+        label or no embedding, or when no sampled node has a vector.
         """
         db = self._core.db
         stored = await self._core.graph(graph)
@@ -51,5 +51,8 @@ class Indexes:
         return CreatedIndexes(stored.name, dimensions, tuple(names))
 
     async def drop(self) -> list[str]:
-        """Drop the vector indexes that ``create`` made; others stay. Returns their names."""
+        """Drop the vector indexes that ``create`` made, and no others.
+
+        Returns their names.
+        """
         return await topk.drop_indexes(self._core.db)

@@ -1,4 +1,4 @@
-"""``pgs.jobs``: repartitions that leave a record."""
+"""``pgs.jobs``: repartitions that are recorded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Jobs:
         return await records.list_jobs(self._pgs.db, name, limit)
 
     async def get(self, job: str) -> Job:
-        """One record. Raises UsageError when no record has that id."""
+        """Return one record. Raises UsageError when no record has that id."""
         return await records.get(self._pgs.db, job)
 
     async def run(
@@ -40,12 +40,12 @@ class Jobs:
         keep: int | None = None,
         on_event: OnEvent | None = None,
     ) -> Job:
-        """Repartition a graph as a job; its record.
+        """Repartition a graph as a job; return its record.
 
-        ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) also skips one of which
-        no larger share changed. ``keep`` overrides ``keep_generations``. Raises BusyError while
-        another job partitions the graph, ConfigError, and what ``pgs.partition`` raises. The
-        record also states the error, and the current generation stays.
+        ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) also skips a graph if the
+        share that changed is no larger. ``keep`` overrides ``keep_generations``. Raises BusyError
+        while another job partitions the graph, ConfigError, and what ``pgs.partition`` raises. The
+        error is also stored in the record, and the current generation stays.
         """
         return await repartition.repartition(
             self._pgs,

@@ -1,4 +1,4 @@
-"""``pgs.load``: a file, or the demo, becomes a stored graph."""
+"""``pgs.load``: loads a file, or the demo, as a stored graph."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Loader:
     ) -> LoadResult:
         """Load a file, and store its mapping under the graph's name.
 
-        The load is atomic; loading again replaces the graph. ``label`` defaults to one made
-        from the name. Raises InputFileError for a file that cannot be used, MappingError for a name
-        that cannot, UsageError when the label belongs to other nodes.
+        The load is atomic; loading again replaces the graph. ``label`` defaults to one made from
+        the name. Raises InputFileError for an unusable file, MappingError for an unusable name,
+        UsageError when the label belongs to other nodes.
         """
         catalog.check_name(graph)
         content = file if isinstance(file, GraphFile) else read_brain(Path(file))
@@ -48,7 +48,7 @@ class Loader:
         return result
 
     async def demo(self, graph: str = DEMO_GRAPH, *, on_event: OnEvent | None = None) -> LoadResult:
-        """Load the standard library of the running Python: modules, classes, and functions."""
+        """Load the running Python's standard library: modules, classes, and functions."""
         from pgs_neo4j.demo.graph import build_demo
         from pgs_neo4j.demo.load import demo_file
 

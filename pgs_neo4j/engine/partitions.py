@@ -1,4 +1,4 @@
-"""``pgs.partitions``: a graph divided, and how far it has drifted since."""
+"""``pgs.partitions``: the partitions of a graph, and its drift since partitioning."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ class Partitions:
     _core: Core
 
     async def __call__(self, graph: str | None = None) -> tuple[Partition, ...]:
-        """Return the current partitions, largest first. Raises UsageError before the first ones."""
+        """Return the current partitions, largest first.
+
+        Raises UsageError if the graph has not been partitioned yet.
+        """
         current = await self._core.current(await self._core.graph(graph))
         return tuple(sorted(current.partitions, key=lambda part: (-part.size, part.id)))
 
@@ -36,7 +39,7 @@ class Partitions:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Partitioning:
-        """Partition a graph, or reuse its generation while the fingerprint holds.
+        """Partition a graph, or reuse its generation if the fingerprint still matches.
 
         ``force`` starts from scratch even when little or nothing changed. Raises BusyError
         while another job partitions the graph.
@@ -55,10 +58,11 @@ class Partitions:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Drift | None:
-        """Return the drift of a graph since its partitioning; None before the first.
+        """Return the drift of a graph since its partitioning.
 
-        Whether anyone else has committed since is cheap to see. Only then, and with ``scan``,
-        is the graph scanned and compared. Nothing is repartitioned.
+        None if it has not been partitioned yet. Whether another program has committed since is a
+        cheap check. Only if one has, or with ``scan``, is the graph scanned and compared. Nothing
+        is repartitioned.
         """
         core = self._core
         stored = await core.graph(graph)
@@ -68,7 +72,7 @@ class Partitions:
         return await check_drift(order, tools, scan=scan)
 
     def outlook(self, drift: Drift, **knobs: Unpack[Knobs]) -> Origin | None:
-        """How the next partitioning would start after a drift; None: not."""
+        """Return how the next partitioning would start; None if none is needed."""
         return choose_origin(drift, self._core.knobs(knobs))
 
     async def clean_up(self, graph: str | None = None) -> None:
@@ -79,7 +83,10 @@ class Partitions:
         await clean_up(order, core.partition_tools(stored.mapping, None))
 
     async def generation(self, graph: str | None = None) -> Generation:
-        """Return the current generation and its figures. Raises UsageError before the first."""
+        """Return the current generation and its figures.
+
+        Raises UsageError if the graph has not been partitioned yet.
+        """
         return (await self._core.current(await self._core.graph(graph))).generation
 
     async def units(self, graph: str | None = None) -> list[Unit]:

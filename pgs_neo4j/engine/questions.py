@@ -1,4 +1,4 @@
-"""Questions put to a graph, in whole or one step at a time."""
+"""Questions to a graph: the whole pipeline, or a single step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pgs_neo4j.synthesis.write import write_synthesis
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question with its options, as the caller put it."""
+    """A question with its options, as the caller passed them."""
 
     question: str
     graph: str | None = None
@@ -137,7 +137,10 @@ async def synthesize_sweeps(
 
 
 async def _order(core: Core, asking: Asking) -> RunOrder:
-    """Return the checked order of a run, with what tells it from other requests."""
+    """Return the checked order of a run.
+
+    It includes the data that distinguishes it from other requests.
+    """
     check_question(asking.question)
     order = _run_order(core, asking, await core.graph(asking.graph))
     check_order(order)

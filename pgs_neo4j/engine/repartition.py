@@ -31,9 +31,9 @@ MADE: dict[str, Outcome] = {
 class JobOrder:
     """The order of a job.
 
-    ``if_changed`` leaves an unchanged graph as it is; ``max_drift`` implies it, and also leaves
-    a graph of which no larger share changed (0 to 1). ``keep`` is the number of generations
-    kept, None for the configured one.
+    ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) implies it, and also skips a
+    graph if the share that changed is no larger. ``keep`` is the number of generations to keep,
+    None for the configured one.
     """
 
     if_changed: bool = False
@@ -49,7 +49,7 @@ class JobOrder:
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A failed job and its error; without a record if none was started."""
+    """A failed job, its error, and its record if it was started."""
 
     graph: str | None
     error: PGSError
@@ -68,10 +68,10 @@ async def repartition(
     keep: int | None = None,
     on_event: OnEvent | None = None,
 ) -> Job:
-    """Repartition a graph as a job; its record.
+    """Repartition a graph as a job; return its record.
 
     Raises BusyError while another job holds the lock, ConfigError, and what ``PGS.partition``
-    raises; the record says so too, and the current generation stays.
+    raises; the error is also recorded, and the current generation stays.
     """
     order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
     ended = await attempt(pgs, graph, order, on_event)

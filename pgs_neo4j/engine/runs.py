@@ -1,4 +1,4 @@
-"""``pgs.runs``: what was asked before, and the answers."""
+"""``pgs.runs``: recorded runs and their answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Runs:
         return await stored_runs.read(self._core.db, run)
 
     async def answer(self, run: str) -> Answer:
-        """Return the answer of a run, read back.
+        """Return the stored answer of a run.
 
         Raises UnknownRunError, and UsageError when the run has no answer.
         """

@@ -1,4 +1,4 @@
-"""``pgs.sessions``: lines of questioning, and the coverage of each."""
+"""``pgs.sessions``: series of questions, and the coverage of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Sessions:
     _core: Core
 
     async def __call__(self, graph: str | None = None) -> list[SessionInfo]:
-        """Sessions of one or all graphs with coverage, the latest first."""
+        """Return sessions of one or all graphs with coverage, latest first."""
         infos = await stored_sessions.list_sessions(self._core.db, graph)
         current = {
             name: await read_current(self._core.db, name) for name in {info.graph for info in infos}
@@ -30,15 +30,15 @@ class Sessions:
         ]
 
     async def runs(self, session: str, graph: str | None = None) -> list[Json]:
-        """Return the runs of a session, oldest first: properties and one row per sweep.
+        """Return the runs of a session, oldest first.
 
-        Raises UnknownSessionError.
+        Each has its properties and one row per sweep. Raises UnknownSessionError.
         """
         stored = await self._core.graph(graph)
         return await stored_sessions.show_runs(self._core.db, stored.name, session)
 
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
-        """Return the coverage of the current generation by a session; None without one."""
+        """Return a session's coverage of the current generation; None without one."""
         name = graph or (await self._core.graph(None)).name
         current = await read_current(self._core.db, name)
         return await self._coverage(name, session, current)

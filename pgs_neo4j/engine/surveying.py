@@ -1,4 +1,4 @@
-"""``pgs.survey``: what a database holds, and which graph would suit it."""
+"""``pgs.survey``: the contents of a database, and a graph mapping for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Surveyor:
     async def __call__(
         self, labels: Collection[str] = (), relationship_types: Collection[str] = ()
     ) -> Survey:
-        """Return counts and a sample; of all labels and types when empty."""
+        """Return counts and a sample; empty lists mean all labels and types."""
         return await surveys.survey(self._core.db, labels, relationship_types)
 
     def propose(self, survey: Survey) -> Proposal:

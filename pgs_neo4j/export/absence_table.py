@@ -20,10 +20,10 @@ MARKS = {REPORTS: "reports it missing", READ: "found, read", UNREAD: "found, not
 def absence_table(
     absences: Sequence[CheckedAbsence], nodes: Register, linked: Collection[int]
 ) -> Html:
-    """All checked absences.
+    """Return the table of all checked absences.
 
-    Each partition that reports or contains one has a column. ``linked`` are the partitions that
-    have a place on the page.
+    It has a column for each partition that reports or contains one. ``linked`` are the partitions
+    that have a place on the page.
     """
     if not absences:
         return element("p", "No absence was reported.", class_="note")

@@ -1,4 +1,4 @@
-"""Count what an answer's checks found."""
+"""Counts the results of an answer's checks."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ def findings(answer: Answer) -> Iterator[Finding]:
 
 
 def finding_count(answer: Answer) -> int:
-    """Return findings of all reports."""
+    """Return the number of findings in all reports."""
     return sum(1 for _ in findings(answer))
 
 
 def unsupported_count(answer: Answer) -> int:
-    """Return findings that cite no node of their prompt."""
+    """Return the number of findings that cite no node of their prompt."""
     return sum(not finding.supported for finding in findings(answer))
 
 
 def misquote_count(answer: Answer) -> int:
-    """Quotations that no cited node contains."""
+    """Count quotations that no cited node contains."""
     return sum(not quote.found for finding in findings(answer) for quote in finding.quotes)
 
 
 def invalid_citation_count(answer: Answer) -> int:
-    """Distinct citations of the answer that resolve to no node."""
+    """Count distinct citations of the answer that resolve to no node."""
     citations = answer.synthesis.citations
     return len({(cited.partition, cited.alias) for cited in citations if not cited.valid})
 

@@ -13,8 +13,8 @@ from pgs_neo4j.text.json_data import Json, plain_data
 def event_data(event: Event, run: str | None = None) -> Json:
     """Return an event as JSON data: kind, run, and fields.
 
-    ``run`` is None for what happens outside a run. Routings and sweeps have the keys of
-    ``pgs export``. Text comes as the model or the graph gave it: ``json_text`` makes it safe.
+    ``run`` is None for events outside a run. Routings and sweeps have the keys of ``pgs export``.
+    Text is unchanged from the model or the graph: ``json_text`` makes it safe.
     """
     head: Json = {"kind": event.kind, "run": run}
     match event:

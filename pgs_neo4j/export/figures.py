@@ -1,4 +1,4 @@
-"""Word an answer's figures and notes once for all its forms."""
+"""Words an answer's figures and notes once for all its forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ NO_MODEL = "No language model was used. The extractive reader quotes sentences a
 
 
 def coverage_line(coverage: Coverage) -> str:
-    """``5 of 11 partitions, 300 of 586 nodes (51 %)``."""
+    """Return the coverage in one line.
+
+    ``5 of 11 partitions, 300 of 586 nodes (51 %)``.
+    """
     return (
         f"{coverage.partitions_swept:,} of {counted(coverage.partitions_total, 'partition')}, "
         f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')} "
@@ -41,7 +44,7 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
 
 
 def problems_line(answer: Answer) -> str:
-    """Unsupported findings, misquotes, and invalid citations; else empty."""
+    """Return unsupported findings, misquotes, and invalid citations; else empty."""
     unsupported, total = counts.unsupported_count(answer), counts.finding_count(answer)
     misquotes, invalid = counts.misquote_count(answer), counts.invalid_citation_count(answer)
     listed = (
@@ -61,7 +64,10 @@ def checks_line(answer: Answer) -> str:
 
 
 def usage_line(usage: Usage) -> str:
-    """``6 calls, 10 from the cache, about 12,345 tokens in, 2,345 out``."""
+    """Return the calls and tokens of a run.
+
+    ``6 calls, 10 from the cache, about 12,345 tokens in, 2,345 out``.
+    """
     cached = f"{usage.cached:,} from the cache, " if usage.cached else ""
     amount = tokens(usage.input_tokens, usage.output_tokens, estimated=usage.estimated)
     return f"{counted(usage.calls, 'call')}, {cached}{amount}"
@@ -75,7 +81,7 @@ def cost_line(cost: float | None) -> str:
 
 
 def timing_line(phases: Mapping[str, float]) -> str:
-    """Total and phases: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
+    """Return total and phases: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
     order = [name for name in PHASES if name in phases]
     order += [name for name in phases if name not in (*PHASES, "total")]
     listed = ", ".join(f"{one_line(name, 40)} {seconds(phases[name])}" for name in order)
@@ -95,7 +101,7 @@ def area_line(area: Area) -> str:
 
 
 def figures(answer: Answer) -> list[tuple[str, str]]:
-    """Coverage, usage, cost, time, and ids, as labels and texts."""
+    """Return coverage, usage, cost, time, and ids, as labels and texts."""
     rows = [
         ("Coverage", f"{coverage_line(answer.coverage)} in this session"),
         ("This run", sweeps_line(answer.sweeps)),
@@ -114,7 +120,10 @@ def figures(answer: Answer) -> list[tuple[str, str]]:
 
 
 def notes(answer: Answer) -> list[str]:
-    """Everything a reader must know before trusting an answer, one sentence each."""
+    """Return everything a reader must know before trusting an answer.
+
+    Each note is one sentence.
+    """
     lines = []
     if answer.stopped:
         lines.append(f"Stopped early: {one_line(answer.stopped)}")
@@ -129,6 +138,6 @@ def notes(answer: Answer) -> list[str]:
 
 
 def warnings(answer: Answer) -> list[str]:
-    """Warnings, except those that only repeat why the run was stopped."""
+    """Return warnings, except those that only repeat why the run stopped."""
     stopped = answer.stopped
     return [one_line(text) for text in answer.warnings if not stopped or stopped not in text]

@@ -79,12 +79,12 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
 
 
 def coverage_data(coverage: Coverage) -> Json:
-    """Coverage in partitions and in nodes."""
+    """Return coverage in partitions and in nodes."""
     return {**plain_data(coverage), "fraction": plain_data(coverage.fraction)}
 
 
 def citations_data(citations: Sequence[Citation]) -> list[Json]:
-    """Citations with their nodes' key and title, null for invalid ones."""
+    """Return citations with key and title, which are null if invalid."""
     names = ("partition", "alias", "node", "title", "valid")
     return [{name: getattr(citation, name) for name in names} for citation in citations]
 

@@ -157,7 +157,7 @@ def _bullet(text: str, partition: int) -> str:
 
 
 def _inert(text: str, limit: int | None = None) -> str:
-    """Text on one line, with all Markdown escaped."""
+    """Return text on one line, with all Markdown escaped."""
     return _md(one_line(text, limit))
 
 

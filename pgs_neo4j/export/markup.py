@@ -1,4 +1,4 @@
-"""HTML and SVG by construction: text is escaped unless it is ``Html``."""
+"""Builds HTML and SVG in which all text but ``Html`` is escaped."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _source(citation: Citation) -> tuple[Html, str]:
 
 
 def _bar(answer: Answer) -> Html:
-    """Return the share of the graph that has been read, as a bar."""
+    """Return the share of the graph that was read, as a bar."""
     share = min(max(answer.coverage.fraction, 0.0), 1.0)
     return element(
         "svg",

@@ -53,14 +53,17 @@ def _parser() -> MarkdownIt:
 
 
 def _attributes(token: Token) -> dict[str, str | int | float]:
-    """Return the allowed attributes: a list's start, a column's alignment as a class."""
+    """Return the allowed attributes.
+
+    They are the start of a list, and a column's alignment as a class.
+    """
     if token.type == "ordered_list_open" and "start" in token.attrs:
         return {"start": token.attrs["start"]}
     return {"class": "right"} if "right" in str(token.attrs.get("style", "")) else {}
 
 
 def _written(tokens: Sequence[Token], write: Write) -> Iterator[Token]:
-    """Replace all text by markup.
+    """Replace each stretch of text with its markup.
 
     A citation may continue on the next line, so text is collected across line breaks.
     """

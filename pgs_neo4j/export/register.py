@@ -54,7 +54,7 @@ class Register:
     findings: Mapping[FindingPlace, tuple[Citation, ...]]
 
     def button(self, place: Place, label: str) -> Html:
-        """Return a button that opens a node, or its label if nothing opens."""
+        """Return a button that opens a node, or only its label."""
         entry = self.entries.get(place)
         if entry is None:
             return escaped(label)
@@ -66,9 +66,9 @@ class Register:
     def text(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
     ) -> Html:
-        """Text with its aliases as buttons; invalid ones are struck out.
+        """Return text with aliases as buttons; invalid ones are struck out.
 
-        ``citations`` decide which aliases are valid. Without them, those of all reports do.
+        ``citations`` decide which aliases are valid; by default, the citations of all reports do.
         """
         valid = self.validity if citations is None else validity_of(citations)
         drawn = (

@@ -1,4 +1,4 @@
-"""The reports on the page, partition by partition, and where they meet."""
+"""The reports on the page, by partition, and their convergences."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pgs_neo4j.text.shown import counted, one_line, seconds, tokens
 
 
 def opportunities(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """Return flags whose target reports the same thing missing."""
+    """Return flags whose target also reports the same absence."""
     return element("ul", *(_opportunity(flag, nodes, linked) for flag in flags), class_="cards")
 
 
 def chased_flags(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """All flags, each with what the report of its target says."""
+    """Return all flags, each with the matching report of its target."""
     return element("ul", *(_chased_flag(flag, nodes, linked) for flag in flags), class_="cards")
 
 

@@ -77,7 +77,10 @@ def _worst(largest: float, smallest: float, total: float, side: float) -> float:
 
 
 def _place(areas: Sequence[float], free: Rect, *, last: bool) -> tuple[list[Rect], Rect]:
-    """Return a row along the free area's shorter side, and the area left."""
+    """Return a row laid along the shorter side of the free area.
+
+    Also returns the area left.
+    """
     upright = free.width >= free.height
     side, depth = (free.height, free.width) if upright else (free.width, free.height)
     total = sum(areas)

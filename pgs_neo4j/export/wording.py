@@ -1,4 +1,4 @@
-"""Word absences, flags, and convergences once for terminal, Markdown, page, and notebook."""
+"""Words absences, flags, and convergences once for all output formats."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ TERM_LENGTH = 60
 
 
 def status_counts(absences: Sequence[CheckedAbsence]) -> str:
-    """How many absences have which status: ``3 confirmed, 1 contradicted``."""
+    """Count absences by status: ``3 confirmed, 1 contradicted``."""
     count = Counter(absence.status for absence in absences)
     return ", ".join(f"{count[status]:,} {status}" for status in AbsenceStatus if count[status])
 
@@ -79,7 +79,7 @@ def absence_line(absence: CheckedAbsence) -> str:
 
 
 def search_line(absence: CheckedAbsence) -> str:
-    """How an absence was searched for.
+    """Describe how an absence was searched for.
 
     ``160 nodes searched by full text for “toys”; 2 nodes contain it.``
     """
@@ -94,7 +94,7 @@ def search_line(absence: CheckedAbsence) -> str:
 
 
 def more_sightings(absence: CheckedAbsence) -> str:
-    """Return the end of an incomplete list of sightings: ``; and 3 more``."""
+    """Return the end of an incomplete sighting list: ``; and 3 more``."""
     more = absence.count - len(absence.sightings)
     return f"; and {more:,} more" if absence.sightings and more > 0 else ""
 
@@ -139,7 +139,10 @@ def _quoted(term: str) -> str:
 
 
 def bullet_line(text: str, partition: int) -> str:
-    """Return a report's bullet on one line, with the partition before each alias."""
+    """Return a report's bullet on one line.
+
+    Each alias is preceded by its partition.
+    """
     return "".join(
         piece
         if isinstance(piece, str)
@@ -173,7 +176,7 @@ def reported_missing(flag: ChasedFlag) -> str:
 
 
 def convergence_heading(convergence: Convergence, limit: int | None = None) -> str:
-    """Who meets and how: ``P1 and P2 cite connected nodes``.
+    """Say which partitions meet and how: ``P1 and P2 cite connected nodes``.
 
     At most ``limit`` partitions are named.
     """

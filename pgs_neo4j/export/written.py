@@ -39,10 +39,10 @@ def inert_parser() -> MarkdownIt:
 def contained(text: str) -> str:
     """Make Markdown that affects nothing after it and links to nothing.
 
-    An open fence is closed, so that headings after the text stay headings. HTML, links, images,
-    and link definitions are written as text: a node's text must not decide where a citation
-    leads. A bare address stays, because it shows where it leads. Control characters are removed.
-    Everything else stays as it was.
+    An open fence is closed, so that headings after the text stay headings. HTML, links, images, and
+    link definitions become text: a node's text must not decide where a citation leads. A bare
+    address stays, because its target is visible. Control characters are removed. Everything else
+    stays as it was.
     """
     text = plain(text).rstrip()
     # Links do not change where HTML and fences are, and parsing links can be slow.
@@ -90,8 +90,8 @@ def _without_links(text: str, tokens: Sequence[Token]) -> str:
 def _unlinked(stretch: str, code: Sequence[Span]) -> str:
     """Put a backslash inside ``](``, ``![``, and the ``]:`` of definitions.
 
-    Inside, because a backslash before the first character would undo one that precedes it. Code
-    spans contain no links, but definitions are recognized before code spans.
+    A backslash before the first character would cancel one that precedes it. Code spans contain no
+    links, but definitions are recognized before code spans.
     """
     places = [link.start() for link in _LINK.finditer(stretch)]
     places = [place for place in places if not _inside(place, code)]
@@ -107,7 +107,7 @@ def _inside(place: int, code: Sequence[Span]) -> bool:
 
 
 def _code(stretch: str) -> Iterator[Span]:
-    """Yield the code spans of a paragraph, between backtick runs of equal length."""
+    """Yield a paragraph's code spans, between backtick runs of equal length."""
     runs = list(_BACKTICKS.finditer(stretch))
     places: dict[int, list[int]] = defaultdict(list)
     for number, run in enumerate(runs):
@@ -126,12 +126,11 @@ def _code(stretch: str) -> Iterator[Span]:
 
 
 def _unsure(tokens: Sequence[Token], count: int) -> set[int]:
-    """Lines that viewers may read differently.
+    """Return the lines that viewers may render differently.
 
-    Nothing in them is taken for code.
-
-    Not every viewer knows tables, and a cell may end code or be left out. The parser skips text
-    that is nested too deep. It also skips empty lines and rules, which do not matter.
+    None of their text is treated as code. Not every viewer supports tables, and a cell may end code
+    or be dropped. Text that is nested too deep is skipped by the parser. The parser also skips
+    empty lines and rules, which do not matter.
     """
     kinds = {"inline", "fence", "code_block", "html_block"}
     parsed = {line for token in tokens if token.type in kinds for line in _lines(token)}

@@ -43,7 +43,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The job that calls: its graph and the fence of its lease."""
+    """The job that makes a call: its graph, and its lease's fence."""
 
     graph: str
     fence: int
@@ -61,7 +61,7 @@ class Call:
     statement: asyncio.Task[Any] | None = None
 
     def run(self, text: str, params: Row, access: Access) -> tuple[list[str], list[Row]]:
-        """Columns and rows of one statement, for the worker thread."""
+        """Return columns and rows of one statement, for the worker thread."""
         answer = self._answer(text, params, access)
         return asyncio.run_coroutine_threadsafe(answer, self.loop).result()
 
@@ -119,8 +119,8 @@ async def run_supervised(
     """Run work with the client in a worker thread.
 
     Returns the result of the work. A cancellation, or a connection that is lost or too slow, ends
-    the work at the server before it is raised here. Raises GDSError for what GDS or its client
-    refuses, GDSMemoryError, DatabaseError.
+    the work at the server before it is raised here. Raises GDSError when GDS or its client refuses,
+    GDSMemoryError, DatabaseError.
     """
     loop = asyncio.get_running_loop()
     call = Call(db, loop, owner)

@@ -23,7 +23,10 @@ CLEAN_UP_S = 4.0
 
 
 def name_digest(graph: str) -> str:
-    """Eight hexadecimal digits of a graph's name, for labels and projections."""
+    """Return eight hexadecimal digits that represent a graph's name.
+
+    Labels and projections are named by it.
+    """
     return blake2b(graph.encode(), digest_size=4).hexdigest()
 
 
@@ -65,9 +68,9 @@ async def drop_at_end(gds: GDS, name: str) -> AsyncIterator[None]:
 async def list_leftovers(
     gds: GDS, older_than_s: float = 0.0, graph: str | None = None
 ) -> list[str]:
-    """Names of this package's projections of at least that age in seconds.
+    """Return this package's projections of at least that age in seconds.
 
-    They are those of one graph, or of all with None.
+    They belong to one graph, or to any graph with None.
     """
     rows = await gds.db.read(
         queries.get("gds/read_projections"),

@@ -28,10 +28,10 @@ async def compute_centroids(
     partition_ids: Sequence[int] = (),
     concurrency: int = 1,
 ) -> dict[int, NDArray[np.float32]]:
-    """Mean stored embedding ``(dimensions,)`` per partition id.
+    """Return the mean stored embedding ``(dimensions,)`` per partition id.
 
-    ``partition_ids`` are the ids wanted, all of the generation when empty. Partitions without a
-    usable vector are left out.
+    ``partition_ids`` selects the partitions; empty means all of the generation. Partitions without
+    a usable vector are left out.
 
     k-means with k = 1 returns the exact mean. With ``weight``, a node property, each vector counts
     as often as its node weighs, or once where it has no weight. The result is then scaled to a
@@ -59,7 +59,7 @@ async def compute_centroids(
 
 
 def _mean(gds: GDS, graph: Graph, label: str) -> NDArray[np.float64]:
-    """Mean vector ``(d,)`` of the nodes with a label."""
+    """Return the mean vector ``(d,)`` of the nodes with a label."""
     stats = gds.client.kmeans.stats(
         graph, VECTOR, k=1, max_iterations=1, node_labels=[label], concurrency=1
     )
@@ -67,6 +67,6 @@ def _mean(gds: GDS, graph: Graph, label: str) -> NDArray[np.float64]:
 
 
 def _direction(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a mean ``(d,)`` scaled to a largest component of 1."""
+    """Return a mean ``(d,)``, scaled to a largest component of 1."""
     scaled: NDArray[np.float64] = mean / (np.abs(mean).max() or 1.0)
     return scaled

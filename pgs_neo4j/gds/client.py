@@ -38,7 +38,7 @@ class GDS:
         return replace(self, owner=owner)
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Return result of work with the client; see ``calls.run_supervised``."""
+        """Return the result of work with the client; see ``calls.run_supervised``."""
         return await run_supervised(self.db, work, self.owner)
 
 
@@ -60,7 +60,7 @@ async def open_gds(db: Database) -> GDS:
 
 
 async def installed_version(db: Database) -> str:
-    """Version of the server's GDS. Raises GDSMissingError without one."""
+    """Return the version of the server's GDS. Raises GDSMissingError without one."""
     try:
         rows = await db.read(queries.get("gds/read_gds_version"))
     except QueryError as error:

@@ -39,10 +39,10 @@ async def detect_communities(
 ) -> Communities:
     """Detect the communities of a projection.
 
-    ``leiden-louvain`` polishes Leiden's result with a Louvain seeded by it. A seeded projection
-    begins with its partitions instead, and Louvain alone continues from there: Leiden cannot in
-    GDS 2.13. The result repeats for the same seed at concurrency 1 only; Louvain in GDS takes no
-    seed.
+    ``leiden-louvain`` refines Leiden's result with Louvain, which is seeded by it. A seeded
+    projection begins with its partitions instead, and Louvain alone continues from there: Leiden
+    takes no seeds in GDS 2.13. The result repeats for the same seed at concurrency 1 only; Louvain
+    in GDS takes no seed.
     """
     run = _Algorithms(gds, projection, seed, concurrency)
     target = PROPERTY

@@ -10,7 +10,7 @@ from pgs_neo4j.gds.client import GDS
 
 
 async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
-    """Bytes that projection and community detection need at most."""
+    """Return the most bytes that projection and community detection need."""
 
     def work() -> int:
         graph = {

@@ -34,7 +34,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
     def project(self, text: str, params: Row) -> bool:
         """Run a projecting statement; False if nothing matched.
 
-        The client's own method takes an empty projection for a malformed statement.
+        The client's own method mistakes an empty projection for a malformed statement.
         """
         _, rows = calls.current_call().run(text, params, "read")
         return any(row["graph"] is not None for row in rows)
@@ -48,7 +48,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         mode: QueryMode | None = None,
         custom_error: bool = True,
     ) -> DataFrame:
-        """Columns and rows of one statement."""
+        """Return columns and rows of one statement."""
         del query_type, database, custom_error
         access: Access = "read" if mode is QueryMode.READ else "write"
         columns, rows = calls.current_call().run(query, dict(params or {}), access)
@@ -80,7 +80,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         retryable: bool = False,
         custom_error: bool = True,
     ) -> DataFrame:
-        """Rows of a GDS procedure."""
+        """Return the rows of a GDS procedure."""
         del logging, retryable
         parameters = params or CallParameters()
         tail = f" YIELD {', '.join(yields)}" if yields else ""
@@ -88,7 +88,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         return self.run_cypher(text, query_type, parameters, database, mode, custom_error)
 
     def server_version(self) -> ServerVersion:
-        """Version of the server's GDS."""
+        """Return the version of the server's GDS."""
         if self._version is None:
             self._version = ServerVersion.from_string(str(self.call_function("gds.version")))
         return self._version
@@ -98,15 +98,15 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         return self._db.name
 
     def set_database(self, database: str) -> None:
-        """Refused: the connection fixes the database."""
+        """Refuse: the connection fixes the database."""
         raise ValueError(f"the database is fixed by the connection and cannot become {database}")
 
     def driver_config(self) -> Row:
-        """Empty: this package owns the pool."""
+        """Return an empty configuration: this package owns the pool."""
         return {}
 
     def db_driver(self) -> neo4j.Driver:
-        """Refused: there is no synchronous driver behind this runner."""
+        """Refuse: this runner has no synchronous driver."""
         raise ValueError("this runner has no synchronous driver")
 
     def encrypted(self) -> bool:
@@ -114,23 +114,23 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         return "+s" in self._db.uri.partition("://")[0]
 
     def bookmarks(self) -> neo4j.Bookmarks | None:
-        """None: the pool has its own."""
+        """Return None: the pool has its own bookmarks."""
         return None
 
     def last_bookmarks(self) -> neo4j.Bookmarks | None:
-        """None: the pool has its own."""
+        """Return None: the pool has its own bookmarks."""
         return None
 
     def set_bookmarks(self, bookmarks: neo4j.Bookmarks | None) -> None:
-        """Ignored: the pool has its own."""
+        """Ignore the bookmarks: the pool has its own."""
 
     def set_show_progress(self, show_progress: bool) -> None:
-        """Ignored: progress is reported by events."""
+        """Ignore the request: progress is reported by events."""
 
     def read_connection_info(self) -> neo4j.Address:
         """Host and port of the server."""
         return self._db.address()
 
     def cloneWithoutRouting(self, host: str, port: int) -> QueryRunner:  # noqa: N802 - theirs
-        """Refused: only the Arrow server of the Enterprise Edition needs it."""
+        """Refuse: only the Arrow server of the Enterprise Edition needs it."""
         raise ValueError(f"no runner for {host}:{port}: connect to it instead")

@@ -1,4 +1,4 @@
-"""Projects a graph's mapped view, with earlier partitions as seeds if wanted."""
+"""Projects a graph's mapped view, optionally with earlier partitions as seeds."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ async def project_view(
 ) -> AsyncIterator[Projection]:
     """Project the mapped view, undirected and weighted; drop it at the end.
 
-    ``ids`` ``(n,)`` ascending are the view's nodes; GDS numbers them in this order, whichever way
-    they are read. With ``direct`` GDS reads the store itself, three times as fast. That needs a
-    view in which every relationship has a usable weight and none is a loop. ``seeds`` are
-    projected along with their members; only the direct way can.
-    Raises EmptyGraphError when the view has no node.
+    ``ids`` ``(n,)``, ascending, are the view's nodes; GDS numbers them in this order in both ways
+    of reading. With ``direct`` GDS reads the store itself, three times as fast. That needs a view
+    in which every relationship has a usable weight and none is a loop. ``seeds`` are projected
+    along with their members, which requires ``direct``. Raises EmptyGraphError when the view has no
+    node.
     """
     if direct:
         weight = None if uniform else mapping.relationship_weight
@@ -133,9 +133,9 @@ async def _project_directly(
 
 
 async def _names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], list[str]]:
-    """Labels and relationship types of the mapping that exist.
+    """Return the labels and relationship types of the mapping that exist.
 
-    A mapping without any takes all that this package did not create.
+    A mapping that names none includes all that this package did not create.
     """
     rows = await gds.db.read(queries.get("gds/read_view_names"))
     labels, types = rows[0]["labels"], rows[0]["types"]

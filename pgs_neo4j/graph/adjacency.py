@@ -1,4 +1,4 @@
-"""Which partitions share relationships, and how many."""
+"""Finds which partitions share relationships, and how many."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from pgs_neo4j.graph.csr import Edges, FloatArray, IntArray, between, run_starts
 class Adjacency:
     """Neighbors of partitions, best first.
 
-    Those of partition ``p`` are the rows ``start[p] .. start[p + 1]``. ``start`` is ``(k + 1,)``;
-    ``neighbor``, ``edges``, and ``weight`` are ``(p,)``, one entry per partition and neighbor.
-    ``edges`` counts shared relationships, parallel ones one by one; ``weight`` is their sum.
+    The neighbors of partition ``p`` are the rows ``start[p] .. start[p + 1]``. ``start`` is ``(k +
+    1,)``; ``neighbor``, ``edges``, and ``weight`` are ``(p,)``, one entry per partition and
+    neighbor. ``edges`` counts shared relationships, parallel ones one by one; ``weight`` is their
+    sum.
     """
 
     start: IntArray
@@ -37,10 +38,10 @@ class Adjacency:
 
 
 def adjacency(edges: Edges, labels: IntArray, top: int | None = 5) -> Adjacency:
-    """Return the ``top`` neighbors of each label by shared edges; all with None.
+    """Return the ``top`` neighbors of each label by shared edges.
 
-    ``labels`` ``(n,)`` count from 0. Ties go to the larger shared weight, then to the lower label.
-    One pass over the edges.
+    None means all. ``labels`` ``(n,)`` count from 0. Ties go to the larger shared weight, then to
+    the lower label. One pass over the edges.
     """
     cross = between(edges, labels)
     count = cross.node_count

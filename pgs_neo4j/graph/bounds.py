@@ -44,14 +44,14 @@ class Limits:
         return fits | (nodes <= 1)
 
     def stands(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
-        """Whether communities of the graph itself need no division.
+        """Return whether communities of the graph itself need no division.
 
-        All arrays are ``(k,)``. The rule is wider than ``fits``. Limits stand for the effort of
-        reading, and that effort is in the text: 1,900 single words read faster than 60 chapters.
-        So a light community may exceed the maximum of nodes by ``SLACK`` rather than be torn where
-        it has no seam. Without a text, or without a limit for it, nothing shows that a community
-        is light, and the maximum holds. No step makes a part that large on purpose: joining and
-        pooling follow ``fits``.
+        All arrays are ``(k,)``. The rule is wider than ``fits``. Limits represent the effort of
+        reading, which depends on the text: 1,900 single words read faster than 60 chapters. So a
+        light community may exceed the maximum of nodes by ``SLACK``, because a cut would separate
+        closely connected nodes. Without a text, or without a limit on it, a community cannot be
+        shown to be light, and the maximum holds. No step makes a part that large on purpose:
+        joining and pooling follow ``fits``.
         """
         fits = self.fits(nodes, tokens)
         if self.max_tokens is None:
@@ -60,7 +60,7 @@ class Limits:
         return fits | (light & (nodes - self.max_nodes <= SLACK * self.max_nodes))
 
     def small(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
-        """Whether parts are too small: few nodes and few tokens.
+        """Return whether parts are too small: few nodes and few tokens.
 
         Few means under the minimum of nodes and under half of the tokens. All arrays are ``(k,)``.
         """
@@ -70,9 +70,9 @@ class Limits:
         return small
 
     def load(self, nodes: IntArray, tokens: IntArray) -> FloatArray:
-        """Share of the limits that parts use.
+        """Return the share of the limits that parts use.
 
-        The larger of the shares by nodes and by tokens. All arrays are ``(k,)``.
+        It is the larger of the shares by nodes and by tokens. All arrays are ``(k,)``.
         """
         load = nodes / self.max_nodes
         if self.max_tokens is not None:
@@ -89,7 +89,7 @@ class Sizes:
 
 
 def sizes_of(labels: IntArray, tokens: IntArray) -> Sizes:
-    """Nodes and tokens per label ``0 .. k-1``.
+    """Return nodes and tokens per label ``0 .. k-1``.
 
     ``labels`` and ``tokens`` are ``(n,)``. Token sums are exact below 2**53.
     """

@@ -1,4 +1,4 @@
-"""Undirected weighted edges as arrays, and the counting all steps share.
+"""Undirected weighted edges as arrays, and the counting that all steps share.
 
 Nodes are the indices ``0 .. n-1``. Weights are rounded once to multiples of a common power of two,
 about 2**-29 of the largest for ten million edges. From then on every sum of weights is exact in
@@ -45,7 +45,7 @@ class Edges:
 class Rows:
     """Edges by node, neighbors ascending.
 
-    Those of ``u`` are the entries ``start[u] .. start[u + 1]``; ``start`` is ``(n + 1,)``,
+    The edges of ``u`` are the entries ``start[u] .. start[u + 1]``; ``start`` is ``(n + 1,)``,
     ``neighbor`` and ``weight`` are ``(p,)``. Each edge appears in the rows of both its ends, and
     parallel edges are one.
     """
@@ -89,7 +89,7 @@ def undirected(
 
 
 def _exact(weight: FloatArray) -> FloatArray:
-    """Weights ``(m,)`` as multiples of one power of two.
+    """Return weights ``(m,)`` as multiples of one power of two.
 
     Twice their sum is then exact.
     """
@@ -157,15 +157,15 @@ def renumbered(edges: Edges, nodes: IntArray) -> Edges:
 
 
 def strengths(edges: Edges) -> FloatArray:
-    """Sum of the weights at each node, ``(n,)``."""
+    """Return the sum of the weights at each node, ``(n,)``."""
     n = edges.node_count
     return totals(edges.source, edges.weight, n) + totals(edges.target, edges.weight, n)
 
 
 def totals(labels: IntArray, values: NDArray[Any], count: int = 0) -> FloatArray:
-    """Sum of ``values`` ``(n,)`` per label: ``(k,)``, at least ``count`` long.
+    """Return the sum of ``values`` ``(n,)`` per label, ``(k,)``.
 
-    ``labels`` ``(n,)`` count from 0.
+    The result has at least ``count`` entries. ``labels`` ``(n,)`` count from 0.
     """
     # without the cast numpy returns integers for empty arrays
     return np.bincount(labels, values, count).astype(np.float64, copy=False)
@@ -180,7 +180,7 @@ def rows(edges: Edges) -> Rows:
 
 
 def summed_rows(owner: IntArray, neighbor: IntArray, weight: FloatArray, count: int) -> Rows:
-    """Rows of ``count`` owners from entries ``(p,)`` in any order.
+    """Return rows of ``count`` owners from entries ``(p,)`` in any order.
 
     Entries of the same owner and neighbor are summed.
     """
@@ -193,7 +193,7 @@ def summed_rows(owner: IntArray, neighbor: IntArray, weight: FloatArray, count: 
 
 
 def starts(owner: IntArray, count: int) -> IntArray:
-    """Where each owner begins in an ascending array: ``(count + 1,)``.
+    """Return where each owner begins in an ascending array, ``(count + 1,)``.
 
     ``owner`` ``(p,)`` holds numbers below ``count``.
     """
@@ -203,7 +203,7 @@ def starts(owner: IntArray, count: int) -> IntArray:
 
 
 def sum_runs(key: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
-    """First position of each run of equal keys, and the run's weight.
+    """Return the first position and the weight of each equal run.
 
     ``key`` and ``weight`` are ``(p,)``; both results are ``(r,)``, one entry per run.
     """
@@ -212,7 +212,7 @@ def sum_runs(key: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def run_starts(key: IntArray) -> IntArray:
-    """First position ``(r,)`` of each run of equal values in ``key`` ``(p,)``."""
+    """Return the first positions ``(r,)`` of equal runs in ``key`` ``(p,)``."""
     if not key.size:
         return np.empty(0, dtype=np.int64)
     changes = np.empty(key.size, dtype=np.bool_)
@@ -222,7 +222,7 @@ def run_starts(key: IntArray) -> IntArray:
 
 
 def entries(start: IntArray, nodes: IntArray) -> tuple[IntArray, IntArray]:
-    """Positions ``(p,)`` of all row entries of ``nodes``, and their owners.
+    """Return positions ``(p,)`` of all row entries of ``nodes``, and their owners.
 
     ``nodes`` is ``(k,)``; an owner ``(p,)`` is a position in ``nodes``.
     """
@@ -233,7 +233,7 @@ def entries(start: IntArray, nodes: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def dense(labels: IntArray) -> IntArray:
-    """Labels ``(n,)`` renumbered ``0 .. k-1`` by the lowest node of each."""
+    """Return labels ``(n,)`` renumbered ``0 .. k-1`` by their lowest node."""
     if not labels.size:
         return np.empty(0, dtype=np.int64)
     low, high = int(labels.min()), int(labels.max())
@@ -263,10 +263,10 @@ def mixed(values: IntArray, salt: int) -> NDArray[np.uint64]:
 
 
 def first_best(score: FloatArray, place: IntArray, count: int) -> tuple[IntArray, FloatArray]:
-    """Position and value of the first greatest score of each place, ``(count,)``.
+    """Return the first greatest score of each place, ``(count,)``.
 
-    ``score`` and ``place`` are ``(p,)``; ``place`` ascends. A place without a score gets position
-    0 and minus infinity.
+    The results are its position and value. ``score`` and ``place`` are ``(p,)``; ``place`` ascends.
+    A place without a score gets position 0 and minus infinity.
     """
     best = np.zeros(count, dtype=np.int64)
     top = np.full(count, -np.inf)

@@ -1,4 +1,4 @@
-"""Halves many groups at once, where re-clustering finds no structure.
+"""Halves many groups at once where re-clustering finds no structure.
 
 The nodes of each group are ordered by smoothing a fixed pseudo-random vector with the lazy random
 walk of the group. That leaves its slow modes (an approximate Fiedler vector). The cut is the place
@@ -33,9 +33,9 @@ MIDDLE = 0.25
 def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
     """Return the side ``(n,)`` of each node.
 
-    Both sides of a group of two or more have nodes. ``group`` ``(n,)`` counts from 0, and
-    ``edges`` must not cross groups. ``load`` ``(n,)`` is the positive cost of each node, to be
-    balanced. Ties go to the lower index, so that nodes without edges are divided in order.
+    Both sides of a group of two or more have nodes. ``group`` ``(n,)`` counts from 0, and ``edges``
+    must not cross groups. ``load`` ``(n,)`` is the positive cost of each node, to be balanced. Ties
+    go to the lower index, so nodes without edges are divided in order.
     """
     if not group.size:
         return np.zeros(0, dtype=np.bool_)
@@ -60,7 +60,7 @@ def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
 
 
 def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
-    """Ratio cut ``(n,)`` of each place; off-middle places come last.
+    """Return the ratio cut ``(n,)`` of each place; off-middle places come last.
 
     The added 1e-3 keeps rounding from deciding between cuts near zero. All arrays are ``(n,)``.
     """
@@ -71,7 +71,10 @@ def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> Float
 
 
 def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
-    """Share of its group's load up to and including each place, ``(n,)``."""
+    """Return each place's cumulative share of its group's load, ``(n,)``.
+
+    The place itself counts.
+    """
     before = np.cumsum(load) - load
     total = np.add.reduceat(load, first)
     share: FloatArray = (np.cumsum(load) - before[first][run]) / total[run]

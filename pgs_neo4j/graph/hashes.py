@@ -12,13 +12,13 @@ from pgs_neo4j.graph.csr import mixed
 
 
 def digest(parts: object) -> str:
-    """Return a hash of 32 hexadecimal digits of anything JSON can hold."""
+    """Return a hash of any JSON value, as 32 hexadecimal digits."""
     text = json.dumps(parts, sort_keys=True, default=str)
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def text_hash(text: str) -> int:
-    """Return a text's hash as a signed 64-bit integer, as Neo4j stores it."""
+    """Return a text's signed 64-bit hash, as Neo4j stores it."""
     return hash64(encoded(text))
 
 
@@ -28,12 +28,12 @@ def encoded(text: str) -> bytes:
 
 
 def hash64(data: bytes) -> int:
-    """BLAKE2b of the bytes as a signed 64-bit integer."""
+    """Return the BLAKE2b hash of the bytes as a signed 64-bit integer."""
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little") - 2**63
 
 
 def mixed_with(state: NDArray[np.uint64], column: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the state ``(k,)`` after taking in one more column ``(k,)``."""
+    """Return the state ``(k,)`` after mixing in one more column ``(k,)``."""
     with np.errstate(over="ignore"):
         return mixed((state + column).view(np.int64), 0)
 

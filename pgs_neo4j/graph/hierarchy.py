@@ -40,7 +40,7 @@ NEAR = 0.1
 
 
 def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntArray]:
-    """For each level, the position of each unit on the level above.
+    """Return, for each level, the position of each unit one level up.
 
     Array ``l`` is ``(k_l,)``, one entry per unit of level ``l``; it numbers the units above by
     their lowest unit. The list is empty with ``ROOTS`` units or fewer. ``labels`` ``(n,)`` are the
@@ -49,8 +49,8 @@ def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntAr
     The first level groups partitions by the community most of their nodes came from, if these are
     few enough. Ties go to the community with the lower first node. Further levels are modularity
     communities of the contracted graph at a falling resolution. They end when ``ROOTS`` units are
-    left, or no resolution gives fewer units that are still more than one. A unit without edges
-    stays by itself. Edges whose weights are all zero count one.
+    left, or when no resolution gives fewer units but more than one. A unit without edges stays
+    alone. Edges whose weights are all zero count one.
     """
     edges = counted(edges)
     levels: list[IntArray] = []
@@ -82,7 +82,7 @@ def _origins(labels: IntArray, community: IntArray) -> IntArray:
 
 
 def _worthwhile(step: IntArray) -> bool:
-    """Whether a level offers a choice and is no near copy."""
+    """Return whether a level offers a choice and is no near copy."""
     units = int(step.max(initial=0)) + 1
     return 1 < units <= SHRINK * step.size
 

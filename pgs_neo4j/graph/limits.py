@@ -20,9 +20,9 @@ class Limited:
     """A partitioning within limits, and how it was reached.
 
     ``labels`` ``(n,)`` count from 0, largest partition first, ties by the lowest node; ``pool``
-    ``(k,)`` flags the partitions that hold what no edge could place. ``split`` counts the
-    communities that were divided, ``merged`` the parts that went into another; ``unpooled``
-    ``(n,)`` are the labels as they were before pooling.
+    ``(k,)`` flags the partitions of nodes that no edge could place. ``split`` counts the
+    communities that were divided, ``merged`` the parts that were joined to another. ``unpooled``
+    ``(n,)`` are the labels before pooling.
     """
 
     labels: IntArray
@@ -55,11 +55,11 @@ def apply_limits(
     of each node's text. Every partition then fits the maxima, with two exceptions. A single node
     may exceed ``max_tokens``. A light community of the graph itself may exceed ``max_nodes`` a
     little (:meth:`Limits.stands`). Every partition reaches the minimum of nodes or half of the
-    tokens. Exceptions are pools, and a graph that is smaller altogether and becomes one partition.
-    Edges whose weights are all zero count one each. ``pool_order`` ``(n,)`` ranks the nodes for
-    dividing a pool that is too large. The result depends neither on the order of edges nor on the
-    numbers of labels.
-    Raises ValueError when the arrays do not have one entry per node, or tokens are negative.
+    tokens. Exceptions are pools, and a graph that is smaller than the minimum and becomes one
+    partition. Edges whose weights are all zero count one each. ``pool_order`` ``(n,)`` ranks the
+    nodes for dividing a pool that is too large. The result depends neither on the order of edges
+    nor on the numbers of labels. Raises ValueError when the arrays do not have one entry per node,
+    or tokens are negative.
     """
     _check(edges.node_count, labels, tokens)
     communities = dense(labels)
@@ -86,11 +86,11 @@ def apply_limits(
 def repool(
     limited: Limited, tokens: IntArray, limits: Limits, pool_order: IntArray | None = None
 ) -> Limited:
-    """Return the same partitioning, its pools formed in another order of nodes.
+    """Return the same partitioning with pools formed in another node order.
 
-    ``tokens`` and ``pool_order`` are ``(n,)``. Which nodes are pooled does not change. So callers
-    can look at ``limited.pool`` first. Only when there is more than one pool they need an order
-    (:func:`pgs_neo4j.graph.pool.similarity_order`), and only of the pooled nodes.
+    ``tokens`` and ``pool_order`` are ``(n,)``. The same nodes stay pooled. So callers can look at
+    ``limited.pool`` first. They need an order (:func:`pgs_neo4j.graph.pool.similarity_order`) only
+    if there is more than one pool, and only of the pooled nodes.
     """
     pooled = pool(limited.unpooled, tokens, limits, pool_order)
     labels = largest_first(pooled.labels)
@@ -110,7 +110,7 @@ def renumbered(limited: Limited, numbers: IntArray) -> Limited:
 
 
 def largest_first(labels: IntArray) -> IntArray:
-    """Labels ``(n,)`` renumbered ``0 .. k-1`` by falling size.
+    """Return labels ``(n,)`` renumbered ``0 .. k-1`` by falling size.
 
     Ties go to the lowest node.
     """
@@ -131,6 +131,6 @@ def _check(node_count: int, labels: IntArray, tokens: IntArray) -> None:
 
 
 def _all_fit(labels: IntArray, tokens: IntArray, limits: Limits) -> bool:
-    """Whether every part is within the maxima."""
+    """Return whether every part is within the maxima."""
     sizes = sizes_of(labels, tokens)
     return bool(limits.fits(sizes.nodes, sizes.tokens).all())

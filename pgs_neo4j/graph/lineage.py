@@ -22,9 +22,9 @@ both, most of what a name stood for is elsewhere, and most of what it stands for
 class Forest:
     """Partitions as nodes, each below the one it named.
 
-    The old come first, then the new. All arrays are ``(p,)``. ``parent`` is the node itself at a
-    root, ``depth`` counts from 0 there, and ``overlap`` is that with the parent. Children are new
-    where their parent is old, and the other way round.
+    Old partitions come first, then new ones. All arrays are ``(p,)``. ``parent`` is the node itself
+    at a root, ``depth`` counts from 0 there, and ``overlap`` is the overlap with the parent.
+    Children of old partitions are new, and vice versa.
     """
 
     parent: IntArray
@@ -64,7 +64,7 @@ def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntA
 
 
 def _forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> Forest:
-    """Which partition named which; arguments as in :func:`inherited`."""
+    """Return which partition named which; arguments as in :func:`inherited`."""
     key = np.sort(old * new_sizes.size + new)
     first = run_starts(key)
     overlap = np.diff(np.append(first, key.size))
@@ -94,10 +94,10 @@ def _depths(parent: IntArray) -> IntArray:
 
 
 def _matched(forest: Forest) -> BoolArray:
-    """Which nodes ``(p,)`` to match with their parent for the largest overlap.
+    """Return which nodes ``(p,)`` to match with parents for maximum overlap.
 
-    ``worth`` is what a subtree gains when its root is free to be matched inside it. That is the
-    best overlap with a child, less what that child is worth free.
+    ``worth`` is the gain of a subtree whose root may be matched with one of its children. It is the
+    best overlap with a child, minus the worth of that child.
     """
     n = forest.parent.size
     order = np.lexsort((np.arange(n), forest.parent, forest.depth))

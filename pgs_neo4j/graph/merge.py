@@ -28,7 +28,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ties:
-    """Weight a small community shares with each neighbor, all ``(p,)``.
+    """Weight that a small community shares with each neighbor, all ``(p,)``.
 
     Entries ascend by community, then by neighbor.
     """
@@ -39,12 +39,12 @@ class Ties:
 
 
 def merge(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1`` after joining small communities to neighbors with room.
+    """Return labels ``0 .. k-1`` after joining small communities to their neighbors.
 
     ``labels`` and ``tokens`` are ``(n,)``, and so is the result. Smallest first, each joins the
     neighbor with the largest shared weight beyond what chance expects, w - k k' / 2m. Ties go to
-    the lower label. That costs the least modularity, so a large neighbor does not draw in
-    everything. No join exceeds the maximum. What stays small has no neighbor with room.
+    the lower label. That costs the least modularity, so a large neighbor does not attract
+    everything. No join exceeds the maximum. Communities that stay small have no neighbor with room.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens)
@@ -65,7 +65,7 @@ def merge(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> I
 
 
 def join_siblings(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1`` after joining small communities around the same neighbor.
+    """Return labels ``0 .. k-1`` with small communities joined around shared neighbors.
 
     ``labels`` and ``tokens`` are ``(n,)``, and so is the result. This is for communities that
     :func:`merge` leaves small because their neighbors are full, such as thousands of leaves around
@@ -98,7 +98,7 @@ def _touching(edges: Edges, parts: IntArray, small: BoolArray) -> Edges:
 
 
 def _ties(touching: Edges, small: BoolArray) -> Ties:
-    """Return the weight each small community ``(k,)`` shares with each neighbor."""
+    """Return the weight that small communities ``(k,)`` share with each neighbor."""
     out, back = small[touching.source], small[touching.target]
     owner = np.concatenate((touching.source[out], touching.target[back]))
     other = np.concatenate((touching.target[out], touching.source[back]))
@@ -112,7 +112,7 @@ def _ties(touching: Edges, small: BoolArray) -> Ties:
 def _wishes(
     touching: Edges, sizes: Sizes, strength: FloatArray, limits: Limits
 ) -> tuple[IntArray, IntArray]:
-    """Return the small communities with a neighbor that has room, and their preference.
+    """Return small communities with their preferred neighbor, if any has room.
 
     Both results are ``(s,)``.
     """
@@ -128,7 +128,7 @@ def _wishes(
 def _accepted(
     small: IntArray, target: IntArray, sizes: Sizes, limits: Limits
 ) -> tuple[IntArray, IntArray]:
-    """Return the wishes granted at once.
+    """Return the wishes that can be granted at the same time.
 
     No community joins one that is itself moving. All arrays are ``(s,)``. A community waits while
     a smaller one is about to join it, and joins only one that is larger or at rest. Ties are
@@ -151,7 +151,7 @@ def _accepted(
 
 
 def _running(values: IntArray, run: IntArray) -> IntArray:
-    """Cumulative sums of ``values`` ``(p,)`` within each run of equal ``run``."""
+    """Return cumulative sums of ``values`` ``(p,)`` within each run of ``run``."""
     total = np.cumsum(values)
     first = np.flatnonzero(np.diff(run, prepend=-1))
     before = (total - values)[first]
@@ -160,5 +160,5 @@ def _running(values: IntArray, run: IntArray) -> IntArray:
 
 
 def _joined(values: IntArray, step: IntArray) -> IntArray:
-    """Return the values ``(k,)`` added up over what went into the same community."""
+    """Return the values ``(k,)``, summed over the parts of each community."""
     return totals(step, values, step.size).astype(np.int64)

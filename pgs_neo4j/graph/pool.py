@@ -32,8 +32,8 @@ def pool(
     """Join all small communities into as few pools as fit the limits.
 
     ``labels`` and ``tokens`` are ``(n,)``. ``order`` ``(n,)`` ranks the nodes so that similar ones
-    are near each other; the default is the node index. A community stands where its first node
-    does and is never divided. A pool may be under the minimum. Raises ValueError when ``order`` is
+    are near each other; the default is the node index. A community takes the position of its first
+    node and is never divided. A pool may be under the minimum. Raises ValueError when ``order`` is
     not one rank per node.
     """
     if order is not None and order.shape != labels.shape:
@@ -58,7 +58,7 @@ def pool(
 
 
 def boxes(nodes: IntArray, tokens: IntArray, shelf: IntArray, limits: Limits) -> IntArray:
-    """Box numbers ``0, 1, …`` of units.
+    """Return box numbers ``0, 1, …`` of units.
 
     Units fill boxes in their order, evenly on each shelf. All arrays are ``(u,)``. ``shelf``
     ascends and no box spans two. A box holds no more than the maximum as long as each unit alone
@@ -79,11 +79,11 @@ def boxes(nodes: IntArray, tokens: IntArray, shelf: IntArray, limits: Limits) ->
 
 
 def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
-    """Ranks ``(n,)`` that put rows of similar direction near each other.
+    """Return ranks ``(n,)`` that place rows of similar direction close together.
 
-    ``features`` ``(n, d)`` can be embeddings; rows of zeros, NaN, or infinity come last. Halves
-    along the principal direction again and again (Boley 1998), down to ``leaf`` rows. Ties by
-    index. Made for :func:`pool`.
+    ``features`` ``(n, d)`` can be embeddings; rows of zeros, NaN, or infinity come last. The rows
+    are halved repeatedly along the principal direction (Boley 1998), down to ``leaf`` rows. Ties go
+    by index. Made for :func:`pool`.
     """
     rows = np.asarray(features, dtype=np.float32)
     length = np.linalg.norm(rows, axis=1)

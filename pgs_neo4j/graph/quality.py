@@ -1,4 +1,4 @@
-"""How good a partitioning is: modularity and conductance."""
+"""Measures of a partitioning's quality: modularity and conductance."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Quality:
 
     @property
     def mean_conductance(self) -> float:
-        """Unweighted mean over the partitions, 0 without any."""
+        """The unweighted mean over the partitions, 0 without any."""
         return float(self.conductance.mean()) if self.conductance.size else 0.0
 
 
 def quality(edges: Edges, labels: IntArray) -> Quality:
-    """All figures for ``labels`` ``(n,)`` from 0."""
+    """Return all figures for ``labels`` ``(n,)`` from 0."""
     return Quality(modularity(edges, labels), conductance(edges, labels))
 
 
 def modularity(edges: Edges, labels: IntArray) -> float:
-    """Newman and Girvan's Q with weights, without self-loops.
+    """Return Newman and Girvan's Q with weights, without self-loops.
 
-    ``labels`` is ``(n,)``. 0 for a graph without weight.
+    ``labels`` is ``(n,)``. The result is 0 for a graph without weight.
     """
     total = edges.total
     if not total:
@@ -41,10 +41,10 @@ def modularity(edges: Edges, labels: IntArray) -> float:
 
 
 def conductance(edges: Edges, labels: IntArray) -> FloatArray:
-    """Per label ``(k,)``, the weight leaving it over the smaller side's weight.
+    """Return the conductance of each label ``(k,)``.
 
-    ``labels`` ``(n,)`` count from 0. Values lie in 0 to 1; 0 where nothing leaves, and so for a
-    partition without edges.
+    It is the weight leaving a label over the weight of the smaller side. ``labels`` ``(n,)`` count
+    from 0. Values are 0 to 1; 0 where no weight leaves, including partitions without edges.
     """
     strength = strengths(edges)
     volume = totals(labels, strength)

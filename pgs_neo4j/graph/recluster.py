@@ -1,10 +1,10 @@
-"""Community detection inside many groups at once: Louvain in whole-array steps.
+"""Detects communities inside many groups at once: Louvain in whole-array steps.
 
-The phases are those of Blondel et al. 2008 (move nodes, contract, repeat), followed by moves on
-the way back from the coarsest to the finest graph (multi-level refinement, Rotta and Noack 2011).
-Each group is a graph with its own total weight, so a group that one resolution could not divide
-shows its inner structure. A pseudo-random eighth of the nodes moves at a time, instead of one node
-after the other. Two take turns in step and then overshoot; eight do not.
+The phases are those of Blondel et al. 2008 (move nodes, contract, repeat), followed by moves on the
+way back from the coarsest to the finest graph (multi-level refinement, Rotta and Noack 2011). Each
+group is a graph with its own total weight, so a group that one resolution could not divide shows
+its inner structure. A pseudo-random eighth of the nodes moves at a time, instead of single nodes in
+sequence. With two alternating groups, moves overshoot; with eight, they do not.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TIE = 1e-9
 class Level:
     """One contracted graph.
 
-    ``pull`` ``(n,)`` is a node's strength ``(n,)`` over the total of its group.
+    ``pull`` ``(n,)`` is a node's strength ``(n,)`` over its group's total.
     """
 
     rows: Rows
@@ -87,12 +87,11 @@ def recluster(
     resolution: float = RESOLUTION,
     strength: FloatArray | None = None,
 ) -> IntArray:
-    """Communities ``(n,)`` inside each group, numbered by their lowest node.
+    """Return communities ``(n,)`` inside each group, numbered by their lowest node.
 
     ``group`` ``(n,)`` counts from 0, and ``edges`` must not cross groups. No community spans two
-    groups; a node without weight stays alone. The same edges in any order give the same result.
-    Where the nodes are themselves contracted, ``strength`` ``(n,)`` is that with their inner
-    weight.
+    groups; a node without weight stays alone. The same edges in any order give the same result. If
+    the nodes are themselves contracted, ``strength`` ``(n,)`` includes their inner weight.
     """
     strength = strengths(edges) if strength is None else strength
     total = totals(group, strength)[group] if group.size else strength
@@ -161,9 +160,10 @@ def _best_moves(
 
 
 def _swaps(own: IntArray, place: IntArray, candidate: IntArray, members: IntArray) -> BoolArray:
-    """Return flags ``(p,)`` moves of a lone node to a higher lone node.
+    """Return flags ``(p,)`` of moves from a lone node to a higher.
 
-    Both are in turn, and both moving at once would only change places.
+    The higher node is also alone. Both nodes are due to move; moving both at once would only swap
+    their places.
     """
     in_turn = np.zeros(members.size, dtype=np.bool_)
     in_turn[own[members[own] == 1]] = True

@@ -31,10 +31,10 @@ _BUCKET_SHIFT = np.uint64(64 - BUCKETS.bit_length() + 1)
 
 
 def sketch(hashes: NDArray[np.uint64]) -> IntArray:
-    """Return the summary ``(LEVELS * BUCKETS,)`` of a multiset of 64-bit hashes ``(n,)``.
+    """Return the summary of a multiset of 64-bit hashes ``(n,)``.
 
-    It is int64, level by level. Equal multisets have equal summaries, whatever their order. Any
-    numbers that tell the items apart will do: they are mixed here.
+    It is ``(LEVELS * BUCKETS,)`` int64, level by level. Equal multisets have equal summaries,
+    whatever their order. Any numbers that distinguish the items will do: they are mixed here.
     """
     rest = mixed(hashes.view(np.int64), 0)
     sums = np.zeros((LEVELS, BUCKETS), dtype=np.uint64)
@@ -46,7 +46,7 @@ def sketch(hashes: NDArray[np.uint64]) -> IntArray:
 
 
 def difference(before: IntArray, after: IntArray) -> int:
-    """About how many distinct hashes occur more often in one multiset.
+    """Return about how many distinct hashes occur more often in one multiset.
 
     Both summaries are ``(LEVELS * BUCKETS,)``. An item added or removed counts one, a changed one
     two. The result is 0 exactly when the summaries are equal. The relative error was measured over

@@ -14,7 +14,7 @@ STUCK = 0.75
 
 
 def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1`` that refine ``labels`` until all parts are allowed.
+    """Return labels ``0 .. k-1`` that refine ``labels`` until parts are allowed.
 
     ``labels`` and ``tokens`` are ``(n,)``, and so is the result. A community that may not stand is
     re-clustered with the edges inside it; parts still nearly whole are halved. This repeats until
@@ -52,9 +52,9 @@ def _alone(parts: IntArray, giant: BoolArray) -> IntArray:
 def _divide(
     edges: Edges, group: IntArray, tokens: IntArray, limits: Limits
 ) -> tuple[IntArray, BoolArray]:
-    """Divide every group ``(n,)``; also flag the nodes ``(n,)`` in a half.
+    """Divide every group ``(n,)``; also flag nodes ``(n,)`` in a half.
 
-    No part is both one that may not stand and nearly the group.
+    No part that may not stand is nearly the whole group.
     """
     parts = recluster(edges, group)
     sizes, whole = sizes_of(parts, tokens), sizes_of(group, tokens)

@@ -1,4 +1,4 @@
-"""Preserves earlier partitions where they are as good as new ones."""
+"""Preserves earlier partitions if they are about as good as new ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def steady(
     tokens: IntArray,
     limits: Limits,
 ) -> Limited:
-    """Communities within limits, or earlier partitions if about as good.
+    """Return communities within limits, or earlier partitions if about as good.
 
     ``labels`` ``(n,)`` are communities that grew from the earlier partitions ``previous``
     ``(n,)``, -1 for a node that had none. ``bound`` ``(n,)`` is the same with -1 for nodes that
@@ -37,13 +37,13 @@ def steady(
 
 
 def steadied(labels: IntArray, previous: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
-    """Labels ``0 .. k-1`` with oversized communities cut along ``previous``.
+    """Return labels ``0 .. k-1`` with oversized communities cut along ``previous``.
 
     ``labels``, ``tokens``, and the result are ``(n,)``, and so is ``previous``: the partitions of
-    an earlier generation, -1 for a node that had none. Without it such a community could fall
-    apart elsewhere each time, and its parts would lose their identity for nothing. Nodes that had
-    no partition become parts of their own, for the merge to place. The split handles parts that
-    are still too large.
+    an earlier generation, -1 for a node that had none. Otherwise such a community could be divided
+    differently each time, and its parts would lose their identity needlessly. Nodes that had no
+    partition become separate parts, which the merge places. The split handles parts that are still
+    too large.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens)
@@ -58,11 +58,11 @@ def steadied(labels: IntArray, previous: IntArray, tokens: IntArray, limits: Lim
 
 
 def staying(labels: IntArray, previous: IntArray) -> IntArray:
-    """Labels ``0 .. k-1`` ``(n,)``: every node where it was in ``previous``.
+    """Return labels ``0 .. k-1`` ``(n,)`` with nodes staying in ``previous``.
 
-    ``previous`` ``(n,)`` is -1 for a new node. Such a node joins the partition of most others of
-    its community (``labels``, ``(n,)``), the lowest on a tie. Where all of a community is new, the
-    community stands for itself.
+    ``previous`` ``(n,)`` is -1 for a new node. Such a node joins the partition of most other nodes
+    in its community (``labels``, ``(n,)``), the lowest on a tie. A community of new nodes only
+    becomes a separate partition.
     """
     placed = previous >= 0
     count = int(previous.max(initial=-1)) + 1
@@ -82,7 +82,7 @@ def unchanged(labels: IntArray, previous: IntArray, sizes: IntArray) -> IntArray
 
     It is -1 where no partition qualifies. ``labels`` ``(n,)`` count from 0 without a gap, and
     ``previous`` ``(n,)`` are the earlier partitions, -1 for a node that had none. ``sizes``
-    ``(p,)`` counts all nodes each of those had, including nodes now gone.
+    ``(p,)`` counts all nodes of each earlier partition, including deleted ones.
     """
     count = int(labels.max(initial=-1)) + 1
     same = np.full(count, -1, dtype=np.int64)
@@ -93,7 +93,7 @@ def unchanged(labels: IntArray, previous: IntArray, sizes: IntArray) -> IntArray
 
 
 def numbered(same: IntArray) -> IntArray:
-    """Return new numbers ``(k,)`` of labels, the old ones where possible.
+    """Return new numbers ``(k,)`` of labels, reusing old ones where possible.
 
     ``same`` ``(k,)`` is the equal earlier partition or -1. A label takes its number if that is
     below k; the rest take the free numbers in order.

@@ -11,7 +11,7 @@ Float = TypeVar("Float", bound=np.floating)
 
 
 def unit(vectors: NDArray[Float]) -> NDArray[Float]:
-    """One vector ``(d,)`` or rows ``(n, d)``, scaled to length 1.
+    """Return one vector ``(d,)`` or rows ``(n, d)``, scaled to length 1.
 
     The dtype stays. A vector of zeros becomes zeros, and so does one whose length overflows
     or that has a component that is not finite.

@@ -1,4 +1,4 @@
-"""Node weights where the graph has none, or not everywhere."""
+"""Node weights for graphs that store none, or not for all nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ IntArray = NDArray[np.int64]
 
 
 def degrees(source: IntArray, target: IntArray, count: int) -> FloatArray:
-    """Relationships per node, without self-loops: ``(count,)`` float64.
+    """Return relationships per node, without self-loops: ``(count,)`` float64.
 
     ``source`` and ``target`` are ``(m,)``.
     """
@@ -23,8 +23,8 @@ def complete(weight: FloatArray, degree: FloatArray) -> FloatArray:
     """Fill gaps in weights ``(n,)``: NaN becomes a weight by degree.
 
     A negative weight becomes 0; ``degree`` is ``(n,)``. Where no node has a weight, it is the
-    degree, and 1 for an isolated node. Where some have one, a gap gets their median scaled by
-    degree over mean degree. It is clipped to their range, so that it neither leads nor vanishes.
+    degree, and 1 for an isolated node. If some nodes have a weight, a gap gets their median, scaled
+    by degree over mean degree. The result is clipped to the range of their weights.
     """
     finite = np.isfinite(weight)
     if not finite.any():
@@ -37,7 +37,7 @@ def complete(weight: FloatArray, degree: FloatArray) -> FloatArray:
 
 
 def ranks(label: IntArray, weight: FloatArray) -> IntArray:
-    """Position ``(n,)`` of each node in its part, from 0, heaviest first.
+    """Return positions ``(n,)`` of nodes in their part, from 0, heaviest first.
 
     ``label`` and ``weight`` are ``(n,)``. Ties go by node index.
     """

@@ -1,8 +1,8 @@
 """Reads brains of the original engine (``.json``, ``.json.gz``).
 
-A brain is an object with ``nodes`` (id, concept, tag, weight, embedding) and ``edges``
-(source, target, weight, type). Only ids and concepts, sources and targets have to be
-there. Every fault is an InputFileError that names the line or the key that is wrong.
+A brain is an object with ``nodes`` (id, concept, tag, weight, embedding) and ``edges`` (source,
+target, weight, type). Only ids and concepts, sources and targets are required. Every fault is an
+InputFileError that names the wrong line or key.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 def read_brain(path: Path, max_size_bytes: int = MAX_SIZE_BYTES) -> GraphFile:
-    """Read and check a whole file. Raises InputFileError; nothing is half-read."""
+    """Read and check a whole file. Raises InputFileError at any fault."""
     try:
         data = _bytes(path, max_size_bytes)
         return parse_brain(data)
@@ -43,7 +43,10 @@ def read_brain(path: Path, max_size_bytes: int = MAX_SIZE_BYTES) -> GraphFile:
 
 
 def parse_brain(data: bytes) -> GraphFile:
-    """Check the unpacked content of a brain file. Raises InputFileError without the path."""
+    """Check the unpacked content of a brain file.
+
+    Raises InputFileError without the path.
+    """
     document = _document(data)
     if not isinstance(document, dict):
         raise InputFileError(
@@ -67,7 +70,10 @@ def parse_brain(data: bytes) -> GraphFile:
 
 
 def _bytes(path: Path, max_size_bytes: int) -> bytes:
-    """Return the file's content, unpacked if it is gzip, whatever its name says."""
+    """Return the file's content, unpacked if it is gzip.
+
+    Its name does not matter.
+    """
     try:
         with path.open("rb") as file:
             packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
@@ -133,7 +139,10 @@ def _node(item: dict[str, Any], where: str) -> FileNode:
 
 
 def _positions(nodes: tuple[FileNode, ...]) -> dict[str, int]:
-    """Return the position of each node by its id as text; edges may write "17"."""
+    """Return the position of each node by its id as text.
+
+    Edges may also write an id as "17".
+    """
     positions: dict[str, int] = {}
     for i, node in enumerate(nodes):
         first = positions.setdefault(str(node.id), i)

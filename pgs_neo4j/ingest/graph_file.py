@@ -50,7 +50,7 @@ class GraphFile:
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The distinct lengths of the embeddings, sorted; several are suspicious."""
+        """The distinct lengths of the embeddings, sorted; several suggest a fault."""
         return tuple(sorted({n.embedding.size for n in self.nodes if n.embedding is not None}))
 
     @property
@@ -60,6 +60,6 @@ class GraphFile:
 
     @property
     def duplicates(self) -> int:
-        """How many relationships repeat the source, target, and type of another one."""
+        """How many relationships repeat the source, target, and type of another."""
         seen = Counter((r.source, r.target, r.type) for r in self.relationships)
         return len(self.relationships) - len(seen)

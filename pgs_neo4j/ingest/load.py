@@ -1,10 +1,10 @@
 """Loads a GraphFile into Neo4j as the user's own graph.
 
-Loaded nodes carry ``LoadedNode``, whose ``graph`` and ``id`` are a unique key, one label of
-their graph's own, and those of the file. A load is written out of sight, as ``PgsStaged``
-nodes, and published in one transaction: a reader sees the graph as it was or as it is in
-the file. What a load that did not finish left behind is deleted by itself or, when it was
-killed, by the next one. A second load under one name replaces the content of the first.
+Loaded nodes carry ``LoadedNode``, whose ``graph`` and ``id`` are a unique key, one label specific
+to their graph, and the labels in the file. A load first writes hidden ``PgsStaged`` nodes, and then
+publishes them in one transaction. So a reader sees the graph either as it was or as it is in the
+file. Leftovers of an unfinished load are deleted by that load or, if it was killed, by the next
+one. A second load under one name replaces the content of the first.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ async def load(
     label: str | None = None,
     on_event: OnEvent = ignore,
 ) -> LoadResult:
-    """Make the named graph equal to the file; ``label`` defaults to the name.
+    """Make the named graph equal the file; ``label`` defaults to the name.
 
-    Relationships that were added between its nodes since the last load go, as do other
-    labels and properties of these nodes. Raises UsageError when the name is unusable, the
-    label belongs to other nodes, or another load of the same graph took over; then, and
-    when it is cancelled or the database fails, the graph stays as it was.
+    Relationships that were added between its nodes since the last load are removed, as are other
+    labels and properties of these nodes. Raises UsageError when the name is unusable, the label
+    belongs to other nodes, or another load of the same graph took over. After an error, a
+    cancellation, or a database failure, the graph stays as it was.
     """
     label = graph_label(graph) if label is None else label
     _check_names(graph, label, file)
@@ -93,7 +93,7 @@ async def load(
 
 
 def graph_label(graph: str) -> str:
-    """Return the label that goes with a graph's name: ``my-graph 2`` gives ``MyGraph2``."""
+    """Return the label of a graph's name: ``my-graph 2`` gives ``MyGraph2``."""
     return "".join(part[0].upper() + part[1:] for part in re.findall(r"[^\W_]+", graph))
 
 
@@ -113,7 +113,7 @@ def _check_names(graph: str, label: str, file: GraphFile) -> None:
 async def _replace(
     database: Database, file: GraphFile, graph: str, label: str, on_event: OnEvent
 ) -> Row:
-    """Stage everything, then publish it. Leaves nothing behind unless it succeeds."""
+    """Stage everything, then publish it; leave nothing behind on failure."""
     name = uuid4().hex
     finished = False
     try:
@@ -160,7 +160,10 @@ async def _stage(
 def batches(
     rows: Iterator[Row], most: int = BATCH_ROWS, size: int = BATCH_BYTES
 ) -> Iterator[list[Row]]:
-    """Batches of at most ``most`` rows and about ``size`` bytes, unless one row is larger."""
+    """Yield batches of at most ``most`` rows and about ``size`` bytes.
+
+    A single larger row forms its own batch.
+    """
     batch: list[Row] = []
     filled = 0
     for row in rows:
@@ -207,7 +210,7 @@ def _check_owned(rows: list[Row], graph: str) -> None:
 
 
 async def _is_loaded(database: Database, file: GraphFile, graph: str, label: str) -> bool:
-    """Whether the database already holds exactly the content of the file."""
+    """Return whether the database already holds exactly the file's content."""
     missing = {node.id: node for node in file.nodes}
     same = True
     async for row in database.stream(queries.get("ingest/read_loaded_nodes"), graph=graph):

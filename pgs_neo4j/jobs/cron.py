@@ -1,7 +1,7 @@
 """Expressions of crontab(5) as triggers of APScheduler.
 
-APScheduler differs in two places. Its weekdays begin with Monday at 0. And it requires both a
-day of the month and a weekday to match, where crontab requires either.
+APScheduler differs in two places. Its weekdays begin with Monday at 0. And if both a day of the
+month and a weekday are set, it requires both to match; crontab requires either.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _PART = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 
 
 def trigger(cron: str, timezone: str | None) -> BaseTrigger:
-    """Return the trigger of five crontab fields, in a time zone or the local one.
+    """Return the trigger of five crontab fields.
 
-    Raises ValueError that says what is wrong with them.
+    It is in the passed time zone, or the local one. Raises ValueError that describes the fault.
     """
     from apscheduler.triggers.combining import OrTrigger
     from apscheduler.triggers.cron import CronTrigger
@@ -53,7 +53,10 @@ def _zone(name: str) -> tzinfo:
 
 
 def _weekdays(text: str) -> str:
-    """Return the weekdays of crontab, Sunday being 0 and 7, by their names."""
+    """Return crontab weekdays by their names.
+
+    In crontab, Sunday is 0 and 7.
+    """
     if text == "*":
         return text
     days: set[int] = set()

@@ -1,4 +1,4 @@
-"""The import path of ``repartition`` until 0.1; ``pgs.jobs.run`` does the same."""
+"""The old import path of ``repartition`` until 0.1; use ``pgs.jobs.run``."""
 
 from __future__ import annotations
 

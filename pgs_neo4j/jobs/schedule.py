@@ -1,8 +1,8 @@
-"""Jobs at set times inside one process: ``[[schedule]]`` entries of ``pgs.toml``.
+"""Runs jobs at set times in one process: ``[[schedule]]`` of ``pgs.toml``.
 
-One job at a time, so that memory is that of one; an entry whose time comes again before its
-job is done is skipped. Each job opens its own connection, so an unavailable database costs only
-the jobs of that time.
+Jobs run one at a time, which limits memory to that of one. If an entry is due again before its job
+is done, it is skipped. Each job opens its own connection, so an unavailable database costs only the
+jobs of that time.
 """
 
 from __future__ import annotations
@@ -32,18 +32,21 @@ Open = Callable[[], "AbstractAsyncContextManager[PGS]"]
 
 
 class Watcher(Protocol):
-    """Is notified of what the schedule does."""
+    """Receives notice of what the schedule does."""
 
     def ended(self, number: int, ended: EndedJob) -> None:
-        """Tell that a job of the numbered entry ended."""
+        """Report that a job of the numbered entry ended."""
 
     def skipped(self, number: int, why: str) -> None:
-        """Tell that an entry's time came and no job of it began."""
+        """Report that an entry was due, but no job began."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An entry with its number in the file, from 1, and its trigger."""
+    """An entry with its trigger and its number in the file.
+
+    The number counts from 1.
+    """
 
     number: int
     entry: ScheduleEntry
@@ -59,7 +62,10 @@ class Planned:
 
 
 def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
-    """Return the entries with their triggers. Raises ConfigError that names an invalid entry."""
+    """Return the entries with their triggers.
+
+    Raises ConfigError that names an invalid entry.
+    """
     if not entries:
         raise ConfigError(
             "nothing is scheduled: pgs.toml has no [[schedule]] table with graph and cron"
@@ -99,7 +105,7 @@ class Clock:
         self._scheduler: AsyncIOScheduler | None = None
 
     def start(self) -> None:
-        """Begin to count."""
+        """Start to watch the times of the entries."""
         from apscheduler.events import EVENT_JOB_MISSED
         from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -119,7 +125,7 @@ class Clock:
         self._scheduler = scheduler
 
     async def ring(self, item: Planned) -> None:
-        """Run an entry whose time has come."""
+        """Queue an entry that is due."""
         if item.number in self._busy:
             self._watcher.skipped(item.number, "its previous job is still running")
             return
@@ -130,15 +136,15 @@ class Clock:
         self._watcher.skipped(int(event.job_id), "this process was suspended when it was due")
 
     async def due(self) -> Planned:
-        """Return the next entry whose time has come."""
+        """Return the next entry that is due."""
         return await self._due.get()
 
     def done(self, item: Planned) -> None:
-        """Its job has ended, so its time may come again."""
+        """Mark an entry's job as ended; the entry can be due again."""
         self._busy.discard(item.number)
 
     def stop(self) -> None:
-        """Count no longer."""
+        """Stop watching the times."""
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
 

@@ -1,1 +1,4 @@
-"""Language and embedding models behind two small Protocols; see ``protocol`` and ``factory``."""
+"""Language and embedding models behind two small Protocols.
+
+See ``protocol`` and ``factory``.
+"""

@@ -19,7 +19,7 @@ class Readers:
 
     @property
     def name(self) -> str:
-        """Both names for people, or the one they share."""
+        """Both names for display, or the name that they share."""
         if self.sweep.name == self.synthesis.name:
             return self.sweep.name
         return f"{self.sweep.name} + {self.synthesis.name}"
@@ -32,7 +32,7 @@ class Readers:
 
 
 def create_llms(settings: Settings, config: PGSConfig) -> Readers:
-    """Return the readers in force. No connection is made yet.
+    """Return the configured readers, without connecting.
 
     Raises ModelAuthError when the public endpoint is meant and no key is set, ConfigError
     when the base URL is malformed.
@@ -54,10 +54,10 @@ def create_llms(settings: Settings, config: PGSConfig) -> Readers:
 def create_embedder(
     settings: Settings, config: PGSConfig, name: EmbedderName | None = None
 ) -> Embedder | None:
-    """Return the embedder called ``name`` or configured, else hashing; None for "none".
+    """Return the embedder called ``name``, or the configured one, else hashing.
 
-    Raises ConfigError for "stored", whose vectors are the graph's and not a model's, and
-    what ``create_llms`` raises for an endpoint.
+    None for "none". Raises ConfigError for "stored", whose vectors belong to the graph and not to a
+    model. Also raises the errors of ``create_llms`` for an endpoint.
     """
     match name or settings.embedder or "hashing":
         case "none":

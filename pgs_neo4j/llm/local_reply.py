@@ -1,4 +1,4 @@
-"""Replies of readers that run in this process: their usage, and their pieces."""
+"""Replies of readers that run in this process: usage and pieces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _PIECE = re.compile(rf".{{{DELTA_CHARACTERS},}}?\s+|.+", re.DOTALL)
 
 
 def split_reply(text: str) -> list[str]:
-    """Pieces of about 24 characters, cut after white space; joined they are ``text``."""
+    """Yield pieces of about 24 characters, cut after white space.
+
+    Joined, they are ``text``.
+    """
     return _PIECE.findall(text)
 
 

@@ -1,7 +1,7 @@
-"""Paces calls to an endpoint by its reported limits and a token bucket.
+"""Paces calls to an endpoint by reported limits and a token bucket.
 
-One ``Pace`` is shared by everything in the process that uses the same endpoint and key. Times
-are those of the event loop's clock, in seconds.
+All users of the same endpoint and key in the process share one ``Pace``. Times are those of the
+event loop's clock, in seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Bucket:
     def take(self, tokens: int, now: float) -> float:
         """Take ``tokens``, and return the seconds to wait before using them.
 
-        More than a whole minute's worth is let through when the debt is paid, not never.
+        A call above a whole minute's allowance is also sent, once the debt is paid.
         """
         rate = self.per_minute / MINUTE_S
         self.level = min(float(self.per_minute), self.level + max(0.0, now - self.at) * rate)
@@ -62,7 +62,7 @@ class Pace:
     _full_at: float = 0.0
 
     def allow(self, tokens_per_minute: int | None) -> None:
-        """Set the rate of the endpoint for all its users; None changes nothing."""
+        """Set the endpoint's rate for all its users; None changes nothing."""
         if tokens_per_minute is None:
             return
         if self.bucket is None:
@@ -70,11 +70,11 @@ class Pace:
         self.bucket.per_minute = tokens_per_minute
 
     def hold(self, wait_s: float, now: float) -> None:
-        """Send nothing for so many seconds, as the endpoint asked."""
+        """Send nothing for so many seconds, as the endpoint requested."""
         self._free_at = max(self._free_at, now + wait_s)
 
     def told(self, left: Left | None, now: float) -> None:
-        """Take note of what the endpoint says it would still take."""
+        """Record the remaining capacity that the endpoint reports."""
         if left is None:
             return
         if left.requests == 0 and left.requests_reset_s:
@@ -83,7 +83,7 @@ class Pace:
             self._left, self._full_at = left.tokens, now + left.tokens_reset_s
 
     def wait_s(self, tokens: int, now: float) -> float:
-        """Seconds until a call of so many tokens may be sent, ignoring the bucket."""
+        """Return the seconds until a call may be sent, ignoring the bucket."""
         wait = self._free_at - now
         if self._left is not None and now >= self._full_at:
             self._left = None
@@ -95,7 +95,7 @@ class Pace:
     async def entered(self, tokens: int) -> AsyncIterator[Paid]:
         """Wait until ``tokens`` may be sent; set ``used`` to correct the guess.
 
-        A call that was not sent, or was refused, sets it to 0. The wait does not count against
+        A call that was not sent or was refused must set it to 0. The wait does not count against
         the time that the call may take.
         """
         clock = asyncio.get_running_loop().time

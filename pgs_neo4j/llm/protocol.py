@@ -1,4 +1,4 @@
-"""What the engine asks of a language model and of an embedder."""
+"""Protocols that a language model and an embedder must satisfy."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ class LLM(Protocol):
     """A reader: one prompt in, one Markdown text out, in one try.
 
     Every failure is a ModelError; one with ``retry`` is tried again by the engine. A reader may
-    also be ``Paced``, ``Signed``, or ``Free``; the engine does without.
+    also be ``Paced``, ``Signed``, or ``Free``; the engine requires none of these.
     """
 
     @property
     def name(self) -> str:
-        """The model's name, for people and for the record of a run."""
+        """The model's name, for display and for the record of a run."""
         ...
 
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Return the whole reply; without ``effort``, the model's own default."""
+        """Return the whole reply; ``effort`` defaults to the model's own."""
         ...
 
     def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Yield pieces of text as they arrive, then one Completion with all."""
+        """Yield pieces of text as they arrive, then one Completion with everything."""
         ...
 
     async def close(self) -> None:
@@ -45,7 +45,10 @@ class LLM(Protocol):
 
 @runtime_checkable
 class Paced(Protocol):
-    """Shares the pace of its endpoint; any other LLM has a pace of its own."""
+    """Shares the pace of its endpoint.
+
+    Any other LLM has a separate pace.
+    """
 
     @property
     def pace(self) -> Pace:
@@ -55,61 +58,76 @@ class Paced(Protocol):
 
 @runtime_checkable
 class Signed(Protocol):
-    """Has replies that depend on more than its name and the prompt."""
+    """An LLM whose replies depend on more than name and prompt."""
 
     @property
     def signature(self) -> str:
-        """Names everything beside the prompt that decides a reply."""
+        """Everything except the prompt that determines a reply."""
         ...
 
 
 @runtime_checkable
 class Free(Protocol):
-    """Says whether it costs nothing; any other LLM costs money."""
+    """Says whether it is free; any other LLM costs money."""
 
     @property
     def free(self) -> bool:
-        """Whether it runs here for nothing: replies are neither priced nor cached."""
+        """Whether it runs in this process at no cost.
+
+        Its replies are then neither priced nor cached.
+        """
         ...
 
 
 def shared_pace(llm: LLM) -> Pace | None:
-    """Return the pace of an LLM's endpoint; None for an LLM without one."""
+    """Return the pace of an LLM's endpoint; None without one."""
     pace = llm.pace if isinstance(llm, Paced) else None
     return pace if isinstance(pace, Pace) else None
 
 
 def reply_signature(llm: LLM) -> str:
-    """Return what decides an LLM's replies beside the prompt: its signature, else its name."""
+    """Return everything except the prompt that determines an LLM's replies.
+
+    That is its signature, else its name.
+    """
     return llm.signature if isinstance(llm, Signed) else llm.name
 
 
 def is_free(llm: LLM) -> bool:
-    """Whether an LLM costs nothing; False for an LLM that does not say."""
+    """Return whether an LLM is free; False if it does not say."""
     return bool(llm.free) if isinstance(llm, Free) else False
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into unit vectors of one length. Every failure is a ModelError."""
+    """Turns texts into unit vectors of one length.
+
+    Every failure is a ModelError.
+    """
 
     @property
     def name(self) -> str:
-        """Names the vector space: equal names mean comparable vectors."""
+        """The name of the vector space: equal names mean comparable vectors."""
         ...
 
     @property
     def dimensions(self) -> int | None:
-        """The length of a vector; None before a reply if only the model knows."""
+        """The length of a vector.
+
+        None before the first reply, if only the model knows it.
+        """
         ...
 
     @property
     def threshold(self) -> float | None:
-        """Relevance threshold that fits this embedder's cosines; None: the configured one."""
+        """The relevance threshold for this embedder's cosines; None: the configured one."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit rows ``(n, d)`` in the order of ``texts``; zero for empty text."""
+        """Return unit rows ``(n, d)`` in the order of ``texts``.
+
+        Empty texts get zeros.
+        """
         ...
 
     async def close(self) -> None:

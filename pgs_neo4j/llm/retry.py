@@ -1,7 +1,7 @@
 """Retries model calls: jittered backoff under one total deadline.
 
-Models try once and say whether another try may help; the scheduler and the embedder call them
-through here. So tries times timeouts cannot exceed the deadline.
+Models try once and say whether another try may help. The scheduler and the embedder call them
+through this module, so all tries together cannot exceed the deadline.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ T = TypeVar("T")
 
 
 def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Seconds an endpoint asks to wait, from ``retry-after-ms`` or ``retry-after``.
+    """Return the seconds that an endpoint asks to wait.
 
-    The latter may be seconds or an HTTP date, which is compared with ``now`` (Unix time).
-    None when neither is there or readable; never negative.
+    They come from ``retry-after-ms`` or ``retry-after``. The latter may be seconds or an HTTP date,
+    which is compared with ``now`` (Unix time). None when neither is present or readable; never
+    negative.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -61,10 +62,10 @@ async def with_retries(
 ) -> T:
     """Call again while the ModelError says ``retry`` and time remains.
 
-    ``deadline`` is in the event loop's time, and moves on while the call is ``paused``. Raises
-    the last transient failure when tries or time run out or the endpoint asks for a wait beyond
-    the deadline; ``timeout_error`` when the very first try was still running; any other
-    exception of ``call`` as it is.
+    ``deadline`` is in the event loop's time, and is postponed while the call is ``paused``. Raises
+    the last transient failure when tries or time run out or the endpoint asks for a wait beyond the
+    deadline. Raises ``timeout_error`` when the very first try was still running, and any other
+    exception of ``call`` unchanged.
     """
     import stamina  # a tenth of a second with tenacity, and only runs that use models need it
 
@@ -116,7 +117,7 @@ class _Patience:
         self.last: ModelError | None = None
 
     def pause(self) -> None:
-        """Stop the clock. Tries at the same time may pause it together."""
+        """Stop the clock; simultaneous tries may pause it together."""
         if not self._pauses:
             self._paused_at = asyncio.get_running_loop().time()
             self._move(None)

@@ -13,7 +13,7 @@ Answer = Callable[[Prompt], Reply | Awaitable[Reply]]
 
 
 def contract_reply(prompt: Prompt) -> str:
-    """Return a valid reply to any prompt, citing only nodes that the prompt shows."""
+    """Return a valid reply to any prompt, citing only its nodes."""
     if prompt.task == "synthesis":
         return _synthesis(prompt)
     if prompt.task == "reduction":
@@ -78,11 +78,11 @@ def _synthesis(prompt: Prompt) -> str:
 
 
 class ScriptedLLM:
-    """Replies with the result of ``answer``, and raises it if it is an exception.
+    """Replies with the result of ``answer``, or raises it.
 
-    ``answer`` may be a coroutine function. ``prompts`` holds every prompt in order of arrival;
-    ``max_tokens`` and ``efforts`` hold the arguments of each call. Each reply takes ``delay_s``
-    seconds.
+    It is raised if it is an exception. ``answer`` may be a coroutine function. ``prompts`` holds
+    every prompt in order of arrival; ``max_tokens`` and ``efforts`` hold the arguments of each
+    call. Each reply takes ``delay_s`` seconds.
     """
 
     def __init__(
@@ -99,7 +99,10 @@ class ScriptedLLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Return the reply to ``prompt``; usage is estimated unless the reply has its own."""
+        """Return the reply to ``prompt``.
+
+        Usage is estimated unless the reply includes it.
+        """
         self.prompts.append(prompt)
         self.max_tokens.append(max_tokens)
         self.efforts.append(effort)

@@ -64,7 +64,10 @@ class Progress:
 
 
 def folder_of(lock: Lock, cache_dir: Path) -> Path:
-    """Return the cache folder whose ``lib`` and ``plugins`` hold the jars of ``lock``."""
+    """Return the cache folder with the jars of ``lock``.
+
+    They are in its ``lib`` and ``plugins``.
+    """
     return cache_dir / lock.folder
 
 
@@ -98,7 +101,10 @@ def ensure(
 
 
 def find_missing(folder: Path, artifacts: Iterable[Artifact]) -> list[Artifact]:
-    """Artifacts that are absent, or wrong in size or checksum; largest first."""
+    """Return artifacts that are absent or wrong, largest first.
+
+    Wrong means a different size or checksum.
+    """
     listed = list(artifacts)
     with ThreadPoolExecutor(THREADS) as pool:
         right = pool.map(lambda artifact: _is_right(_place(folder, artifact), artifact), listed)

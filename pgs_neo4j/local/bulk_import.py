@@ -40,7 +40,7 @@ _PATTERN_CHARACTERS = re.compile(r"[*+?\[\](){}|\\^$]")
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The counts of loaded items, and whether a running server was stopped."""
+    """The counts of loaded items, and whether a server was stopped."""
 
     nodes: int
     relationships: int
@@ -139,7 +139,7 @@ def _prepare(paths: LocalPaths, conf: str) -> None:
 
 
 def _run(command: list[str], paths: LocalPaths, report: OnEvent, cancelled: threading.Event) -> str:
-    """Run the importer, which never outlives the call, and return its output."""
+    """Run the importer, end it with the call, and return its output."""
     lines: list[str] = []
     with subprocess.Popen(
         command,

@@ -57,7 +57,10 @@ def neo4j_conf(port: int, memory: Memory) -> str:
 def server_command(
     java: Path, jars: Path, paths: LocalPaths, memory: Memory, marker: str
 ) -> list[str]:
-    """Return the command of the server process; ``marker`` identifies it among processes."""
+    """Return the command of the server process.
+
+    ``marker`` identifies it among processes.
+    """
     collector = "Parallel" if memory.heap_mb >= PARALLEL_FROM_HEAP_MB else "Serial"
     return [
         str(java),
@@ -77,7 +80,7 @@ def server_command(
 
 
 def admin_command(java: Path, jars: Path, heap_mb: int) -> list[str]:
-    """Return the command of Neo4j's offline tool; its arguments follow."""
+    """Return the command of Neo4j's offline tool, without its arguments."""
     return [
         str(java),
         *OPENED,

@@ -6,7 +6,7 @@ from pgs_neo4j.errors import LocalServerError
 
 
 def missing_extra(error: ImportError) -> LocalServerError:
-    """Return the error to raise if a library of the extra is missing."""
+    """Return the error for a missing library of the extra."""
     return LocalServerError(
         f"the local server needs the package {error.name}; "
         "install pgs-neo4j with its extra: pip install 'pgs-neo4j[local]'"

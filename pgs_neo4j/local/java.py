@@ -46,7 +46,10 @@ def find_java(java_home: Path | None = None) -> Java:
 
 
 def read_major_version(executable: Path) -> int | None:
-    """Return the major version that ``executable -version`` prints; None if it fails."""
+    """Return the major version that ``executable -version`` prints.
+
+    None if it fails.
+    """
     try:
         answer = subprocess.run(
             [executable, "-version"],

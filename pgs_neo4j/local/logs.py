@@ -16,7 +16,7 @@ _ERROR = re.compile(r"ERROR|Error|Exception|Caused by|Unrecognized|Failed")
 
 
 def log_paths(options: LocalOptions) -> tuple[Path, Path]:
-    """Paths of Neo4j's log and its console; either may be absent."""
+    """Return paths of Neo4j's log and its console; either may be absent."""
     paths = paths_of(options)
     return paths.server_log, paths.console
 
@@ -28,7 +28,7 @@ def log_tail(options: LocalOptions, lines: int = 50) -> list[str]:
 
 
 def tail(path: Path, lines: int, since: int = 0) -> list[str]:
-    """Return the last ``lines`` lines of a text file from byte ``since`` on.
+    """Return the last ``lines`` lines of a file, from byte ``since``.
 
     Empty if the file is absent. A ``since`` beyond the end counts as 0: the file was rotated.
     """
@@ -43,7 +43,7 @@ def tail(path: Path, lines: int, since: int = 0) -> list[str]:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file; 0 if it is absent."""
+    """Return the bytes of a file; 0 if it is absent."""
     try:
         return path.stat().st_size
     except OSError:

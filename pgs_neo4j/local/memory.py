@@ -27,10 +27,10 @@ class Memory:
 
 
 def plan_memory(options: LocalOptions, machine_mb: int | None = None) -> Memory:
-    """Return a quarter of the memory as heap, an eighth as page cache.
+    """Return the planned heap and page cache.
 
-    Both have bounds. The heap gets the larger share because it holds the GDS projections. Options
-    take precedence.
+    The heap is a quarter of the memory, the page cache an eighth. Both have bounds. The heap gets
+    the larger share because it holds the GDS projections. Options take precedence.
     """
     total = machine_mb if machine_mb is not None else machine_memory_mb()
     return Memory(
@@ -40,7 +40,7 @@ def plan_memory(options: LocalOptions, machine_mb: int | None = None) -> Memory:
 
 
 def machine_memory_mb(cgroup_limit: Path = CGROUP_LIMIT) -> int:
-    """Memory in MiB, or the container's limit if that is lower."""
+    """Return memory in MiB, or the container's limit if that is lower."""
     total = int(psutil.virtual_memory().total)
     try:
         limit = cgroup_limit.read_text(encoding="ascii").strip()

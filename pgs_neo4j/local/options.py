@@ -150,7 +150,7 @@ def foreign_error(paths: LocalPaths) -> LocalServerError:
 
 
 def options_from_environment(environment: Mapping[str, str] | None = None) -> LocalOptions:
-    """Options from the environment variables whose names begin with PGS_LOCAL_.
+    """Return options from environment variables that begin with PGS_LOCAL_.
 
     These are DATA_DIR, CACHE_DIR, HEAP_MB, PAGE_CACHE_MB, BOLT_PORT, and MIRRORS. An empty value
     counts as unset; commas separate mirrors. Raises ConfigError.

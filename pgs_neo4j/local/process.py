@@ -47,12 +47,15 @@ class ServerState:
 
 
 def marker_of(paths: LocalPaths) -> str:
-    """Return the Java option that names the data directory to identify the process."""
+    """Return the Java option that names the data directory.
+
+    It identifies the process.
+    """
     return f"-Dpgs.data.dir={paths.data_dir}"
 
 
 def write_state(paths: LocalPaths, state: ServerState) -> None:
-    """Replace server.json in one step."""
+    """Replace server.json atomically."""
     temporary = paths.state.with_suffix(".tmp")
     temporary.write_text(json.dumps(asdict(state), indent=1), encoding="utf-8")
     temporary.replace(paths.state)
@@ -186,7 +189,7 @@ def _wait_for_end(process: psutil.Process, timeout_s: float) -> bool:
 
 
 def resident_bytes(process: psutil.Process) -> int | None:
-    """Memory of the process; None if it has just ended."""
+    """Return the memory of the process; None if it has just ended."""
     try:
         return int(process.memory_info().rss)
     except psutil.Error:
@@ -194,7 +197,10 @@ def resident_bytes(process: psutil.Process) -> int | None:
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of all files below ``folder``, except those deleted during the count."""
+    """Return the bytes of all files below ``folder``.
+
+    Files that are deleted during the count are left out.
+    """
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -111,7 +111,7 @@ def resolve(
 
 
 def parse_listing(text: str) -> list[Coordinate]:
-    """Sorted coordinates of the jars in the output of ``dependency:list``."""
+    """Return sorted coordinates of jars from the output of ``dependency:list``."""
     coordinates = set()
     for line in text.splitlines():
         parts = line.strip().split(" ")[0].split(":")
@@ -152,7 +152,7 @@ def make_entry(coordinate: Coordinate, target: Target, repository: Path) -> dict
 
 
 def read_license(coordinate: Coordinate, repository: Path) -> str:
-    """Licenses of a POM or its parent, joined by " OR "."""
+    """Return licenses of a POM or its parent, joined by "OR"."""
     at: Coordinate | None = coordinate
     while at is not None:
         root = ElementTree.parse(at.path(repository, "pom")).getroot()
@@ -167,7 +167,7 @@ def read_license(coordinate: Coordinate, repository: Path) -> str:
 
 
 def spdx_identifier(name: str) -> str:
-    """Return the SPDX identifier of a known spelling, or else the name itself."""
+    """Return the SPDX identifier of a known spelling, else the name."""
     words = re.findall(r"[a-z]+(?=\d)|[a-z]+|\d+", name.lower())
     return SPDX.get(" ".join(word for word in words if word not in _FILLER), name)
 

@@ -113,7 +113,7 @@ async def reset(options: LocalOptions | None = None) -> bool:
 
 
 def status(options: LocalOptions | None = None) -> LocalStatus:
-    """State of the server, without a query to it."""
+    """Return the state of the server, without a query to it."""
     paths = paths_of(options or LocalOptions())
     lock = lockfile.load()
     size = process.folder_size(paths.data)
@@ -171,7 +171,10 @@ def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) 
 def _attach(
     paths: LocalPaths, options: LocalOptions, cancelled: threading.Event, unready: bool = False
 ) -> LocalServer | None:
-    """Attach to the running server; one not marked ready needs ``unready``."""
+    """Attach to the running server.
+
+    A server that is not marked ready requires ``unready``.
+    """
     server = process.find_live(paths)
     password = credentials.read_password(paths)
     if server is None or password is None or not (server[0].ready or unready):

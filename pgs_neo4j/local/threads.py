@@ -30,7 +30,10 @@ async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
 
 
 def deliver_events(on_event: OnEvent | None) -> OnEvent:
-    """Return a callback for other threads that calls ``on_event`` in the loop's thread."""
+    """Return a callback for other threads.
+
+    It calls ``on_event`` in the loop's thread.
+    """
     if on_event is None:
         return _drop
     loop = asyncio.get_running_loop()

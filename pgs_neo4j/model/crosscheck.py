@@ -1,4 +1,4 @@
-"""What searching and counting find among the reports, without a model."""
+"""Results of searching and counting among the reports, without a model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kinship = Literal["neighbors", "words"]
 
 
 class AbsenceStatus(StrEnum):
-    """Where the words of an absence were found in the graph."""
+    """Where the words of an absence occur in the graph."""
 
     CONFIRMED = "confirmed"  # in none of the nodes searched
     ELSEWHERE = "elsewhere"  # only in nodes that were not read
@@ -59,8 +59,8 @@ class Sighting:
 class CheckedAbsence:
     """An absence, who reports it, and the result of searching for it.
 
-    ``searched`` nodes were searched for ``terms`` by ``method``, and ``count`` of them contain the
-    terms. ``sightings`` are the first of those, nodes that were read before the others.
+    ``searched`` counts the nodes searched for ``terms`` by ``method``; ``count`` of them contain
+    the terms. ``sightings`` are the first of those, nodes that were read before the others.
     """
 
     text: str

@@ -159,7 +159,7 @@ class Generation:
 
     @property
     def largest_fraction(self) -> float:
-        """Share of all nodes in the largest partition, 0 to 1."""
+        """The share of all nodes in the largest partition, 0 to 1."""
         return max(self.sizes, default=0) / self.node_count if self.node_count else 0.0
 
 
@@ -167,9 +167,9 @@ class Generation:
 class Drift:
     """How far a graph has moved from its current generation.
 
-    ``committed``: others committed something since the generation was made. Only then is the graph
-    scanned, and only then do the counts have a meaning. ``nodes`` and ``relationships`` count those
-    of the graph now. ``facts_changed`` counts nodes whose weight or embedding changed.
+    ``committed``: another program has committed since the generation was made. Only then is the
+    graph scanned, and only then are the counts meaningful. ``nodes`` and ``relationships`` count
+    those of the graph now. ``facts_changed`` counts nodes whose weight or embedding changed.
 
     Relationships are compared by a sketch. ``relationships_changed`` counts those added, removed,
     or reweighted: exactly if it is 0, and else as an estimate. ``grown`` sums the fractions that
@@ -209,5 +209,5 @@ class Drift:
 
     @property
     def accumulated(self) -> float:
-        """The sum of changed fractions since partitions were last made from scratch."""
+        """Sum of changed fractions since partitions were last made from scratch."""
         return self.grown + self.fraction

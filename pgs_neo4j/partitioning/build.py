@@ -107,7 +107,7 @@ async def make_current(attempt: Attempt, finished: Generation, view: View) -> No
 async def _detect(
     attempt: Attempt, view: View, uniform: bool, root: Predecessor | None
 ) -> Communities:
-    """Detect communities, beginning from those of ``root`` where GDS can read them."""
+    """Detect communities; begin from those of ``root`` if GDS can."""
     config, gds, direct = attempt.config, attempt.gds, view.clean or uniform
     with attempt.timer.step("estimate"):
         await refuse_if_too_large(gds, len(view.ids), len(view.source), config.algorithm)
@@ -169,7 +169,7 @@ def _draft_partitions(
 
 
 def _lineages(limited: Limited, previous: Predecessor | None) -> list[str | None]:
-    """Return the lineage that each partition continues, None where it begins one."""
+    """Return the lineage that each partition continues; None for a new one."""
     if previous is None:
         return [None] * limited.partition_count
     labels = previous.labels
@@ -186,7 +186,7 @@ def _lineages(limited: Limited, previous: Predecessor | None) -> list[str | None
 def _measure(
     edges: Edges, labels: NDArray[np.int64], raw: NDArray[np.int64]
 ) -> tuple[Quality, list[NDArray[np.int64]]]:
-    """Quality and hierarchy of the partitions ``labels`` ``(n,)``."""
+    """Return quality and hierarchy of the partitions ``labels`` ``(n,)``."""
     return quality(edges, labels), hierarchy(edges, labels, raw)
 
 
@@ -198,7 +198,10 @@ def _summarize(
     described: Described,
     figures: Quality,
 ) -> Generation:
-    """Return the generation with its figures; its origin and fingerprint are left blank."""
+    """Return the generation with its figures.
+
+    Its origin and fingerprint are left blank.
+    """
     levels = [unit.level for unit in described.units]
     return Generation(
         id=generation_id,

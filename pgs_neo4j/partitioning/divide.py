@@ -1,4 +1,4 @@
-"""Turns communities into partitions within limits, stable where that is as good."""
+"""Turns communities into partitions within limits, preferably the earlier ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pgs_neo4j.partitioning.scan.view import View
 class Division:
     """Partitions within the limits; ids are the labels of ``limited`` plus 1.
 
-    ``shared`` are the ids of partitions that are unchanged from the same id before.
+    ``shared`` are the ids of partitions that are unchanged and keep their earlier id.
     """
 
     limited: Limited
@@ -54,7 +54,10 @@ async def divide_communities(
 
 
 def limits_of(config: PGSConfig) -> Limits:
-    """Return the limits in the settings; the maximum of nodes caps the minimum."""
+    """Return the limits in the settings.
+
+    The minimum of nodes is capped at the maximum.
+    """
     return Limits(
         min_nodes=min(config.min_community_size, config.target_partition_max),
         max_nodes=config.target_partition_max,
@@ -63,7 +66,7 @@ def limits_of(config: PGSConfig) -> Limits:
 
 
 def place_communities(ids: NDArray[np.int64], communities: Communities) -> NDArray[np.int64]:
-    """Community ``(n,)`` of each scanned node; ``ids`` ``(n,)`` ascend.
+    """Return the community ``(n,)`` of each scanned node; ``ids`` ``(n,)`` ascend.
 
     A node that appeared between the scan and the projection is left to the next generation.
     One that vanished gets a community of its own until the members are written.
@@ -83,7 +86,7 @@ def _apply_limits(
     limits: Limits,
     previous: Predecessor | None,
 ) -> Limited:
-    """Limits ``(n,)`` communities, near ``previous`` if they grew from it."""
+    """Bring communities ``(n,)`` within limits, near ``previous`` if they grew from it."""
     if previous is None:
         return apply_limits(edges, communities, tokens, limits)
     return steady(edges, communities, previous.labels, previous.bound, tokens, limits)

@@ -1,7 +1,7 @@
 """Measures how far a graph has moved from its current generation.
 
-The first tier costs nothing: has any other program committed since? Only then the graph is scanned
-and compared, node by node, with the contents its generation was built from.
+The first check is cheap: has another program committed since? Only then is the graph scanned and
+compared, node by node, with the contents from which its generation was built.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from pgs_neo4j.partitioning.scan.view import View, refuse_empty
 class Comparison:
     """A scan compared with the current generation.
 
-    ``labels`` ``(n,)`` int64 are the partition of each scanned node, counted from 0, -1 for one
-    that had none. ``touched`` are the ids, ascending, of the partitions in which a text, a
-    weight, or an embedding changed.
+    ``labels`` ``(n,)`` int64 are the partition of each scanned node, counted from 0, -1 for a node
+    without one. ``touched`` are the ids, ascending, of the partitions in which a text, a weight, or
+    an embedding changed.
     """
 
     drift: Drift
@@ -43,9 +43,9 @@ async def check_drift(
 ) -> Drift | None:
     """Measure how far a graph has moved; None before the first generation.
 
-    The first tier is a look at a number. Only when another program has committed since, and
-    ``scan`` allows it, the graph is scanned and compared. An unchanged graph is recorded as such,
-    so that the next check is quick again. Raises EmptyGraphError, DatabaseError.
+    The first check compares one number. Only if another program has committed since, and ``scan``
+    allows it, is the graph scanned and compared. An unchanged graph is recorded as such, so that
+    the next check is quick again. Raises EmptyGraphError, DatabaseError.
     """
     db, graph = tools.db, order.graph
     settings = settings_digest(order, tools.space)
@@ -66,7 +66,7 @@ async def check_drift(
 
 
 def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
-    """How to build the next generation; None while the current one holds."""
+    """Return how to build the next generation; None while the current holds."""
     if not drift.changed:
         return None
     if drift.settings_changed:
@@ -79,7 +79,10 @@ def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
 
 
 def is_valid(current: Generation | None, settings: str, token: str | None) -> bool:
-    """Whether a generation is certainly still valid, without reading the graph."""
+    """Return whether a generation is certainly still valid.
+
+    The graph is not read.
+    """
     return (
         current is not None
         and token is not None
@@ -91,9 +94,9 @@ def is_valid(current: Generation | None, settings: str, token: str | None) -> bo
 async def confirm_generation(
     db: Database, current: Generation, fingerprint: str, token: str | None
 ) -> bool:
-    """Whether a generation still holds; if so, record the change token.
+    """Return whether a generation still holds; if so, record the change token.
 
-    A node that was deleted and created again alike, under the same internal id, looks the same
+    A node that was deleted and re-created identically, under the same internal id, looks the same
     but is no longer attached.
     """
     if current.fingerprint != fingerprint:
@@ -105,7 +108,10 @@ async def confirm_generation(
 
 
 def unchanged_drift(current: Generation, *, committed: bool) -> Drift:
-    """No drift; ``committed`` if another program wrote elsewhere in the database."""
+    """Return a drift of zero.
+
+    ``committed``: another program wrote elsewhere in the database.
+    """
     return Drift(
         committed=committed,
         nodes=current.node_count,
@@ -159,7 +165,7 @@ def compare_arrays(
 
 
 def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view: View) -> int:
-    """About how many relationships were added, removed, or changed."""
+    """Return about how many relationships were added, removed, or changed."""
     count = len(view.source)
     if sketch.shape != view.sketch.shape:
         return max(count, 1)  # built by an older release: all may differ

@@ -30,7 +30,7 @@ EMBED_BATCH = 256
 
 @dataclass(slots=True)
 class PartitionTexts:
-    """What remains of a partition's texts once they are read.
+    """Data derived from a partition's texts.
 
     ``total`` ``(d,)`` is the sum of ``count`` vectors, None without any.
     """
@@ -41,7 +41,7 @@ class PartitionTexts:
     count: int = 0
 
     def add_text(self, text: str) -> None:
-        """Take a text into the summary and the digest."""
+        """Add a text to the summary and the digest."""
         self.heaviest = self.heaviest or text
         if len(self.digest) < DIGEST_TEXT:
             self.digest += shortened(text, DIGEST_TEXT // 4) + "\n"
@@ -54,7 +54,7 @@ class PartitionTexts:
 
     @property
     def mean(self) -> NDArray[np.float64] | None:
-        """Mean vector ``(d,)``, None without any."""
+        """Return the mean vector ``(d,)``, None without any."""
         return None if self.total is None else self.total / self.count
 
 
@@ -70,8 +70,8 @@ async def describe(
     """Add keywords, summary, and centroid to partitions.
 
     Returns them with the words too common to be keywords. Texts are read in portions, partition by
-    partition, heaviest node first. ``partitions`` may be some of a generation only. ``others`` are
-    the rest, already described, and ``common`` the words left out of their keywords.
+    partition, heaviest node first. ``partitions`` may be part of a generation. ``others`` are the
+    rest, already described, and ``common`` are the words left out of their keywords.
     """
     if not partitions:
         return [], frozenset(common)
@@ -110,7 +110,7 @@ async def _read_texts(
     reader = TextReader(attempt.space, seen, counter)
 
     async def read(places: NDArray[np.int64]) -> list[tuple[int, str]]:
-        """Partition ids and texts of the members at ``places`` ``(k,)``."""
+        """Return partition ids and texts of the members at ``places`` ``(k,)``."""
         ids = members.nodes[places].tolist()
         rows = await attempt.db.read(
             queries.get("partitioning/read_texts"), ids=ids, text=list(attempt.mapping.text)
@@ -174,7 +174,7 @@ async def _centroids(
     *,
     partial: bool,
 ) -> dict[int, NDArray[np.float32]]:
-    """Centroid ``(d,)`` per partition id, from the space of the graph."""
+    """Return the centroid ``(d,)`` per partition id, in the graph's space."""
     space, mapping = attempt.space, attempt.mapping
     if space.kind == "stored" and mapping.embedding and dimensions:
         return await compute_centroids(

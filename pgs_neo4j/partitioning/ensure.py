@@ -1,10 +1,10 @@
 """Phase 0: divides a graph into partitions that a sweep can read.
 
-A generation is reused while no other program commits, which costs a look at a number. Otherwise
-the graph is scanned under its lease and compared. An unchanged graph keeps its generation. If only
-texts, weights, or embeddings changed, the partitions are refreshed. A small drift grows from the
-earlier partitions. Anything else begins from nothing. A new generation is written beside the
-current one and made current in one transaction.
+A generation is reused while no other program commits, which is cheap to check. Otherwise the graph
+is scanned under its lease and compared. An unchanged graph keeps its generation. If only texts,
+weights, or embeddings changed, the partitions are refreshed. After a small drift, new partitions
+grow from the earlier ones. In all other cases, partitioning starts from scratch. A new generation
+is written beside the current one and made current in one transaction.
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Par
 async def _build_or_reuse(
     order: PartitionOrder, tools: PartitionTools, current: Generation | None, timer: StepTimer
 ) -> Partitioning:
-    """Build under the lease; if another job holds it, perhaps reuse ``current``."""
+    """Build under the lease, or reuse ``current`` if another job holds it.
+
+    Whether it is reused depends on the order.
+    """
     refuse = order.when_busy == "refuse"
     wait_s = 0.0 if refuse else WAIT_S if current else FIRST_WAIT_S
     try:
@@ -92,7 +95,7 @@ async def _build_or_reuse(
 async def _build(
     order: PartitionOrder, tools: PartitionTools, own: Lease, timer: StepTimer
 ) -> Partitioning:
-    """Return the current partitions, by the holder of the graph's lease."""
+    """Return the current partitions; the caller holds the graph's lease."""
     db, graph = tools.db, order.graph
     gds = await tools.open_gds()
     with timer.step("clean up"):
@@ -121,7 +124,7 @@ async def _build(
 
 
 async def _try_once(attempt: Attempt, force: bool) -> Partitioning | None:
-    """Scan the graph and act on it; None if nodes vanished."""
+    """Scan the graph and update its partitions; None if nodes vanished."""
     db, graph = attempt.db, attempt.graph
     current = await read_current(db, graph)
     with attempt.timer.step("scan"):
@@ -145,7 +148,7 @@ async def _try_once(attempt: Attempt, force: bool) -> Partitioning | None:
 async def _compare(attempt: Attempt, view: View, current: Partitioning) -> Predecessor:
     """Compare a scan with the current generation.
 
-    All partitions count as touched when the stored embeddings have another length now.
+    All partitions count as touched if the length of the stored embeddings changed.
     """
     comparison = await compare_scan(attempt.db, current.generation, view, attempt.settings)
     dimensions = current.generation.dimensions
@@ -158,7 +161,7 @@ async def _compare(attempt: Attempt, view: View, current: Partitioning) -> Prede
 async def _write_generation(
     attempt: Attempt, view: View, fingerprint: str, previous: Predecessor | None, force: bool
 ) -> bool:
-    """Write a generation the cheapest good way; False if nodes vanished."""
+    """Write a generation in the cheapest adequate way; False if nodes vanished."""
     if previous is None or force:
         return await build_generation(attempt, view, fingerprint, previous, seeded=False)
     origin = choose_origin(previous.comparison.drift, attempt.config)

@@ -1,8 +1,8 @@
 """Generations in the database, written beside the current one.
 
-A generation is written only while it is being built, under the lease of its graph. A job that
-takes the lease over abandons it; from then on every statement here finds nothing to write. Making
-it current is one transaction.
+A generation is written only while it is being built, under the lease of its graph. A job that takes
+the lease over abandons that generation; from then on, every statement here writes nothing. A
+generation becomes current in one transaction.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PARTITION_BATCH = 500
 
 
 async def begin(db: Database, lease: Lease, generation: str, properties: Row) -> None:
-    """Create a generation that no reader sees yet; repeating does no harm.
+    """Create a generation that no reader sees yet; harmless to repeat.
 
     Raises LeaseLostError when another job holds the lease, DatabaseError when the graph was
     removed.
@@ -57,7 +57,7 @@ async def write_partitions(
 async def write_adjacents(
     db: Database, graph: str, generation: str, links: Sequence[tuple[str, str, int, float]]
 ) -> None:
-    """Link partitions, as of a generation.
+    """Link adjacent partitions of a generation.
 
     A link is the uid, the neighbor's uid, the number of shared relationships, and their weight.
     Raises LeaseLostError.
@@ -176,7 +176,7 @@ async def prune(db: Database, graph: str, keep: int) -> None:
 
 
 async def has_surplus(db: Database, graph: str, keep: int) -> bool:
-    """Whether there are more than ``keep`` generations, needed or not."""
+    """Return whether there are more than ``keep`` generations, needed or not."""
     rows = await db.read(queries.get("partitioning/read_generations"), graph=graph)
     return len(rows[0]["ids"]) > keep
 

@@ -41,7 +41,10 @@ class Membership:
     facts: NDArray[np.int64]
 
     def of(self, chosen: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Membership:
-        """Return the chosen nodes, by a mask ``(n,)``, positions ``(k,)``, or a slice."""
+        """Return the chosen nodes.
+
+        They are chosen by a mask ``(n,)``, positions ``(k,)``, or a slice.
+        """
         return Membership(
             self.nodes[chosen],
             self.partition_ids[chosen],
@@ -52,7 +55,7 @@ class Membership:
 
 
 def rank_members(view: View, labels: NDArray[np.int64]) -> Membership:
-    """Return the members of partitions ``labels`` ``(n,)`` from 0, ranked by weight."""
+    """Return members of partitions ``labels`` ``(n,)`` from 0, ranked by weight."""
     degree = weights.degrees(view.source, view.target, len(view.ids))
     rank = weights.ranks(labels, weights.complete(view.node_weight, degree))
     return Membership(view.ids, labels + 1, rank, view.text_hash, view.facts)
@@ -111,15 +114,15 @@ def member_row(uid: str, members: Membership) -> Row:
 
 
 async def count_members(db: Database, generation: str) -> int:
-    """How many nodes are attached to a generation now, without deleted ones."""
+    """Count the nodes attached to a generation now, without deleted ones."""
     rows = await db.read(queries.get("partitioning/read_member_count"), generation=generation)
     return int(rows[0]["members"])
 
 
 async def read_members(db: Database, current: Generation) -> Membership:
-    """Return the members of a generation now, by internal id, without deleted nodes.
+    """Return the members of a generation now, by internal id.
 
-    Relies on the generation's sizes being in the order of ids, from 1.
+    Deleted nodes are left out. Relies on the generation's sizes being in the order of ids, from 1.
     """
     parts: list[Membership] = []
 
@@ -140,7 +143,7 @@ async def read_members(db: Database, current: Generation) -> Membership:
 
 
 def members_of(row: MembersRow) -> Membership:
-    """Return the members in one row, in its order."""
+    """Return the members in one row, in the row's order."""
     names: tuple[Literal["ids", "ranks", "hashes", "facts"], ...]
     names = ("ids", "ranks", "hashes", "facts")
     nodes, rank, text, facts = (np.asarray(row[name], dtype=np.int64) for name in names)
@@ -148,10 +151,10 @@ def members_of(row: MembersRow) -> Membership:
 
 
 def join_members(parts: Sequence[Membership]) -> Membership:
-    """Several memberships one after another; empty without any."""
+    """Join several memberships in their order; empty without any."""
 
     def column(name: str) -> NDArray[np.int64]:
-        """One array ``(n,)`` of all parts."""
+        """Return one array ``(n,)`` of all parts."""
         return np.concatenate([np.empty(0, np.int64), *(getattr(part, name) for part in parts)])
 
     return Membership(*(column(field.name) for field in fields(Membership)))

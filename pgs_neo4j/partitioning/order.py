@@ -1,4 +1,4 @@
-"""Which graph to partition and how, and the connections that do it."""
+"""Orders to partition a graph, and the connections that carry them out."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ WhenBusy = Literal["refuse", "reuse"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionOrder:
-    """Which graph to partition, and how.
+    """The graph to partition, and the way to do it.
 
-    ``force`` begins from nothing, so that the result depends on the graph and the settings
-    alone. While another job builds, ``refuse`` raises BusyError at once; ``reuse`` waits a little
-    and then takes the current partitions.
+    ``force`` starts from scratch, so the result depends only on the graph and the settings. While
+    another job builds, ``refuse`` raises BusyError at once; ``reuse`` waits briefly and then takes
+    the current partitions.
     """
 
     graph: str
@@ -36,7 +36,10 @@ class PartitionOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionTools:
-    """The connections that partition a graph. ``open_gds`` is called only to compute."""
+    """The connections that partition a graph.
+
+    ``open_gds`` is called only when partitions must be computed.
+    """
 
     db: Database
     open_gds: OpenGDS
@@ -45,7 +48,7 @@ class PartitionTools:
 
 
 def settings_digest(order: PartitionOrder, space: Space) -> str:
-    """Return a digest of everything but the graph that decides its partitions."""
+    """Return a digest of all but the graph that determines its partitions."""
     config = order.config
     knobs = {
         "min": config.min_community_size,

@@ -1,4 +1,4 @@
-"""Orders nodes by similarity, to divide pools that no relationship can."""
+"""Orders nodes by similarity, to divide pools of unconnected nodes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ MOST_NODES = 1000
 async def pool_order(
     db: Database, mapping: GraphMapping, view: View, pooled: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Ranks ``(n,)`` of all scanned nodes, for dividing pools.
+    """Return ranks ``(n,)`` of all scanned nodes, for dividing pools.
 
-    ``pooled`` ``(n,)`` marks the nodes in pools. They are ordered by stored embedding, or by their
-    words without one. The others come last, in their own order.
+    ``pooled`` ``(n,)`` marks the nodes in pools. They are ordered by stored embedding or, without
+    one, by their words. The other nodes come last, in their original order.
     """
     chosen = np.flatnonzero(pooled)
     features = np.zeros((len(chosen), WIDTH), dtype=np.float32)
@@ -62,10 +62,10 @@ async def pool_order(
 
 
 async def compute_features(row: FeaturesRow, dimensions: int) -> NDArray[np.float32]:
-    """Short vectors ``(k, WIDTH)`` float32 of some nodes, in the row's order.
+    """Return short vectors ``(k, WIDTH)`` float32 of nodes, in row order.
 
-    A node with neither vector nor words gets zeros. Vectors and words cannot be compared, so where
-    a graph has vectors each kind fills its own half of the columns.
+    A node with neither vector nor words gets zeros. Vectors and words cannot be compared. So if a
+    graph has vectors, each kind fills one half of the columns.
     """
     texts = [
         "" if vector else joined_text(text)

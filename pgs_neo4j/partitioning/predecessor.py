@@ -1,4 +1,4 @@
-"""The current generation, as the next one builds on it."""
+"""The current generation, as the base of the next one."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ class Predecessor:
 
     @property
     def bound(self) -> NDArray[np.int64]:
-        """The labels ``(n,)`` with -1 for pools, whose nodes nothing binds."""
+        """Labels ``(n,)``, with -1 for pools, whose nodes may move freely."""
         pool = np.asarray([part.pool for part in self.partitions] + [True])
         return np.where(pool[self.labels], -1, self.labels)

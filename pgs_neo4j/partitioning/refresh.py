@@ -1,8 +1,8 @@
 """Refreshes a generation in which no relationship changed, only node contents.
 
 The partitions stay what they are. Those in which a text, weight, or embedding changed are written
-and described again; the others are shared with the earlier generation. The partitions a run
-reads of that generation are left alone.
+and described again; the others are shared with the earlier generation. Partitions that a run is
+reading from that generation do not change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from pgs_neo4j.partitioning.writing import SharedPartitions
 async def refresh_generation(
     attempt: Attempt, view: View, fingerprint: str, previous: Predecessor
 ) -> bool:
-    """Write the refreshed generation and make it current; False if nodes vanished."""
+    """Write the refreshed generation and make it current.
+
+    False if nodes vanished.
+    """
     touched = set(previous.comparison.touched)
     shared = SharedPartitions(
         previous.generation, {part.id for part in previous.partitions} - touched
@@ -64,7 +67,7 @@ async def refresh_generation(
 
 
 async def _levels(attempt: Attempt, previous: Predecessor) -> list[NDArray[np.int64]]:
-    """For each level ``(k,)``, the position of its units above."""
+    """Return, for each level ``(k,)``, the position of its units above."""
     above = await generation.read_units(attempt.db, previous.generation.id)
     if not above:
         return []

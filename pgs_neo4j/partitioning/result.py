@@ -14,8 +14,8 @@ from pgs_neo4j.partitioning import generation
 class Partitioning:
     """A generation with its partitions; ``reused`` when nothing was computed.
 
-    ``drift`` is how far the graph had moved from the generation before, None without one.
-    ``steps`` are the seconds of each step.
+    ``drift`` is the graph's drift from the earlier generation, None without one. ``steps`` are the
+    seconds of each step.
     """
 
     generation: Generation
@@ -36,7 +36,10 @@ async def read_current(db: Database, graph: str) -> Partitioning | None:
 
 
 async def read_generation(db: Database, generation_id: str) -> Partitioning:
-    """Return a complete generation with its partitions, by id. Raises DatabaseError without it."""
+    """Return a complete generation with its partitions, by its id.
+
+    Raises DatabaseError if there is none.
+    """
     stored = await generation.read(db, generation_id)
     return await read_partitions_of(db, stored.graph if stored else "", stored)
 

@@ -60,7 +60,7 @@ class StoredPartition(TypedDict):
 
 
 class StoredUnit(TypedDict):
-    """Properties of a ``:PgsPartition`` of a level above 0."""
+    """Properties of a ``:PgsPartition`` at a level above 0."""
 
     id: int
     level: int
@@ -123,7 +123,7 @@ class RelationshipsRow(TypedDict):
 
 
 def uid(generation_id: str, number: int, level: int = 0) -> str:
-    """Return the unique key of a partition, or of a unit at ``level``."""
+    """Return the unique key of a partition, or a unit at ``level``."""
     return f"{generation_id}:{level}:{number}" if level else f"{generation_id}:{number}"
 
 
@@ -206,7 +206,7 @@ def partition_row(partition: Partition) -> Row:
 
 
 def partition_of(row: PartitionRow) -> Partition:
-    """Return a partition from its row, adjacent partitions by nearness."""
+    """Return a partition from its row, adjacent partitions the nearest first."""
     stored = row["partition"]
     links = (Adjacent(number, edges, weight) for number, edges, weight in row["adjacent"])
     return Partition(
@@ -260,5 +260,5 @@ def _array(stored: list[float] | None) -> NDArray[np.float32] | None:
 
 
 def _nearness(adjacent: Adjacent) -> tuple[int, float, int]:
-    """Sort key: most relationships first, then the largest weight, then the id."""
+    """Return a sort key: most relationships, then largest weight, then id."""
     return -adjacent.edges, -adjacent.weight, adjacent.id

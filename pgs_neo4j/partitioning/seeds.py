@@ -1,4 +1,4 @@
-"""Marks the partitions of a generation for GDS to begin from."""
+"""Marks a generation's partitions as seeds for GDS."""
 
 from __future__ import annotations
 

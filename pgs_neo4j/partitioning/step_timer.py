@@ -18,12 +18,12 @@ class StepTimer:
         self._began = perf_counter()
 
     def elapsed(self) -> float:
-        """Seconds since the timer was created."""
+        """Return the seconds since the timer was created."""
         return perf_counter() - self._began
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Report that a step begins; add its seconds at the end."""
+        """Report the start of a step; add its seconds at the end."""
         self.on_event(StepStarted("partition", name))
         began = perf_counter()
         try:

@@ -55,7 +55,7 @@ def _unit(level: int, number: int, children: Sequence[Partition | Unit]) -> Unit
 
 
 def _keywords(children: Sequence[Partition | Unit]) -> tuple[str, ...]:
-    """Return the words that rank highest for the most nodes below."""
+    """Return the words that rank highest for most nodes below."""
     score: dict[str, float] = defaultdict(float)
     for child in children:
         for place, word in enumerate(child.keywords):

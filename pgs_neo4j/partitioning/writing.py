@@ -1,7 +1,7 @@
 """Writes and describes the partitions of a generation; unchanged ones are shared.
 
-Two generations share a partition as one node with one set of members. The members stay in the
-order of when it was built, although their weights may have changed a little.
+Two generations share a partition as one node with one set of members. The members keep the order in
+which they were built, although their weights may have changed slightly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ async def write(
     members: Membership,
     shared: SharedPartitions | None,
 ) -> bool:
-    """Write partitions, by id from 1, with their members and adjacent partitions.
+    """Write partitions, by id from 1, with members and adjacent partitions.
 
     False if nodes vanished. Raises LeaseLostError.
     """

@@ -14,7 +14,10 @@ from pgs_neo4j.runs.runs import StoredRun
 
 
 def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
-    """Return what tells a request from others: question, models, shaping knobs."""
+    """Return the data that distinguishes a request from others.
+
+    It holds the question, models, and shaping knobs.
+    """
     return {
         "question": order.question,
         "mode": order.mode,

@@ -53,9 +53,8 @@ class LayeredAnswer:
 async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> LayeredAnswer:
     """Search the ``top_k`` nearest nodes, then run the pipeline beyond them.
 
-    The search has an answer of its own, which the run knows. Nodes of the search do not count as
-    read: they were not swept. Raises UsageError when ``top_k`` is out of range, and the errors of
-    ``execute``.
+    The run knows the answer of the search. Nodes of the search do not count as read, because they
+    were not swept. Raises UsageError when ``top_k`` is out of range, and the errors of ``execute``.
     """
     check_order(order)
     if not 1 <= top_k <= MAX_TOP_K:
@@ -94,7 +93,7 @@ async def _search(
 
 
 def _prompt(order: RunOrder, tools: RunTools, nodes: tuple[Node, ...]) -> Prompt:
-    """One prompt that gives each node an equal share.
+    """Return a prompt that gives each node an equal share.
 
     A text longer than its share is shortened.
     """

@@ -1,4 +1,4 @@
-"""Notes what happens during a run, and reports it as events."""
+"""Records what happens during a run, and reports it as events."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class RunLog:
         self.on_event(PhaseFinished(phase, self.seconds[phase]))
 
     def note_seconds(self, phase: Phase, seconds: float) -> None:
-        """Note how long a phase took that reports its own events."""
+        """Record the seconds of a phase that reports its own events."""
         self.seconds[phase] = seconds
 
     def warn(self, message: str) -> None:
-        """Note and report a warning; ignore an empty one."""
+        """Record and report a warning; ignore an empty one."""
         if message:
             self.warnings.append(message)
             self.on_event(Warned(message))

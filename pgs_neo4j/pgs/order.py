@@ -1,4 +1,4 @@
-"""Says what a run is asked, and refuses impossible orders."""
+"""Describes the order of a run, and refuses impossible orders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RunOrder:
     """One question and how to treat it.
 
     ``search_answer`` is an answer from a search that the run should go beyond. ``request`` is the
-    JSON data that tells this request from every other one.
+    JSON data that distinguishes this request from all others.
     """
 
     question: str
@@ -65,9 +65,9 @@ class RunTools:
 
     @property
     def end(self) -> float | None:
-        """When everything must be over: a little after the deadline.
+        """The time when everything must end: a little after the deadline.
 
-        On the event loop's clock; None without a deadline.
+        It is on the event loop's clock; None without a deadline.
         """
         deadline = self.calls.scheduler.deadline
         return None if deadline is None else deadline + GRACE_S

@@ -129,7 +129,7 @@ async def sweep(
     read: Read,
     earlier: tuple[Recovered, ...],
 ) -> tuple[Sweep, ...]:
-    """Phase 2: sweep the routes, then the flags, and judge how it went."""
+    """Phase 2: sweep routes, then flags, and judge the result."""
     with_reports = [recovered.sweep for recovered in earlier]
     with tools.log.phase("sweep"):
         results = await sweep_run(order, tools, record, lookups, routing.routes, read, with_reports)
@@ -162,7 +162,7 @@ async def check(
 def _lookups(
     order: RunOrder, tools: RunTools, record: RunRecord, selection: Selection, routing: Routing
 ) -> Lookups:
-    """Lookups that begin with partitions that are swept or were read."""
+    """Open lookups that begin with partitions swept or read."""
     first = {*(route.partition for route in routing.routes), *selection.read.ranks}
     embedder = tools.space.embedder if tools.space.kind == "stored" else None
     return open_lookups(
@@ -173,7 +173,7 @@ def _lookups(
 async def synthesize(
     order: RunOrder, tools: RunTools, record: RunRecord, evidence: Evidence
 ) -> tuple[Synthesis, str]:
-    """Phase 3: the synthesis, and why the run stopped early.
+    """Phase 3: return the synthesis, and why the run stopped early.
 
     The synthesis is empty when a limit left no room for it.
     """
@@ -216,7 +216,10 @@ def compose_answer(
     stopped: str,
     seconds: dict[str, float],
 ) -> Answer:
-    """Return the answer of a run; ``stopped`` says which limit ended it early."""
+    """Return the answer of a run.
+
+    ``stopped`` is the limit that ended it early.
+    """
     spent = record.before.plus(tools.calls)
     return Answer(
         question=order.question,
@@ -253,7 +256,7 @@ async def record_answer(record: RunRecord, answer: Answer, evidence: Evidence) -
 async def tidy_replies(order: RunOrder, tools: RunTools, record: RunRecord, answer: Answer) -> None:
     """Tidy up the cached replies.
 
-    A failure is only a warning, since the answer is stored by now.
+    A failure is only a warning, since the answer is already stored.
     """
     try:
         async with asyncio.timeout_at(tools.end):

@@ -148,7 +148,7 @@ async def _usual(order: RunOrder, tools: RunTools) -> _Usual:
 def _plan_synthesis(
     order: RunOrder, tools: RunTools, sweeps: Sequence[PlannedSweep], usual: _Usual
 ) -> PlannedCalls:
-    """Return the synthesis, and the reductions before it where it needs them."""
+    """Return the synthesis, and the reductions before it if it needs them."""
     config, passes = order.config, sum(sweep.passes for sweep in sweeps)
     reports, frame = passes * usual.sweep, estimate(SYSTEM)
     most = tools.calls.pass_tokens(
@@ -213,7 +213,7 @@ def _cost(
 def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:
     """Return the limit that the run would cross, and what stays unread.
 
-    Sweeps count in the order in which they go first within a budget. Empty when none is crossed.
+    Sweeps count in the order in which a budget admits them. Empty if no limit is crossed.
     """
     budget = tools.calls.budget
     if not budget.bounds.any:

@@ -43,7 +43,7 @@ LATE_CLOSE_S = 0.3  # to close the record once the time of the run is over
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Current partitions, and the question's vector where it is there already."""
+    """Current partitions, and the question's vector if it exists already."""
 
     partitioning: Partitioning
     vector: QuestionVector | None = None
@@ -67,8 +67,8 @@ class Spent:
 class RunRecord:
     """A run in the database; its generation stays until it ends.
 
-    ``before`` is what it had spent until it stopped, ``routing`` its routing as JSON where it had
-    one. Only ``finish`` and ``fail`` end the record, and only one of them does.
+    ``before`` is its spending until it stopped, ``routing`` its routing as JSON if it had one. Only
+    ``finish`` and ``fail`` end the record, and only one of them does.
     """
 
     db: Database
@@ -148,9 +148,8 @@ async def record_run(
 ) -> AsyncIterator[RunRecord]:
     """Hold the record of a run, and close it at the end.
 
-    The record then tells how the run ended and what it cost. A ``stored`` run is resumed. Raises
-    DeadlineError when the time of the whole run is over, a little later than its calls are given
-    up.
+    The record then says how the run ended and what it cost. A ``stored`` run is resumed. Raises
+    DeadlineError when the time of the whole run is over, shortly after its calls are canceled.
     """
     record: RunRecord | None = None
     try:
@@ -253,7 +252,7 @@ def shares_replies(config: PGSConfig) -> bool:
 
 
 def usage_properties(usage: Usage) -> dict[str, object]:
-    """Usage as it is stored on a run."""
+    """Return usage in the form that a run stores."""
     return {
         "calls": usage.calls,
         "input_tokens": usage.input_tokens,

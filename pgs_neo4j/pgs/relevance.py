@@ -1,4 +1,4 @@
-"""Phase 1: which partitions a question needs, and why."""
+"""Phase 1: decides which partitions a question needs, and why."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BROAD = tuple(
 
 
 def is_broad(question: str) -> bool:
-    """Whether one of the six patterns finds a comprehensive or open-ended question."""
+    """Return whether one of six patterns identifies a comprehensive or open-ended question."""
     return any(pattern.search(question) for pattern in BROAD)
 
 
@@ -52,13 +52,13 @@ def route(
     """Choose among ``partitions``, best first.
 
     ``vector`` is the question at unit length ``(d,)``, None when there is nothing to compare.
-    ``threshold`` overrides the configured one. ``centered`` compares directions from the middle of
-    all partitions. Where everything is close to everything, as means of members and bags of words
-    are, only the direction tells them apart. A full sweep takes every partition. A broad question
-    and one without a vector take the largest up to the cap. ``everything_unread`` (mode
-    ``continue``) takes the nearest up to the cap, relevant or not. Otherwise relevance decides:
-    those at or above the threshold, at least ``min_sweep_partitions``, and the best few with a
-    plain note when none is relevant.
+    ``threshold`` overrides the configured one. ``centered`` compares directions from the mean of
+    all partitions. If all vectors are close together, as means of members and bags of words are,
+    only these directions distinguish them. A full sweep takes every partition. A broad question, or
+    one without a vector, takes the largest up to the cap. ``everything_unread`` (mode ``continue``)
+    takes the nearest up to the cap, relevant or not. Otherwise, partitions at or above the
+    threshold are taken, at least ``min_sweep_partitions``. If none is relevant, the best few are
+    taken with a note.
     """
     largest = sorted(partitions, key=lambda partition: (-partition.size, partition.id))
     if full_sweep:
@@ -81,9 +81,9 @@ def route(
 def _remainder(
     scored: list[tuple[float, Partition]], largest: list[Partition], limit: int, note: str
 ) -> Routing:
-    """Return the nearest first, then those that have no score.
+    """Return the nearest first, then those without a score.
 
-    So nothing stays unread for ever.
+    So no partition stays unread forever.
     """
     nearest = scored[:limit]
     reasons = [f"unread so far, similarity {score:.2f}" for score, _ in nearest]
@@ -140,7 +140,7 @@ def _relevant(
 def _scored(
     vector: NDArray[np.float32], partitions: Sequence[Partition], centered: bool
 ) -> list[tuple[float, Partition]]:
-    """Partitions with a centroid and their cosines, best first."""
+    """Return partitions with a centroid and their cosines, best first."""
     comparable = [
         partition
         for partition in partitions
@@ -168,7 +168,10 @@ def _cap(config: PGSConfig) -> int:
 
 
 def _limit(count: int, config: PGSConfig) -> int:
-    """How many of ``count`` partitions to sweep: the fraction, else the cap."""
+    """Return how many of ``count`` partitions to sweep.
+
+    The fraction decides, or else the cap.
+    """
     if config.sweep_fraction is not None:
         return math.ceil(config.sweep_fraction * count)
     return min(count, _cap(config))

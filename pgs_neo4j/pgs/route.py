@@ -25,7 +25,7 @@ ROUTING = TypeAdapter(Routing)
 class Selection:
     """The partitions that a run may sweep.
 
-    ``read`` is what of them was read before the run.
+    ``read`` is the part of them that was read before the run.
     """
 
     partitions: tuple[Partition, ...]
@@ -43,7 +43,7 @@ async def select_partitions(
     """Select the partitions that the mode of a run lets it sweep.
 
     ``before`` is the id of the run once it has begun. ``answer_missing``: reports wait for a
-    synthesis, so there is work even when everything has been read.
+    synthesis, so a run is useful even if everything has been read.
     """
     everything = partitioning.partitions
     if order.mode == "full":
@@ -61,7 +61,7 @@ async def select_partitions(
 
 
 async def embed_order(order: RunOrder, tools: RunTools, dimensions: int | None) -> QuestionVector:
-    """Return the question in the graph's space; failure is only a note."""
+    """Return the question in the graph's space; a failure is only noted."""
     try:
         return await embed_question(
             tools.db, tools.space, order.mapping, order.question, dimensions
@@ -94,7 +94,10 @@ async def route_question(
     dimensions: int | None,
     vector: QuestionVector | None = None,
 ) -> Routing:
-    """Route a question among ``partitions``; it is embedded unless ``vector`` is given."""
+    """Route a question among ``partitions``.
+
+    It is embedded unless ``vector`` is passed.
+    """
     asked = vector or await embed_order(order, tools, dimensions)
     routing = route(
         order.question,

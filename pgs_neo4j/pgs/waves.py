@@ -36,8 +36,8 @@ from pgs_neo4j.text.tokens import estimate
 class SweepRecorder:
     """Records the sweeps of a run, and reserves their synthesis.
 
-    ``shown`` is how many tokens the synthesis sees beside the reports of this run. Only ``record``
-    writes ``report_tokens``, by partition id.
+    ``shown`` is the number of tokens in the synthesis prompt besides the reports of this run. Only
+    ``record`` writes ``report_tokens``, by partition id.
     """
 
     order: RunOrder
@@ -56,7 +56,7 @@ class SweepRecorder:
             self.hold_back()
 
     def hold_back(self) -> None:
-        """Reserve what a synthesis of the reports so far will cost.
+        """Reserve the cost of a synthesis of the reports so far.
 
         Nothing is reserved without spending limits.
         """
@@ -110,7 +110,7 @@ def order_sweeps(
     handle: Handle | None = None,
     wave: int = 1,
 ) -> list[SweepOrder]:
-    """One order for each of ``partitions``; ``handle`` says who records the sweeps."""
+    """Return one order per partition; ``handle`` says who records the sweeps."""
     by_id = {part.id: part for part in partitioning.partitions}
     ids = frozenset(by_id)
     return [
@@ -135,7 +135,7 @@ def order_sweeps(
 async def sweep_partitions(orders: Sequence[SweepOrder], tools: SweepTools) -> list[SweepResult]:
     """Carry out sweeps; the results are in the order of ``orders``.
 
-    Within a budget that order decides which sweep goes first, else the longest do.
+    Within a budget, that order decides which sweep goes first; otherwise the longest goes first.
     """
     if tools.calls.bounded:
         begun = [replace(order, priority=float(-place)) for place, order in enumerate(orders)]
@@ -149,7 +149,7 @@ async def sweep_partitions(orders: Sequence[SweepOrder], tools: SweepTools) -> l
 def find_flagged(
     order: RunOrder, by_id: Mapping[int, Partition], sweeps: Sequence[Sweep], read: Read
 ) -> list[Partition]:
-    """Unswept partitions that flags point to, the most flagged first."""
+    """Return unswept partitions that flags name, most often flagged first."""
     swept = {sweep.partition for sweep in sweeps}
     pointed = Counter(
         flag.target
@@ -166,7 +166,7 @@ def find_flagged(
 
 
 def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
-    """Warn of partitions that were not read whole.
+    """Warn of partitions that were not read completely.
 
     Raises StoppedError or AllSweepsFailedError when no partition has a report.
     """

@@ -1,6 +1,6 @@
-"""Searches all nodes of a generation, read or not, for many terms at once.
+"""Searches all nodes of a generation for many terms at once.
 
-Three ways, in this order:
+Nodes are searched whether they were read or not. There are three ways, in this order:
 
 - A full-text index of the user's, if one covers the whole view.
 - Otherwise one scan of the members in the database, within the bounds of the scan.
@@ -57,10 +57,10 @@ INNER_TOKENS = 5_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """Where to look: all ``partitions`` of a generation.
+    """The place to search: all ``partitions`` of a generation.
 
-    Those whose ids are in ``first`` come before the others. ``embedder`` makes vectors of the
-    kind that the graph stores, or None.
+    Those whose ids are in ``first`` come before the others. ``embedder`` makes vectors of the kind
+    that the graph stores; it may be None.
     """
 
     db: Database
@@ -74,19 +74,22 @@ class Ground:
 
     @property
     def order(self) -> list[Partition]:
-        """The partitions in the order of the search: those in ``first``, then by id."""
+        """The partitions in search order: those in ``first``, then by id."""
         return sorted(
             self.partitions, key=lambda partition: (partition.id not in self.first, partition.id)
         )
 
     @property
     def properties(self) -> list[str]:
-        """The properties that are searched: those a prompt shows of a node."""
+        """The properties to search: those that a prompt shows of a node."""
         title = [self.mapping.title] if self.mapping.title else []
         return list(dict.fromkeys((*self.mapping.text, *title)))
 
     def among_first(self, result: SearchResult) -> bool:
-        """Whether a search has a hit in ``first``; any hit counts if that is empty."""
+        """Return whether a search has a hit in ``first``.
+
+        If ``first`` is empty, any hit counts.
+        """
         return any(not self.first or hit.partition in self.first for hit in result.hits)
 
     @property
@@ -110,7 +113,10 @@ class Ground:
 
 @dataclass(slots=True)
 class _Candidates:
-    """Nodes that may match one search, at most ``CANDIDATES``; ``count`` counts all of them."""
+    """Nodes that may match one search, at most ``CANDIDATES``.
+
+    ``count`` counts all of them.
+    """
 
     nodes: list[str] = field(default_factory=list)
     count: int = 0
@@ -131,8 +137,8 @@ async def look_up(
 ) -> dict[SearchTerms, SearchResult]:
     """Run each of ``searches``, and return its result.
 
-    A search that no text could satisfy (no term with a word, or fewer terms than needed) has
-    ``searched`` 0; so has every search if nodes have no text. Raises DatabaseError.
+    ``searched`` is 0 for a search that no text could satisfy: no term has a word, or there are
+    fewer terms than needed. It is also 0 if nodes have no text. Raises DatabaseError.
     """
     asked = list(dict.fromkeys(searches))
     possible = [search for search in asked if search.searchable] if ground.properties else []
@@ -153,7 +159,7 @@ async def look_up(
 async def _scan_missed(
     ground: Ground, missed: dict[SearchTerms, SearchResult]
 ) -> dict[SearchTerms, SearchResult]:
-    """Scan for the searches without a hit of the index where it matters most."""
+    """Scan for searches without an index hit where hits matter most."""
     if not missed:
         return {}
     if not ground.fits:
@@ -240,7 +246,10 @@ async def _find_by_scan(
 
 
 async def _add_nearest(ground: Ground, candidates: dict[SearchTerms, _Candidates]) -> None:
-    """Add the nodes with the nearest stored vectors, if an index covers them all."""
+    """Add the nodes with the nearest stored vectors.
+
+    This requires an index that covers all nodes.
+    """
     if ground.embedder is None or not ground.mapping.embedding:
         return
     try:
@@ -286,7 +295,7 @@ async def _verify(
 
 
 def _in_order(ground: Ground, hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """Each hit once, by partition in search order, then by rank."""
+    """Return each hit once, by partition in search order, then by rank."""
     place = {partition.id: place for place, partition in enumerate(ground.order)}
     return tuple(sorted(set(hits), key=lambda hit: (place[hit.partition], hit.rank)))
 
@@ -315,7 +324,10 @@ def _make_hit(row: Row) -> Hit:
 
 
 def _scan_row(place: int, search: SearchTerms, closely: bool) -> Row:
-    """Return the scan's parameters; a text without any of the ``probes`` cannot match."""
+    """Return the parameters of the scan.
+
+    A text without any of the ``probes`` cannot match.
+    """
     terms = search.usable
     return {
         "place": place,

@@ -20,9 +20,9 @@ SHORTEST_INSIDE = 4  # letters of a part that is looked for inside of words
 def covering(
     indexes: Iterable[Row], labels: Collection[str], properties: Collection[str]
 ) -> str | None:
-    """Return the first index that covers all properties of all nodes of a view.
+    """Return the first index that covers all properties of all nodes.
 
-    A view without labels takes part with nodes of any label, which no index does.
+    A view without labels includes nodes of any label, which no index covers.
     """
     return next(
         (
@@ -38,10 +38,10 @@ def covering(
 
 
 def query(search: SearchTerms, *, inside: bool) -> str:
-    """Return a Lucene query for every combination of as many terms as needed.
+    """Return a Lucene query for every combination of enough terms.
 
-    ``inside`` looks inside words as well, as the parts of ``max_retries`` or ``asyncio.timeout``
-    are; it takes time in proportion to the different words of the index.
+    ``inside`` also looks inside words, such as ``max_retries`` or ``asyncio.timeout``. That takes
+    time in proportion to the number of distinct words in the index.
     """
     clauses = [_term(term, inside) for term in search.usable]
     if comb(len(clauses), search.needed) > MOST_COMBINATIONS:
@@ -54,7 +54,7 @@ def query(search: SearchTerms, *, inside: bool) -> str:
 def _term(term: str, inside: bool) -> str:
     """Return a term as a clause; closer spellings score higher.
 
-    Words are lower-case letters and digits, so nothing of Lucene's syntax is left to escape.
+    Words are lower-case letters and digits, so no Lucene syntax needs escaping.
     """
     parts = filters(term)
     spelled = words(term) if len(words(term)) == len(parts) else list(parts)

@@ -40,7 +40,7 @@ class Space:
 
     @property
     def signature(self) -> str | None:
-        """Part of the fingerprint: another space makes another generation."""
+        """Part of the fingerprint: a different space requires a new generation."""
         if self.kind == "none":
             return None
         if self.kind == "stored":
@@ -54,7 +54,10 @@ class Space:
 
     @property
     def lexical(self) -> bool:
-        """Whether vectors are made of words: then common words bring all of them close."""
+        """Whether vectors represent words rather than meaning.
+
+        Common words then make all of them similar.
+        """
         return self.threshold is not None
 
 
@@ -62,7 +65,7 @@ class Space:
 class QuestionVector:
     """A question's vector in the graph's space, or None with a reason.
 
-    ``borrowed`` when it is a mean of stored vectors and no embedding of its own.
+    ``borrowed``: it is a mean of stored vectors and not an embedding of the question.
     """
 
     vector: NDArray[np.float32] | None
@@ -71,9 +74,10 @@ class QuestionVector:
 
 
 def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphMapping) -> Space:
-    """Return the space for a graph. ``embedder`` is what ``name`` stands for, None for ``stored``.
+    """Return the space for a graph.
 
-    Raises MappingError when ``stored`` is asked for and the mapping names no embedding.
+    ``embedder`` is the one that ``name`` means, None for ``stored``. Raises MappingError for
+    ``stored`` if the mapping names no embedding.
     """
     if name == "none":
         return Space("none")
@@ -94,9 +98,9 @@ async def embed_question(
 ) -> QuestionVector:
     """Return the question as a unit vector (d,) in the graph's space.
 
-    Without an embedder of the stored vectors' kind, the question borrows the mean of the
-    stored vectors of the nodes that share its rarest words (pseudo-relevance feedback,
-    Rocchio 1971). Raises ModelError when the embedder fails.
+    Without an embedder of the stored vectors' kind, the question borrows a mean of stored vectors.
+    They are those of nodes that share its rarest words (pseudo-relevance feedback, Rocchio 1971).
+    Raises ModelError when the embedder fails.
     """
     if space.kind == "none" or dimensions is None:
         return QuestionVector(None, "no embeddings to compare the question with")
@@ -143,7 +147,10 @@ async def _borrowed(
 async def lexical_matches(
     db: Database, mapping: GraphMapping, question: str, limit: int
 ) -> dict[str, float]:
-    """Return the nodes that share the question's rarest words: element id to score, best first."""
+    """Return the nodes that share the question's rarest words.
+
+    Maps element id to score, best first.
+    """
     terms = sorted(set(words(question)))
     if not terms or not mapping.text:
         return {}

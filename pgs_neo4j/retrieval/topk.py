@@ -1,8 +1,8 @@
-"""The k nodes nearest to a question: what a standard retrieval would have read.
+"""Finds the k nodes nearest to a question, as standard retrieval would.
 
-By a Neo4j vector index where one covers the view, by one matrix product over the stored
-vectors otherwise, and by shared words where the graph stores no vectors. No index is ever
-created but by ``create_indexes``, on request.
+It uses a Neo4j vector index if one covers the view. Otherwise it uses one matrix product over the
+stored vectors, or shared words if the graph stores no vectors. Only ``create_indexes`` creates an
+index, on request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BATCH = 4096
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The nearest nodes, best first, ranked from 0, and how they were found."""
+    """The nearest nodes, best first, ranked from 0, and the search method."""
 
     nodes: tuple[Node, ...]
     method: str
@@ -88,7 +88,7 @@ async def create_indexes(db: Database, mapping: GraphMapping, dimensions: int) -
 
 
 async def drop_indexes(db: Database) -> list[str]:
-    """Drop the vector indexes that are ours; returns their names."""
+    """Drop the vector indexes that pgs created; returns their names."""
     names = [row["name"] for row in await _indexes(db) if row["name"].startswith(INDEX_PREFIX)]
     for name in names:
         await db.write(queries.get("retrieval/drop_vector_indexes"), name=name)
@@ -96,7 +96,10 @@ async def drop_indexes(db: Database) -> list[str]:
 
 
 def index_name(label: str, embedding: str) -> str:
-    """Return the name of our index on a label's property; hashed, since any label may come."""
+    """Return the name of the pgs index on a label's property.
+
+    It is a hash, because a label may contain any character.
+    """
     digest = blake2b(f"{label}\0{embedding}".encode(), digest_size=8).hexdigest()
     return f"{INDEX_PREFIX}{digest}"
 
@@ -106,7 +109,10 @@ async def _indexes(db: Database) -> list[Row]:
 
 
 async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
-    """One index per mapped label, or none at all: a part of the view would be a wrong answer."""
+    """Return one index per mapped label, or none at all.
+
+    Searching only a part of the view would give a wrong answer.
+    """
     found = {
         row["label"]: row["name"]
         for row in await _indexes(db)

@@ -70,7 +70,7 @@ class CitationRow(TypedDict):
 
 
 class SightingRow(TypedDict):
-    """A link from an absence to a node that holds it."""
+    """A link from an absence to a node that contains it."""
 
     id: str
     partition: int
@@ -123,7 +123,7 @@ def answer_rows(answer: Answer) -> AnswerRows:
 
 
 def _counted_convergences(run: str, crosscheck: Crosscheck) -> list[ConvergenceRow]:
-    """Convergences of the crosscheck, which follow those that the synthesis claims."""
+    """Return the crosscheck's convergences, to follow those of the synthesis."""
     return [
         {
             "id": checked_convergence_id(run, place),
@@ -178,7 +178,7 @@ def _sightings(run: str, crosscheck: Crosscheck) -> list[SightingRow]:
 def _synthesis_citations(
     statements: Sequence[tuple[str, str]], citations: Sequence[Citation]
 ) -> Iterator[CitationRow]:
-    """Yield the valid citations of each statement, which comes with its id."""
+    """Yield each statement's id with its valid citations."""
     valid = {(cited.partition, cited.alias): cited for cited in citations if cited.valid}
     for statement_id, text in statements:
         for citation in resolve_qualified(text, valid):

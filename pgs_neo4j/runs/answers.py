@@ -34,7 +34,7 @@ async def write(db: Database, handle: Handle, answer: Answer) -> None:
 
 
 async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer:
-    """Read the answer of a run as it was given.
+    """Read the answer of a run in its original form.
 
     Raises UsageError if the run has no answer yet. Citations get the element ids that their nodes
     have now, None where a node is gone.
@@ -71,7 +71,7 @@ async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer
 def nodes_read(stored: StoredRun) -> dict[int, int] | None:
     """Nodes that the session had read by an answer, by partition id.
 
-    None if one of the first releases stored the answer: they stored no such counts.
+    None if one of the first releases stored the answer, because they stored no such counts.
     """
     return read_details(stored.properties["details"]).nodes_read
 

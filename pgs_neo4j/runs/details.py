@@ -1,8 +1,8 @@
 """The stored form of an answer: one JSON document on its run.
 
-Beside it stand the columns of the run (question, mode, status) and its recorded sweeps. It is
-read back as it was written. The nodes of ``answer_rows`` repeat parts of the answer for queries and
-are never read back.
+The columns of the run (question, mode, status) and its recorded sweeps are stored separately. The
+document is read back unchanged. The nodes of ``answer_rows`` repeat parts of the answer for queries
+and are never read back.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pgs_neo4j.runs.session import Read
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
-    """Everything an answer says beside its run's columns and its recorded sweeps.
+    """Everything in an answer except its run's columns and recorded sweeps.
 
-    ``unread`` are the sweeps that a bound prevented: they are recorded nowhere else.
-    ``nodes_read`` counts, by partition id, the nodes that the session had read by then. It is
-    None in what the first releases stored.
+    ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
+    counts, by partition id, the nodes that the session had read by then. It is None in what the
+    first releases stored.
 
     Earlier releases stored no ``synthesis``. Their ``complete``, ``reductions``, and ``citations``
     (None in the first releases) describe the one that ``earlier_answers`` parses from its text.
@@ -82,7 +82,10 @@ def read_details(stored: str) -> Details:
 
 
 def _without_element_ids(value: Any) -> Any:
-    """JSON data without element ids, which name nodes in this database only."""
+    """Return JSON data without element ids.
+
+    They identify nodes in this database only.
+    """
     if isinstance(value, dict):
         return {
             key: _without_element_ids(item) for key, item in value.items() if key != "element_id"

@@ -82,7 +82,7 @@ async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[
 
 
 def _cited(answer: Answer) -> dict[Place, tuple[str, str]]:
-    """Key and title of every node that answer, reports, or checks name."""
+    """Return key and title of every node in answer, reports, or checks."""
     nodes: dict[Place, tuple[str, str]] = {}
     for citation in _citations(answer):
         if citation.valid and citation.rank is not None:
@@ -106,7 +106,7 @@ def _citations(answer: Answer) -> Iterable[Citation]:
 
 
 def _source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> SourceNode:
-    """Return a cited node; ``name`` is the key and title once cited."""
+    """Return a cited node; ``name`` is its key and title when cited."""
     partition, rank = place
     key, title = name
     if row is None:

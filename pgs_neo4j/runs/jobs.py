@@ -39,10 +39,10 @@ CLOSE_S = 10.0
 class Job:
     """The record of one job.
 
-    Times are ISO 8601 in UTC by the server's clock. ``outcome`` is ``left`` when the graph drifted
-    no further than was allowed, and ``killed`` when the process ended without a word. ``silent`` is
-    set while a running job has given no sign of life. ``drift`` is a share of 0 to 1, None where it
-    was not measured. ``holder`` names the process.
+    Times are ISO 8601 in UTC by the server's clock. ``outcome`` is ``left`` if the drift was within
+    the allowed limit, and ``killed`` if the process ended without a report. ``silent`` is set while
+    a running job has given no sign of life. ``drift`` is a share of 0 to 1, None where it was not
+    measured. ``holder`` names the process.
     """
 
     id: str
@@ -62,7 +62,7 @@ class Job:
 async def begin(db: Database, graph: str) -> Job:
     """Create a running job's record.
 
-    Records of jobs that are gone are marked, and old ones deleted.
+    Jobs whose process is gone are marked, and old records deleted.
     """
     job = Job(
         id=f"j{uuid4().hex[:12]}",
@@ -117,7 +117,7 @@ async def close(db: Database, job: Job) -> Job:
 
 
 async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> list[Job]:
-    """Return the records of a graph, or of all graphs, the newest first."""
+    """Return the records of one graph or all graphs, newest first."""
     rows = await db.read(
         queries.get("runs/read_jobs"),
         graphs=[] if graph is None else [graph],
@@ -128,7 +128,7 @@ async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> 
 
 
 async def get(db: Database, job: str) -> Job:
-    """One record. Raises UsageError for an unknown id."""
+    """Return one record. Raises UsageError for an unknown id."""
     rows = await db.read(queries.get("runs/job_by_id"), id=job, silent_s=SILENT_S)
     if not rows:
         raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those on record")

@@ -11,7 +11,7 @@ def new_run_id() -> str:
 
 
 def session_uid(graph: str, session: str) -> str:
-    """Return the id of a session: its name within its graph."""
+    """Return the id of a session from its graph and its name."""
     return f"{graph}/{session}"
 
 
@@ -26,17 +26,26 @@ def sweep_id(run_id: str, partition_id: int) -> str:
 
 
 def finding_id(run_id: str, partition_id: int, place: int) -> str:
-    """Return the id of a finding; ``place`` counts from 0 within its report."""
+    """Return the id of a finding.
+
+    ``place`` counts from 0 within its report.
+    """
     return f"{sweep_id(run_id, partition_id)}:f{place}"
 
 
 def flag_id(run_id: str, partition_id: int, place: int) -> str:
-    """Return the id of a flag; ``place`` counts from 0 within its report."""
+    """Return the id of a flag.
+
+    ``place`` counts from 0 within its report.
+    """
     return f"{sweep_id(run_id, partition_id)}:o{place}"
 
 
 def absence_id(run_id: str, partition_id: int, place: int) -> str:
-    """Return the id of an absence; ``place`` counts from 0 within its report."""
+    """Return the id of an absence.
+
+    ``place`` counts from 0 within its report.
+    """
     return f"{sweep_id(run_id, partition_id)}:a{place}"
 
 
@@ -56,5 +65,5 @@ def stated_convergence_id(run_id: str, place: int) -> str:
 
 
 def checked_convergence_id(run_id: str, place: int) -> str:
-    """Return the id of a convergence that comparing reports has shown."""
+    """Return the id of a convergence that the crosscheck found."""
     return f"{run_id}:w{place}"

@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict
 
 
 class NodeRow(TypedDict):
-    """A cited node as it is now, with the properties of its mapping.
+    """A cited node now, with the properties of its mapping.
 
     ``title`` and ``key`` are None, and ``text`` is empty, where the mapping names no property.
     """
@@ -27,7 +27,10 @@ class CitedRow(NodeRow):
 
 
 class SourceRow(NodeRow):
-    """A row of ``read_sources``; ``hash`` is that of the text that was read."""
+    """A row of ``read_sources``.
+
+    ``hash`` is the hash of the text that was read.
+    """
 
     partition: int
     hash: int
@@ -40,7 +43,10 @@ class BulletCitation(NodeRow):
 
 
 class StoredBullet(TypedDict):
-    """A finding or a flag; ``citations`` is JSON, None in what the first releases stored."""
+    """A finding or a flag.
+
+    ``citations`` is JSON, None if one of the first releases stored it.
+    """
 
     place: int
     text: str
@@ -49,7 +55,10 @@ class StoredBullet(TypedDict):
 
 
 class StoredFinding(StoredBullet):
-    """A finding; ``quotes`` is JSON, None in what the first releases stored."""
+    """A finding.
+
+    ``quotes`` is JSON, None if one of the first releases stored it.
+    """
 
     quotes: str
 
@@ -68,7 +77,10 @@ class StoredAbsence(TypedDict):
 
 
 class StoredSweep(TypedDict):
-    """The properties of a sweep; earlier releases lack those that are not required."""
+    """The properties of a sweep.
+
+    Earlier releases lack those that are not required.
+    """
 
     status: str
     nodes: int
@@ -95,7 +107,10 @@ class RecordedSweepRow(TypedDict):
 
 
 class UnsynthesizedRow(RecordedSweepRow):
-    """A row of ``read_unsynthesized``; ``current``: the run's generation still is."""
+    """A row of ``read_unsynthesized``.
+
+    ``current``: the run's generation is still the current one.
+    """
 
     run: str
     current: bool

@@ -1,7 +1,7 @@
-"""Stores runs: who carries one out, its request, and its end.
+"""Stores runs: their holders, requests, and ends.
 
-A run belongs to one holder at a time. Everything it records is written under the holder's name, so
-that a process that was taken for dead can record nothing when it wakes up.
+A run belongs to one holder at a time. All its records are written under the holder's name. So a
+process that was considered dead cannot record anything when it wakes up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ END_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """A run and the holder that may record what it does."""
+    """A run, and the holder that may record it."""
 
     id: str
     holder: str
@@ -57,7 +57,7 @@ class StoredRun:
 
     @property
     def request(self) -> dict[str, Any]:
-        """What was asked, as JSON data."""
+        """The original request, as JSON data."""
         request = json.loads(self.properties.get("request") or "{}")
         return dict(request) if isinstance(request, dict) else {}
 
@@ -88,7 +88,7 @@ async def begin(
 
 
 async def by_key(db: Database, idempotency: str) -> str | None:
-    """Return the id of the run under an idempotency key; None without one."""
+    """Return the run's id under an idempotency key; None without one."""
     rows = await db.read(queries.get("runs/run_by_key"), idempotency=idempotency)
     return str(rows[0]["id"]) if rows else None
 
@@ -113,7 +113,7 @@ async def read(db: Database, run: str) -> StoredRun:
 
 
 async def find_dead_runs(db: Database, session_uid: str) -> list[str]:
-    """Ids of the session's runs whose process has died."""
+    """Return ids of the session's runs whose process has died."""
     rows = await db.read(
         queries.get("runs/read_running_runs"), session=session_uid, silent_s=SILENT_S
     )
@@ -176,8 +176,8 @@ async def finish(
 async def stay_alive(db: Database, handle: Handle) -> AsyncIterator[None]:
     """Give signs of life while the body runs.
 
-    The body is canceled and RunLostError is raised when another process has taken the run over.
-    The body's own errors come out as they are.
+    The body is canceled and RunLostError is raised when another process has taken the run over. The
+    body's own errors are raised unchanged.
     """
     async with keep_beating(partial(_beat, db, handle), first_s=SIGN_S, close_s=END_S):
         yield
@@ -190,7 +190,7 @@ async def _beat(db: Database, handle: Handle) -> float:
 
 
 def taken_away() -> RunLostError:
-    """Return the error that a run can no longer be recorded."""
+    """Return the error for a run that can no longer be recorded."""
     return RunLostError(
         "the run or its partitions were taken away by a purge, a removal, or another process "
         "that resumed the run; what was read cannot be recorded, so ask again"
@@ -198,7 +198,7 @@ def taken_away() -> RunLostError:
 
 
 async def _sign(db: Database, handle: Handle) -> bool:
-    """Whether this process still holds the run, as far as is known."""
+    """Return whether this process still holds the run, as far as known."""
     try:
         async with asyncio.timeout(SIGN_TIMEOUT_S):
             return bool(

@@ -1,7 +1,7 @@
-"""Stores sessions: what was asked, read, and found.
+"""Stores sessions: their questions, reading, and findings.
 
-Coverage is counted by node: a node is read when it stood whole in a prompt whose report was
-accepted. Each run writes its own nodes, so concurrent runs in one session lose nothing. Every write
+Coverage is counted by node: a node counts as read if a prompt with an accepted report contained all
+of it. Each run writes its own nodes, so concurrent runs in one session lose nothing. Every write
 has a key, so repeating it is harmless.
 """
 
@@ -27,7 +27,7 @@ MAX_NAME = 200
 class Read:
     """The ranks that a session has read, by partition id.
 
-    They are of one generation.
+    They belong to one generation.
     """
 
     ranks: dict[int, frozenset[int]]
@@ -64,7 +64,7 @@ class SessionInfo:
 
 
 async def open_session(db: Database, graph: str, session: str) -> None:
-    """Create a session, or find it there already. Raises UnknownGraphError."""
+    """Create a session, or return the existing one. Raises UnknownGraphError."""
     rows = await db.write(
         queries.get("runs/merge_sessions"),
         uid=keys.session_uid(graph, session),
@@ -98,8 +98,8 @@ async def read_so_far(
 ) -> Read:
     """Return what the session has read of a generation.
 
-    What it read of older generations counts. With the id of a run as ``before``, only runs that
-    began before it count.
+    Reading in older generations counts. With the id of a run as ``before``, only earlier runs
+    count.
     """
     rows = await db.read(
         queries.get("runs/read_coverage"),
@@ -113,7 +113,7 @@ async def read_so_far(
 def find_candidates(
     mode: Mode, partitions: Sequence[Partition], read: Read
 ) -> tuple[tuple[Partition, ...], bool]:
-    """Partitions a run may sweep, and whether it skips read nodes.
+    """Return partitions a run may sweep, and whether it skips read nodes.
 
     ``full`` takes all. ``continue`` and ``targeted`` take those with unread nodes, or all once
     every node was read.
@@ -147,7 +147,7 @@ async def record_sweep(
 
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
-    """Sessions of one graph or of all, the one used last first."""
+    """Return sessions of one graph or of all, most recently used first."""
     rows = await db.read(queries.get("runs/read_sessions"), graph=graph or "")
     names = ("id", "graph", "created_at", "updated_at", "runs")
     return [SessionInfo(**{name: row[name] for name in names}) for row in rows]

@@ -1,4 +1,7 @@
-"""A sweep as rows: its node, its bullets, and their links to cited nodes."""
+"""A sweep as rows.
+
+The rows are its node, its bullets, and their links to cited nodes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ from pgs_neo4j.runs.verdicts import citations_json, quotes_json
 
 
 class SweepNodeRow(TypedDict):
-    """The node of a sweep; the ranks read are half-open ranges, ``usage`` is JSON."""
+    """The node of a sweep.
+
+    The ranks read are half-open ranges; ``usage`` is JSON.
+    """
 
     id: str
     partition: int
@@ -47,14 +53,20 @@ class FindingRow(BulletRow):
 
 
 class FlagRow(BulletRow):
-    """The node of a flag; ``target`` is a partition id, ``citations`` is JSON."""
+    """The node of a flag.
+
+    ``target`` is a partition id; ``citations`` is JSON.
+    """
 
     target: int | None
     citations: str
 
 
 class BulletCitationRow(TypedDict):
-    """A link from a bullet to the node of a rank in the swept partition."""
+    """A link from a bullet to a cited node.
+
+    The node is given by its rank in the swept partition.
+    """
 
     id: str
     rank: int | None
@@ -72,7 +84,10 @@ class SweepRows(TypedDict):
 
 
 def sweep_rows(run_id: str, sweep: Sweep) -> SweepRows:
-    """Return the rows of a sweep's node, its bullets, and their valid citations."""
+    """Return the rows of a sweep.
+
+    They are its node, its bullets, and their valid citations.
+    """
     partition_id = sweep.partition
     report = sweep.report or Report(partition=partition_id)
     findings = [

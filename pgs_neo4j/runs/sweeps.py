@@ -79,7 +79,7 @@ async def read_unsynthesized(
 async def recorded_sweeps(
     db: Database, run: str, generation: str, mapping: GraphMapping
 ) -> list[Sweep]:
-    """Return what a run has recorded of each partition, by partition."""
+    """Return the sweeps that a run has recorded, by partition."""
     rows = await db.read(
         queries.get("runs/read_sweeps"),
         run=run,
@@ -161,5 +161,5 @@ def _in_place(rows: Sequence[Bullet]) -> list[Bullet]:
 
 
 def _cited_nodes(cited: Sequence[BulletCitation]) -> dict[str, Node]:
-    """Return the cited nodes by alias; other aliases are invalid citations."""
+    """Return cited nodes by alias; all other aliases are invalid citations."""
     return {row["alias"]: cited_node(row) for row in cited}

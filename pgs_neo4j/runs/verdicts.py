@@ -1,7 +1,7 @@
 """Citations and quotations as they are stored, with their verdicts.
 
-A verdict is made once, when the text arrives. The graph changes later: checked again, a citation of
-a deleted node would look invalid, and a quotation of an edited node would look wrong.
+A verdict is made once, when the text arrives, because the graph may change later. Then a citation
+of a deleted node would look invalid, and a quotation of an edited node would look wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Name = tuple[int, str]
 
 
 def citations_json(citations: tuple[Citation, ...]) -> str:
-    """Citations as JSON, without element ids, which do not last."""
+    """Return citations as JSON, without element ids, which do not last."""
     stored = CITATIONS.dump_json(
         citations, exclude={"__all__": {"element_id"}}, exclude_defaults=True
     )
@@ -29,14 +29,14 @@ def citations_json(citations: tuple[Citation, ...]) -> str:
 
 
 def quotes_json(quotes: tuple[Quote, ...]) -> str:
-    """Quotations as JSON."""
+    """Return quotations as JSON."""
     return QUOTES.dump_json(quotes).decode()
 
 
 def citations_of(stored: str, element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:
     """Read stored citations with their verdicts.
 
-    ``element_ids`` are those of the nodes that are still in the graph.
+    ``element_ids`` belong to the nodes that are still in the graph.
     """
     return located(CITATIONS.validate_json(stored), element_ids)
 

@@ -1,7 +1,7 @@
 """Judges the role of a property by its name and content. Pure.
 
-The roles are text, title, key, weight, and embedding. The thresholds are judgment, tried on the
-Stack Overflow, physics, and standard-library graphs. A person reads the proposal before it is
+The roles are text, title, key, weight, and embedding. The thresholds are estimates, tested on the
+Stack Overflow, physics, and standard-library graphs. A person reviews the proposal before it is
 stored.
 """
 
@@ -76,7 +76,10 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def rank_name(name: str, vocabulary: tuple[str, ...]) -> int | None:
-    """Index in ``vocabulary`` of the name's last word or last two joined."""
+    """Return the index in ``vocabulary`` of a name's end.
+
+    The end is the last word, or the last two joined.
+    """
     parts = split_words(name)
     ends = ("".join(parts[-2:]), *parts[-1:])
     return next((vocabulary.index(end) for end in ends if end in vocabulary), None)

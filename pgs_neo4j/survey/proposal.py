@@ -95,7 +95,7 @@ def _choose_texts(survey: Survey, title: str | None) -> tuple[tuple[str, ...], t
 
 
 def _texts_of(sample: LabelSample, title: str | None) -> list[NodeProperty]:
-    """Return the prose and title of a label, or else properties named so."""
+    """Return a label's prose and title, or else properties with such names."""
     prose = [item for item in sample.properties if candidates.is_prose(sample, item)]
     if prose:
         titled = [

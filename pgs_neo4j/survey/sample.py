@@ -91,7 +91,10 @@ async def _count_by_scan(db: Database) -> _Counts:
 
 
 def _split_counts(counts: Counts, prefix: str) -> tuple[Counts, Counts]:
-    """Split counts into those of the user and of this package, largest first; no zeros."""
+    """Split counts into those of the user and of this package.
+
+    The largest come first; zeros are left out.
+    """
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     present = {name: count for name, count in ordered if count}
     ours = {name: count for name, count in present.items() if name.startswith(prefix)}

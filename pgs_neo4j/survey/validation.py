@@ -21,7 +21,7 @@ MAX_LISTED = 10
 
 
 async def validate(db: Database, mapping: GraphMapping) -> list[str]:
-    """One warning for each part of a mapping that the database contradicts.
+    """Return one warning per part of a mapping that the database contradicts.
 
     Properties are looked up in a sample. Raises MappingError if the mapping names a label or type
     of this package, or if it matches no node.
@@ -34,7 +34,10 @@ async def validate(db: Database, mapping: GraphMapping) -> list[str]:
 
 
 def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
-    """Return the same warnings from a survey of the mapping's labels and types."""
+    """Return the warnings of ``validate`` from an existing survey.
+
+    The survey must cover the mapping's labels and types.
+    """
     labels = {sample.label for sample in content.labels}
     types = {sample.type for sample in content.relationship_types}
     missing = [f"no node has the label {quote_name(n)}" for n in mapping.labels if n not in labels]

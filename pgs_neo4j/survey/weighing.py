@@ -72,7 +72,10 @@ def _choose_usable(
     shares: dict[str, float],
     vocabulary: tuple[str, ...],
 ) -> PropertyChoice:
-    """Return the best candidate; the notes give the reason against each unusable one."""
+    """Return the best candidate.
+
+    The notes give the reason against each unusable one.
+    """
     usable: dict[str, float] = {}
     notes = []
     for name in sorted(shares):
@@ -111,7 +114,7 @@ def choose_embedding(survey: Survey) -> PropertyChoice:
 
 
 def count_embedding_sizes(survey: Survey, name: str) -> dict[int, int]:
-    """Return number of sampled nodes by length of their vectors in a property."""
+    """Return the number of sampled nodes by vector length in a property."""
     sizes: dict[int, int] = {}
     for sample in survey.labels:
         for item in sample.properties:

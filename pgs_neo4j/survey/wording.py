@@ -4,7 +4,7 @@ MAX_SHOWN = 60
 
 
 def quote_name(name: str) -> str:
-    """Quote a name that is not plain, and cut a long one."""
+    """Quote a name with special characters, and cut a long one."""
     cut = name if len(name) <= MAX_SHOWN else f"{name[: MAX_SHOWN - 1]}…"
     plain = cut.isascii() and cut.replace("_", "a").isalnum()
     return cut if plain else repr(cut)

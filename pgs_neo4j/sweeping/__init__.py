@@ -1,1 +1,1 @@
-"""Reads partitions at full text: packs, asks, parses, and checks."""
+"""Reads the full text of partitions: packs, asks, parses, and checks."""

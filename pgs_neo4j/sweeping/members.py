@@ -46,7 +46,7 @@ async def read_members(
 async def read_relationships(
     db: Database, partition: Partition, mapping: GraphMapping
 ) -> list[Relationship]:
-    """Relationships among a partition's members, by rank.
+    """Return relationships among a partition's members, by rank.
 
     Parallel relationships of one type count once.
     """

@@ -1,4 +1,4 @@
-"""Says what one sweep reads, and with which connections."""
+"""Describes what one sweep reads, and which connections it uses."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ READ_AHEAD = 4  # partitions read from the database at a time
 class SweepOrder:
     """One partition to read for one question.
 
-    It holds everything but the connections. ``skip`` are the ranks read before, ``partition_ids``
-    those that a flag may name. Of the sweeps that wait, the one of the highest ``priority`` goes
+    It holds everything but the connections. ``skip`` holds the ranks read before, ``partition_ids``
+    the ids that a flag may name. Among waiting sweeps, the one with the highest ``priority`` goes
     first; None: the longest. ``run`` and ``holder`` say who records the sweep; both are empty for a
     sweep outside of runs.
     """
@@ -51,9 +51,9 @@ class SweepOrder:
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """A sweep as it ended.
+    """The result of a sweep.
 
-    ``stop`` says why an unread one was left out.
+    ``stop`` is the reason for an unread one.
     """
 
     sweep: Sweep
@@ -69,7 +69,7 @@ Record = Callable[[SweepOrder, Sweep, Sequence[Row]], Awaitable[None]]
 class SweepTools:
     """The connections that sweeps share.
 
-    ``gate`` lets few of them read the database at once.
+    ``gate`` limits how many sweeps read the database at once.
     """
 
     db: Database

@@ -28,7 +28,7 @@ class Pass:
     """The content of one prompt.
 
     ``number`` counts from 1, ``half`` tells parts of a divided pass. ``omitted`` counts
-    relationships of its nodes that are not among ``relationships``: they found no room, or their
+    relationships of its nodes that are not among ``relationships``: they did not fit, or their
     other end is not in this pass.
     """
 
@@ -59,13 +59,14 @@ def pack(
     reserved: int,
     reserved_tokens: int | None = None,
 ) -> tuple[Pass, ...]:
-    """Return passes over ``nodes`` (heaviest first) that fit a whole prompt each.
+    """Return passes over ``nodes`` (heaviest first), each fitting a prompt.
 
-    ``reserved`` characters are left free for everything but nodes and relationships, and so are
-    ``reserved_tokens``, which default to what as much English costs. Both are rounded up a little,
-    so that prompts of similar length have the same passes. A node too long for a pass is cut into
-    numbered parts. Relationships stand in the pass that shows both ends. The passes are about
-    equally long and keep the order of the nodes. Raises ConfigError when nothing is left for nodes.
+    ``reserved`` characters are left free for everything but nodes and relationships. So are
+    ``reserved_tokens``, which default to the cost of the same length of English. Both are rounded
+    up a little, so that prompts of similar length have the same passes. A node too long for a pass
+    is cut into numbered parts. Relationships stand in the pass that shows both ends. The passes are
+    about equally long and keep the order of the nodes. Raises ConfigError when nothing is left for
+    nodes.
     """
     if not nodes:
         return ()
@@ -83,9 +84,9 @@ def pack(
 
 
 def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
-    """Two passes of about equal length; empty for a single piece.
+    """Return two passes of about equal length; empty for a single piece.
 
-    ``relationships`` are all that the whole partition was packed with.
+    ``relationships`` are all those with which the whole partition was packed.
     """
     if len(item.pieces) < 2:
         return ()
@@ -104,7 +105,7 @@ def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...
 
 
 def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
-    """Half-open ranges of the ranks that accepted passes show whole."""
+    """Return half-open ranges of ranks that accepted passes contain completely."""
     whole: dict[int, int] = {}
     for item in accepted:
         for piece in item.pieces:
@@ -122,7 +123,10 @@ def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
 def _room(
     max_characters: int, max_tokens: int | None, reserved: int, reserved_tokens: int
 ) -> tuple[float, float]:
-    """Characters and tokens for nodes and relationships. Raises ConfigError for too few."""
+    """Return characters and tokens for nodes and relationships.
+
+    Raises ConfigError if there are too few.
+    """
     characters = max_characters - reserved
     tokens = math.inf if max_tokens is None else max_tokens - reserved_tokens
     if characters >= MIN_ROOM and tokens >= MIN_TOKENS:
@@ -149,7 +153,7 @@ def _stepped(reserved: int, bound: int) -> int:
 
 
 def _balanced(pieces: Sequence[NodePiece], limits: tuple[float, float]) -> list[list[NodePiece]]:
-    """As few groups as fit, and about equally long ones."""
+    """Return the fewest groups that fit, about equally long."""
     fewest = len(_filled(pieces, limits))
     if fewest <= 1:
         return _filled(pieces, limits)
@@ -223,7 +227,7 @@ def _with_relationships(
 
 
 def _line(head: str, links: Sequence[Relationship], room: tuple[float, float]) -> tuple[str, int]:
-    """One line with the relationships that fit, and their number.
+    """Return one line with the relationships that fit, and their number.
 
     They are of one node and one type.
     """

@@ -1,4 +1,4 @@
-"""Reads the passes of one partition, asking again when cut off."""
+"""Reads the passes of one partition; repeats replies cut off."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class PassReader:
         self._recording = asyncio.Lock()
 
     async def look_up(self) -> bool:
-        """Find replies that were paid for before; whether there are any.
+        """Find cached replies; return whether there are any.
 
-        Replies to halves of a pass are among them. All of them are used later.
+        Replies to halves of a pass are included. All of them are used later.
         """
         replies, config = self._tools.replies, self._order.config
         if replies is None:
@@ -120,7 +120,7 @@ class PassReader:
         return SweepResult(result)
 
     async def _reply(self, item: Pass, room: int) -> bool:
-        """Whether a whole report came back, was accepted, and is recorded."""
+        """Return whether a complete report arrived, was accepted, and was recorded."""
         reply = self._paid.pop(self._key(item), None)
         if reply is not None:
             self._tools.calls.count_cached(reply)
@@ -224,7 +224,7 @@ class PassReader:
         return key + item.half if key else ""
 
     def _was_halved(self, item: Pass) -> bool:
-        """Whether only replies to parts of a pass are cached."""
+        """Return whether only replies to halves of a pass are cached."""
         key = self._key(item)
         if not key or key in self._paid:
             return False

@@ -33,7 +33,7 @@ class NodePiece:
 
 
 def render_node(node: PromptNode) -> str:
-    """Return a node in a prompt: its alias, then text behind a margin.
+    """Return a node's prompt text: its alias, then text behind a margin.
 
     The margin keeps text from posing as a heading, an alias, or the end of the data.
     """
@@ -46,7 +46,7 @@ def _listed(labels: Sequence[str]) -> str:
 
 
 def _behind_margin(alias: str, title: str, text: str) -> str:
-    """Return a node whose title, labels included, and text are clean."""
+    """Return a node with clean title (labels included) and clean text."""
     lines = text.removesuffix("\n").replace("\n", "\n| ") if text else "(no text)"
     return f"[{alias}] {title}\n| {lines}"
 
@@ -60,14 +60,17 @@ def one_line(text: str) -> str:
 
 @lru_cache(4096)
 def inline_name(name: str) -> str:
-    """Return a label or type, of which there are few; on one line."""
+    """Return a label or type on one line.
+
+    There are few different ones.
+    """
     return one_line(name)
 
 
 def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
-    """Yield a node as one piece, or as numbered parts that fit ``limits`` each.
+    """Yield a node as one piece, or as several numbered parts.
 
-    ``limits`` are characters and tokens.
+    Each fits ``limits``, which are characters and tokens.
     """
     title, text = one_line(node.title), clean_text(node.text)
     names = tuple(map(inline_name, node.labels))
@@ -93,7 +96,7 @@ def _piece(rank: int, parts: int, node: PromptNode) -> NodePiece:
 
 
 def _bytes(limits: tuple[float, float]) -> int:
-    """UTF-8 bytes that a piece may surely have.
+    """Return the most UTF-8 bytes that a piece may have.
 
     No character has more than four.
     """

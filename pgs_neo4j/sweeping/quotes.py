@@ -31,10 +31,10 @@ def find_quotes(text: str) -> list[str]:
 def check_quotes(
     text: str, citations: Iterable[Citation], shown: Mapping[str, Node]
 ) -> tuple[Quote, ...]:
-    """Return the quotations of a finding, looked up in its valid citations.
+    """Return a finding's quotations, checked in its valid citations.
 
     A quotation is found when a cited node says the same words. Letter case, white space, and
-    punctuation do not count; an ellipsis may stand for anything.
+    punctuation do not count; an ellipsis matches any text.
     """
     quotes = find_quotes(text)
     if not quotes:
@@ -50,7 +50,7 @@ def _is_quotation(quote: str) -> bool:
 
 
 def _says(words: str, quote: str) -> bool:
-    """Whether the parts between ellipses occur one after the other."""
+    """Return whether the parts between ellipses occur in sequence."""
     start = 0
     for part in filter(None, (_words(part).strip() for part in _GAP.split(quote))):
         at = words.find(f" {part} ", start)
@@ -61,6 +61,6 @@ def _says(words: str, quote: str) -> bool:
 
 
 def _words(text: str) -> str:
-    """Return the words of a text between blanks, to be searched for whole."""
+    """Return the words of a text between blanks, for whole-word search."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return f" {_NO_WORD.sub(' ', plain).strip()} "

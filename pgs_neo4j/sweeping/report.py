@@ -94,7 +94,7 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
 
 
 def _asked(order: SweepOrder) -> list[str]:
-    """Return the question, behind the answer that is known already."""
+    """Return the question; a known answer comes before it."""
     question = f"Question: {order.question}"
     if not order.search_answer:
         return [question]
@@ -139,7 +139,7 @@ def parse_report(
 
 
 def finding(text: str, partition: int, shown: Mapping[str, Node]) -> Finding:
-    """Return a finding with its citations resolved and its quotations looked up."""
+    """Return a finding with citations resolved and quotations checked."""
     citations = resolve(text, partition, shown)
     return Finding(text=text, citations=citations, quotes=check_quotes(text, citations, shown))
 
@@ -167,7 +167,7 @@ def render_report(report: Report, *, qualify: bool = False) -> str:
 
 
 def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) -> Report:
-    """One report of a sweep from its accepted passes, by label.
+    """Return one report of a sweep from its accepted passes, by label.
 
     No citation is lost. An absence that only some of several passes report is marked as such:
     another pass may have found it.
@@ -200,7 +200,7 @@ def _places(found: Sequence[str], passes: int) -> str:
 def _flags(
     item: str, partition: int, shown: Mapping[str, Node], known: Collection[int]
 ) -> list[Flag]:
-    """Return the flag of one bullet, once per partition that it begins with."""
+    """Return a bullet's flags, one per partition that it begins with."""
     citations = resolve(item, partition, shown)
     named = _TARGETS.match(item)
     numbers = dict.fromkeys(map(int, re.findall(r"\d+", named["names"]))) if named else {}
@@ -212,7 +212,7 @@ def _flags(
 
 
 def _behind(named: re.Match[str], item: str) -> str:
-    """Return a flag's text without its targets; their bold stays closed."""
+    """Return a flag's text without its targets; bold stays balanced."""
     text = item[named.end() :].strip()
     names = named["names"]
     bold = names[: len(names) - len(names.lstrip("*_`"))]
@@ -250,5 +250,5 @@ def _joined(blocks: Sequence[str]) -> str:
 
 
 def frame_size(prompt: Prompt) -> int:
-    """Characters of a prompt, both messages."""
+    """Return the characters of a prompt, both messages."""
     return len(prompt.system) + len(prompt.user)

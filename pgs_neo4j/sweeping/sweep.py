@@ -18,7 +18,7 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
     """Read a partition, and record every report that is accepted.
 
     A model's failure is part of the result and never raised. Only nodes that an accepted report
-    stands for count as read. Raises DatabaseError.
+    covers count as read. Raises DatabaseError.
     """
     try:
         async with tools.gate:
@@ -47,7 +47,7 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
 
 
 def _leave_unread(order: SweepOrder, tools: SweepTools, stop: Stop) -> SweepResult:
-    """Leave a partition out; nothing is recorded of it."""
+    """Leave a partition out without recording anything."""
     result = Sweep(
         partition=order.partition.id,
         status=SweepStatus.UNREAD,

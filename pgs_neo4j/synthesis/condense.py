@@ -46,7 +46,7 @@ SECTIONS = {
 
 
 def reduction_prompt(question: str, group: Sequence[Section]) -> Prompt:
-    """Return the prompt over some sections, in order, each of them whole."""
+    """Return the prompt over some complete sections, in their order."""
     blocks = [f"{section.header}\n{_text(section)}" for section in group]
     return Prompt(
         task="reduction",
@@ -61,7 +61,7 @@ def reduction_prompt(question: str, group: Sequence[Section]) -> Prompt:
 
 
 def parse_condensed(text: str, group: Sequence[Section]) -> Section:
-    """Join sections into one by a model's reply.
+    """Join sections into one, using a model's reply.
 
     Raises ModelOutputError when the reply has no section Findings.
     """
@@ -114,7 +114,7 @@ def join_sections(state: str, findings: tuple[Finding, ...], group: Sequence[Sec
 
 
 def _kept(findings: Sequence[Finding], group: Sequence[Section]) -> list[Finding]:
-    """Return findings that hold the citations missing from condensed ones."""
+    """Return findings with the citations missing from condensed ones."""
     there = {(c.partition, c.alias) for finding in findings for c in finding.citations if c.valid}
     missing = [c for key, c in citable_of(group).items() if key not in there]
     return [

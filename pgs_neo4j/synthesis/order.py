@@ -1,4 +1,4 @@
-"""Says what one synthesis is made of, and with which connections."""
+"""Describes the content of one synthesis, and the connections it uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgs_neo4j.model import Partition, Sweep, Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisOrder:
-    """One question, and everything that its synthesis is shown.
+    """One question, and everything else in its synthesis prompt.
 
     ``search_answer`` is an answer to go beyond, ``checks`` the worded checks of the reports.
     Reports that exceed one prompt are condensed along ``units``.
@@ -34,7 +34,7 @@ class SynthesisOrder:
 class SynthesisTools:
     """The connections that write a synthesis.
 
-    ``reducing_llm`` condenses reports; without it, what finds no room is dropped.
+    ``reducing_llm`` condenses reports; without it, content that does not fit is dropped.
     """
 
     llm: LLM

@@ -72,10 +72,10 @@ SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """A synthesis prompt with what may be cited, and its losses.
+    """A synthesis prompt with its possible citations, and its losses.
 
-    ``dropped_bullets`` counts those of reports that are shown, ``dropped_reports`` whole reports,
-    ``cut_states`` Domain States that were shortened.
+    ``dropped_bullets`` counts bullets dropped from included reports, ``dropped_reports`` whole
+    reports, ``cut_states`` shortened Domain States.
     """
 
     prompt: Prompt
@@ -87,7 +87,7 @@ class FittedPrompt:
 
     @property
     def whole(self) -> bool:
-        """Whether all reports are shown as they are."""
+        """Whether all reports are included unchanged."""
         return not (self.dropped_bullets or self.dropped_reports or self.cut_states)
 
 
@@ -96,11 +96,11 @@ def synthesis_prompt(
     max_tokens: int | None = None,
     sections: Sequence[Section] | None = None,
 ) -> FittedPrompt:
-    """Return the prompt over all reports, within both limits, instructions included.
+    """Return the prompt over all reports, instructions included, within both limits.
 
-    ``sections`` stand in for the reports when given. Above the limits, the last bullets of the
-    longest lists are dropped first. Then the ends of the Domain States go, then the last reports;
-    all of it is counted. No citation is cut out of a bullet. Raises ConfigError when not even a
+    If passed, ``sections`` replace the reports. Above the limits, the last bullets of the longest
+    lists are dropped first. Then the ends of the Domain States are dropped, then the last reports;
+    all losses are counted. No citation is cut out of a bullet. Raises ConfigError when not even a
     part of one report fits.
     """
     max_characters = order.config.max_pass_characters
@@ -145,7 +145,7 @@ def parse_synthesis(text: str, citable: Mapping[tuple[int, str], Citation]) -> S
 
 
 def _room(question: str, max_characters: int, max_tokens: int | None) -> tuple[int, int]:
-    """Characters and bytes left beside instructions and question, at least 0."""
+    """Return characters and bytes left beside instructions and question, at least 0."""
     frame = SYSTEM + question
     characters = max(0, max_characters - len(frame))
     if max_tokens is None:
@@ -165,7 +165,7 @@ class _Frame:
 
 
 def _unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
-    """List unread partitions, so that silence is not taken for absence."""
+    """List unread partitions, so silence is not taken for absence."""
     read = {sweep.partition for sweep in order.sweeps if sweep.report is not None}
     others = [partition for partition in order.partitions if partition.id not in read]
     if not others:

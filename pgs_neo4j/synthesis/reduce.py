@@ -66,7 +66,7 @@ async def reduce_sections(
 
 
 def _room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
-    """Characters of sections that one reduction may be shown."""
+    """Return the characters of sections that fit one reduction."""
     config = order.config
     room = config.max_pass_characters
     most = tools.calls.pass_tokens(llm, config.max_pass_tokens, config.sweep_max_tokens)
@@ -78,9 +78,9 @@ def _room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
 async def _condense(
     order: SynthesisOrder, tools: SynthesisTools, llm: LLM, group: Sequence[Section]
 ) -> Reduction:
-    """One group as one section.
+    """Condense one group into one section.
 
-    Where the model fails, it has the first findings of each report.
+    If the model fails, the section has the first findings of each report.
     """
     if len(group) == 1:
         return Reduction((group[0],))
@@ -123,7 +123,7 @@ async def _ask(
 
 
 def paths_of(partitions: Sequence[Partition], units: Sequence[Unit]) -> dict[int, Path]:
-    """Return the units above each partition by its id, from the top down."""
+    """Return the units above each partition, by id, top down."""
     parents = {(unit.level, unit.id): unit.parent for unit in units}
     paths: dict[int, Path] = {}
     for part in partitions:

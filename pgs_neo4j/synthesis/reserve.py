@@ -19,9 +19,9 @@ REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # of the prompt, at least
 
 
 def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
-    """Return the most that a synthesis of so many tokens may cost.
+    """Return the most that a synthesis of these tokens may cost.
 
-    They are those of reports, question, and a search's answer.
+    The tokens are those of reports, question, and a search's answer.
     """
     prompt = int((estimate(SYSTEM) + FRAME_TOKENS + shown) / REPORTS_SHARE)
     most = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)
@@ -30,7 +30,7 @@ def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amo
 
 
 def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
-    """Tokens that a synthesis prompt may have now; None: no limit.
+    """Return the tokens a synthesis prompt may have; None: no limit.
 
     The model's context and the budget limit them. Raises BudgetError when too little is left.
     """
@@ -49,7 +49,7 @@ def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
 
 
 def reply_tokens(calls: Calls, llm: LLM, config: PGSConfig, prompt: Prompt) -> int:
-    """Tokens that the reply may have: all that the prompt leaves."""
+    """Return the tokens the reply may have: all that the prompt leaves."""
     left = calls.budget.left(llm.name)
     if left is None:
         return config.synthesis_max_tokens

@@ -17,9 +17,9 @@ KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords
 class Section:
     """A report, or several condensed into one, with its header.
 
-    ``partitions`` are the ids of those that it stands for. ``report`` is as it was parsed.
-    ``qualified`` is the same with the partition before each alias and a mark on findings that
-    nothing supports.
+    ``partitions`` are the ids of the partitions it covers. ``report`` is the parsed report.
+    ``qualified`` is the same with the partition before each alias and a mark on unsupported
+    findings.
     """
 
     partitions: tuple[int, ...]
@@ -36,18 +36,18 @@ class Section:
 
 
 def sections_of(sweeps: Sequence[Sweep], partitions: Sequence[Partition]) -> list[Section]:
-    """One section for each sweep that has a report, in their order."""
+    """Return one section for each sweep with a report, in order."""
     by_id = {partition.id: partition for partition in partitions}
     return [_section(by_id[s.partition], s, s.report) for s in sweeps if s.report is not None]
 
 
 def listed_keywords(keywords: Sequence[str]) -> str:
-    """Keywords as they stand in a prompt, shortened."""
+    """Return keywords as a prompt lists them, shortened."""
     return cut(clean_text(", ".join(keywords)), *KEYWORDS)
 
 
 def citable_of(sections: Sequence[Section]) -> Mapping[tuple[int, str], Citation]:
-    """Citations that the synthesis may repeat, of all sections."""
+    """Return all sections' citations, which the synthesis may repeat."""
     return {key: citation for section in sections for key, citation in section.citable.items()}
 
 

@@ -11,7 +11,7 @@ from pgs_neo4j.text.cut import cut
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
-    """How much is shown of all reports.
+    """How much of all reports a prompt includes.
 
     Counts of reports and of bullets per list, and characters of each Domain State.
     """
@@ -24,7 +24,7 @@ class Shortening:
 def find_shortening(
     reports: Sequence[Report], fits: Callable[[Shortening], bool]
 ) -> Shortening | None:
-    """Return the shortening that shows most; None when nothing fits.
+    """Return the shortening that loses least; None when nothing fits.
 
     It drops bullets first, then the ends of states, then reports.
     """
@@ -43,7 +43,10 @@ def find_shortening(
 def _drop_more(
     count: int, bullets: int, longest: int, fits: Callable[[Shortening], bool]
 ) -> Shortening | None:
-    """Return the shortening for so many bullets: shorter states, then fewer reports."""
+    """Return the shortening for so many bullets.
+
+    States are shortened first, then reports are dropped.
+    """
     state = _largest(0, longest, lambda n: fits(Shortening(count, bullets, n)))
     if state is not None:
         return Shortening(count, bullets, state)
@@ -52,7 +55,10 @@ def _drop_more(
 
 
 def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int | None:
-    """Return the largest number that fits, by bisection; None when ``low`` does not."""
+    """Return the largest number that fits, by bisection.
+
+    None if ``low`` does not fit.
+    """
     if low > high or not fits(low):
         return None
     while low < high:
@@ -67,7 +73,7 @@ def _longest_list(report: Report) -> Sequence[object]:
 
 
 def shorten_report(report: Report, shortening: Shortening) -> Report:
-    """Return the part of a report that is shown.
+    """Return the part of a report that a prompt includes.
 
     Its Domain State is cut at a word.
     """
@@ -81,5 +87,5 @@ def shorten_report(report: Report, shortening: Shortening) -> Report:
 
 
 def bullet_count(report: Report) -> int:
-    """Return findings, flags, and absences together."""
+    """Return the number of findings, flags, and absences together."""
     return len(report.findings) + len(report.flags) + len(report.absences)

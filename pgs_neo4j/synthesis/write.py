@@ -22,9 +22,9 @@ from pgs_neo4j.text.shown import counted
 async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
     """Return the synthesis of all reports, streamed as TextStreamed events.
 
-    A reply that was cut off is marked incomplete. Raises UsageError when no sweep has a report
-    or the prompt has no room for one, StoppedError when a limit leaves no room for a synthesis,
-    ModelError when the model fails or says nothing.
+    A reply that was cut off is marked incomplete. Raises UsageError when no sweep has a report or
+    the prompt has no room for one, StoppedError when a limit leaves no room for a synthesis,
+    ModelError when the model fails or its reply is empty.
     """
     if all(sweep.report is None for sweep in order.sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
@@ -64,7 +64,7 @@ async def _fit_prompt(order: SynthesisOrder, tools: SynthesisTools) -> tuple[Fit
 
 
 def _condensed(reports: int, reduction: Reduction) -> str:
-    """One sentence on what became of reports that exceed one prompt."""
+    """Return one sentence on how reports that exceed a prompt were treated."""
     failed = reduction.failed
     groups = counted(failed, "group")
     note = f"; code condensed {groups} for which no call succeeded" if failed else ""
@@ -111,7 +111,7 @@ class ThinkingFilter:
         self._speaking = False
 
     def pass_on(self, piece: str) -> str:
-        """Return the text that may be shown now that ``piece`` has come."""
+        """Return the text that may be shown after ``piece`` has arrived."""
         if self._speaking:
             return piece
         self._pending += piece
@@ -123,7 +123,7 @@ class ThinkingFilter:
         return "" if begin.startswith(start) else self._speak(self._pending)
 
     def end(self) -> str:
-        """Return the text held back so far that is no thinking.
+        """Return the held-back text that is not thinking.
 
         Called at the end of the reply.
         """
@@ -144,7 +144,7 @@ def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
 
 
 def _left_out(shown: FittedPrompt) -> str:
-    """One sentence on what found no room in the prompt, or nothing."""
+    """Return one sentence on content that did not fit, or nothing."""
     parts = [
         _count(shown.dropped_reports, "whole report"),
         _count(shown.dropped_bullets, "bullet", " (the last of their lists)"),

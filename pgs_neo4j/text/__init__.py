@@ -1,1 +1,1 @@
-"""What words are, and how text is cut, cited, compared, and made safe to show. Pure."""
+"""Pure functions on text: words, cuts, citations, comparison, and safe display."""

@@ -28,7 +28,10 @@ class Mention:
     last: int
 
     def aliases(self, prompted: Container[str]) -> Iterator[str]:
-        """Yield the aliases that the mention cites; ``prompted`` are those of the prompt."""
+        """Yield the aliases that the mention cites.
+
+        ``prompted`` are the aliases in the prompt.
+        """
         if self.last - self.first < RANGE:
             every = [f"n{number}" for number in range(self.first, self.last + 1)]
             if all(alias in prompted for alias in every):
@@ -38,7 +41,7 @@ class Mention:
 
 
 def find_mentions(text: str, partition: int | None) -> Iterator[Mention]:
-    """Find what a text cites, in order of appearance and without repeats.
+    """Find the mentions in a text, in order and without repeats.
 
     An alias without a partition belongs to the one before it in the same brackets, else to
     ``partition``.
@@ -85,7 +88,7 @@ def resolve_qualified(
 
 
 def qualify_aliases(text: str, partition: int) -> str:
-    """Put the partition before every alias: ``[n3, n7]`` becomes ``[P4:n3, P4:n7]``."""
+    """Add the partition to every alias: ``[n3, n7]`` becomes ``[P4:n3, P4:n7]``."""
 
     def rewrite(group: re.Match[str]) -> str:
         return f"[{', '.join(map(_written, _mentions(group[1], partition)))}]"

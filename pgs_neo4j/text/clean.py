@@ -19,10 +19,10 @@ _TEMPLATE = re.compile(r"<([|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c])>")
 
 
 def clean_text(text: str) -> str:
-    """Text as plain data, with ``\\n`` for every line end.
+    """Return text as plain data, with ``\\n`` for every line end.
 
-    It holds no invisible characters, no token of a chat template, and nothing that a reply could
-    repeat as a citation or as the model's thinking.
+    It has no invisible characters and no token of a chat template. Nothing in it could be repeated
+    by a reply as a citation or as the model's thinking.
     """
     plain = text
     if "\r" in plain:

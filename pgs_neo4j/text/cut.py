@@ -12,7 +12,10 @@ _WORD_END = re.compile(r"\s(?=\S*$)")
 
 
 def cut(text: str, characters: int, size_bytes: int) -> str:
-    """Shorten the text to both limits; a shortened text ends in an ellipsis."""
+    """Shorten the text to both limits.
+
+    A shortened text ends in an ellipsis.
+    """
     if len(text) <= characters and len(text.encode("utf-8", "replace")) <= size_bytes:
         return text
     if characters < 1 or size_bytes < len(ELLIPSIS.encode()):

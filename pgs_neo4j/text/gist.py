@@ -1,7 +1,7 @@
-"""Reduces an absence, a finding, or a flag to the words it is about.
+"""Reduces an absence, finding, or flag to the words of its subject.
 
-An absence says "no evidence on X in these nodes". Only X counts when it is looked for or compared
-with another absence.
+An absence says "no evidence on X in these nodes". Only X counts in a search or a comparison with
+another absence.
 """
 
 from __future__ import annotations
@@ -96,18 +96,19 @@ class Rarity:
 
     @classmethod
     def of(cls, gists: Iterable[frozenset[str]]) -> Rarity:
-        """Weights by document frequency, as the extractive reader computes them."""
+        """Compute weights by document frequency, as the extractive reader does."""
         corpus = Corpus.of(gists)
         return cls({part: corpus.weight(part) for part in corpus.frequency})
 
     def weight(self, gist: Iterable[str]) -> float:
-        """Return the total weight of some roots, in any order; an unknown root weighs 1."""
+        """Return the total weight of roots; an unknown root weighs 1."""
         return fsum(self.weights.get(part, 1.0) for part in gist)
 
     def alike(self, one: frozenset[str], other: frozenset[str]) -> float:
-        """Return the similarity of two gists, 0 to 1: a Jaccard index of weights.
+        """Return the similarity of two gists, 0 to 1.
 
-        It is 0 if they share fewer than ``SHARED`` roots, unless they are equal.
+        It is a Jaccard index of weights. It is 0 if they share fewer than ``SHARED`` roots, unless
+        they are equal.
         """
         shared = one & other
         if len(shared) < SHARED and one != other:
@@ -115,9 +116,10 @@ class Rarity:
         return self.weight(shared) / self.weight(one | other) if shared else 0.0
 
     def near(self, one: frozenset[str], other: frozenset[str]) -> float:
-        """Return the overlap of two gists, 0 to 1: shared weight over the lighter weight.
+        """Return the overlap of two gists, 0 to 1.
 
-        It is 0 if they share fewer than ``SHARED`` roots, unless one of them has fewer.
+        It is the shared weight over the lighter weight. It is 0 if they share fewer than ``SHARED``
+        roots, unless one of them has fewer.
         """
         shared = one & other
         if not shared or len(shared) < min(SHARED, len(one), len(other)):
@@ -126,11 +128,11 @@ class Rarity:
 
 
 def search_terms(text: str) -> SearchTerms:
-    """Return the terms to check an absence by: at most ``MOST_TERMS``, best first.
+    """Return the search terms of an absence, at most ``MOST_TERMS``, best first.
 
     Quoted words come first. Names follow: words with capitals or digits inside a sentence. Then
-    come other words, longer before shorter, and ``GENERIC`` words last. A match needs all of up
-    to three terms, or all but one of more.
+    come other words, longer before shorter, and ``GENERIC`` words last. A match needs all of up to
+    three terms, or all but one of more.
     """
     best: dict[tuple[str, ...], tuple[tuple[int, int, int], str]] = {}
     for place, (term, rank) in enumerate(_terms(text)):
@@ -141,17 +143,23 @@ def search_terms(text: str) -> SearchTerms:
 
 
 def needed(terms: int) -> int:
-    """Return the number of terms a node must hold: all up to three, else all but one."""
+    """Return the number of terms that a node must contain.
+
+    All are needed of up to three, and all but one of more.
+    """
     return terms if terms <= 3 else terms - 1
 
 
 def gist(text: str) -> frozenset[str]:
-    """Return the roots of the words that a text is about."""
+    """Return the roots of the words that describe a text's subject."""
     return _roots(_PARTITION.sub(" ", _plain(text)))
 
 
 def named(text: str) -> frozenset[str]:
-    """Return the roots of a text's quoted words, else of all words it is about."""
+    """Return the roots of a text's quoted words.
+
+    If there are none, return the roots of all words on its subject.
+    """
     quoted = _QUOTED.findall(_plain(text))
     return _roots("\n".join("".join(groups) for groups in quoted)) or gist(text)
 
@@ -162,7 +170,7 @@ def _roots(text: str) -> frozenset[str]:
 
 
 def _terms(text: str) -> Iterator[tuple[str, int]]:
-    """Terms in reading order, quoted first, with ranks.
+    """Return terms in reading order, quoted first, with ranks.
 
     Rank 0 is a quoted term, 1 a name, 2 another word, and 3 a generic word.
     """
@@ -208,7 +216,10 @@ def _rank(word: str, begins: bool) -> int:
 
 
 def _overlong(word: str) -> bool:
-    """Whether a word is too long: a dump of data, or several unspaced words."""
+    """Return whether a word is too long.
+
+    It is then a dump of data, or several unspaced words.
+    """
     if word.isascii():
         return len(word) > LONGEST_WORD
     unspaced = sum(ord(letter) >= UNSPACED for letter in word)

@@ -1,8 +1,8 @@
 """Groups texts that say the same, without comparing all pairs.
 
-A text joins the group whose first text it resembles most, or else begins a new group. Two texts
-can only be alike if they share one of the roots that make up most of their weight (prefix
-filtering: Chaudhuri, Ganti, and Kaushik 2006). So only those roots are looked up, rarest first.
+A text joins the group whose first text it resembles most, or else begins a new group. Similar texts
+must share one of the roots that make up most of their weight. So only those roots are looked up,
+rarest first (prefix filtering: Chaudhuri, Ganti, and Kaushik 2006).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ROUNDING = 1e-9  # so that the last digit of a sum decides nothing
 
 
 def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
-    """Group the indexes of texts that say the same; the earliest comes first.
+    """Group indexes of texts that say the same; the earliest comes first.
 
     Groups are in the order of their first texts; the earlier group wins a tie. Texts without
     words stay alone.
@@ -46,7 +46,10 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
 
 
 def _telling(gist: frozenset[str], rarity: Rarity) -> list[str]:
-    """Return the rarest roots; the others hold less than ``SAME`` of the weight."""
+    """Return the rarest roots.
+
+    The others hold less than ``SAME`` of the weight.
+    """
     ordered = sorted(gist, key=lambda part: (-rarity.weight([part]), part))
     left = total = rarity.weight(gist)
     telling: list[str] = []

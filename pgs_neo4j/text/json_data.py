@@ -38,6 +38,6 @@ def plain_data(value: object) -> Any:
 
 
 def json_text(value: object, *, ascii_only: bool = False) -> str:
-    """JSON text, indented by two spaces; parsing it restores every character."""
+    """Return JSON text, indented by two spaces; parsing restores every character."""
     text = json.dumps(value, ensure_ascii=ascii_only, indent=2, allow_nan=False)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"

@@ -1,8 +1,8 @@
 """Keywords of partitions: the words that most of their nodes mention.
 
-As published, a word's score is its document frequency: one count per node, without stop words.
-The best twenty are the keywords. One addition: a word that would be a keyword of more than half of
-the partitions distinguishes none of them, so the next word takes its place.
+As published, a word's score is its document frequency: one count per node, without stop words. The
+best twenty are the keywords. There is one addition: a word that would be a keyword of more than
+half of the partitions is replaced by the next word, since it distinguishes none.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def words(text: str) -> set[str]:
     """Return the distinct words of a text that may become keywords.
 
     A word is 3 to 40 letters or digits, the first a letter, in any script, casefolded;
-    ``snake_case`` and hyphens part, ``camelCase`` does not. Tags, comments, fenced and
-    preformatted code, addresses, and stop words are left out.
+    ``snake_case`` and hyphenated words are divided, ``camelCase`` is not. Tags, comments, fenced
+    and preformatted code, addresses, and stop words are left out.
     """
     text = _plain(text)
     distinct = {word.casefold() for word in _WORD.findall(text)}
@@ -62,7 +62,10 @@ def words(text: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    """Return the text without markup. Every step takes time in proportion to the text."""
+    """Return the text without markup.
+
+    Every step takes time in proportion to the text.
+    """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     for opening, closing in _BLOCKS:
@@ -72,7 +75,10 @@ def _plain(text: str) -> str:
 
 
 def _without_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
-    """Return the text without closed blocks; an opening that is never closed stays."""
+    """Return the text without closed blocks.
+
+    An opening that is never closed stays.
+    """
     parts, position = [], 0
     while begin := opening.search(text, position):
         end = closing.search(text, begin.end())
@@ -104,12 +110,12 @@ class KeywordCounter:
             rare += 1
 
     def finish(self, partition: int) -> None:
-        """Keep only the best words of a partition that has no more texts."""
+        """Keep only the best words of a partition whose texts are complete."""
         counts = self._counts.get(partition, Counter())
         self._counts[partition] = Counter({word: counts[word] for word in _best(counts, KEEP)})
 
     def common(self, others: Sequence[Sequence[str]] = (), top: int = TOP) -> frozenset[str]:
-        """Return the words among the best of too many partitions to distinguish them.
+        """Return the best words that too many partitions share.
 
         ``others`` are the keywords of partitions that were not added to.
         """

@@ -34,9 +34,10 @@ _NOTHING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
-    """A line read as a heading: its words in lower case, and the text after a colon.
+    """A line that may be a heading.
 
-    Any short line without marks may be a heading, so only a section's name makes it one.
+    It holds the words in lower case, and the text after a colon. Any short line without marks may
+    be a heading, so only a section's name makes it one.
     """
 
     level: int
@@ -71,8 +72,8 @@ def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the body of each section by its canonical name, in order.
 
     ``names`` maps a canonical name to the spellings it may have, lower case. A heading is a
-    line of its own that holds a spelling, with ``#``, bold, a number, a count, or a colon
-    around it; behind ``#`` or bold the body may follow a colon on the same line. Any other
+    separate line with one of these spellings. It may have ``#``, bold, a number, a count, or a
+    colon around it. After ``#`` or bold, the body may follow a colon on the same line. Any other
     heading ends the section, unless it is a deeper one.
     """
     spelled = {spelling: name for name, spellings in names.items() for spelling in spellings}
@@ -96,11 +97,11 @@ def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def bullets(body: str) -> list[str]:
-    """Return the bullets of a section, one line each, with nested ones folded in.
+    """Return the bullets of a section, one line each.
 
-    A paragraph stands for itself, with the heading above it. A heading, or a paragraph that
-    ends in a colon, is left out if a bullet follows and it cites nothing. "None" and the
-    like are left out.
+    Nested bullets become part of their parents. A paragraph counts as a bullet, with the heading
+    above it. A heading, or a paragraph that ends in a colon, is left out if a bullet follows and it
+    cites nothing. "None" and the like are left out.
     """
     blocks = _blocks(body)
     items: list[str] = []
@@ -113,13 +114,19 @@ def bullets(body: str) -> list[str]:
 
 
 def paragraph(body: str) -> str:
-    """Return a section as one line of text; "None" and the like are empty."""
+    """Return a section as one line of text.
+
+    "None" and the like give an empty text.
+    """
     text = _HASHES.sub("", " ".join(body.split()), count=1)
     return "" if _is_nothing(text) else text
 
 
 def passage(body: str) -> str:
-    """Return a section with its paragraphs; "None" and the like are empty."""
+    """Return a section with its paragraphs.
+
+    "None" and the like give an empty text.
+    """
     return "" if _is_nothing(body) else body.strip()
 
 
@@ -146,7 +153,10 @@ def _heading(line: str) -> _Heading:
 
 
 def _ends(line: str, heading: _Heading, level: int) -> bool:
-    """Whether a line is the heading of something else at this level or above."""
+    """Return whether a line is a heading that ends the section.
+
+    It is the heading of something else at this level or above.
+    """
     title = heading.words and heading.level <= level
     return bool(title) and _TITLE.fullmatch(line.strip()) is not None
 
@@ -159,7 +169,10 @@ def _bare(words: str, *, marked: bool) -> str:
 
 
 def _name(heading: _Heading, spelled: Mapping[str, str], *, deeper: bool) -> str | None:
-    """Return the section a heading opens; a deeper heading must be a plain name."""
+    """Return the section that a heading opens.
+
+    A deeper heading must be a plain name.
+    """
     exact = spelled.get(heading.words)
     if deeper and heading.rest and exact != heading.words:
         return None
@@ -169,7 +182,7 @@ def _name(heading: _Heading, spelled: Mapping[str, str], *, deeper: bool) -> str
 
 
 def _blocks(body: str) -> list[tuple[bool, list[str]]]:
-    """Bullets (true) and paragraphs, each with the lines that belong to it."""
+    """Return bullets (true) and paragraphs, each with its lines."""
     blocks: list[tuple[bool, list[str]]] = []
     indent, apart, titled = 0, True, False
     for line in body.expandtabs(4).splitlines():

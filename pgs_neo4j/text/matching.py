@@ -1,8 +1,10 @@
-"""Decides whether a text holds a term: whole words, in any of their forms.
+"""Decides whether a text contains a term.
 
-A term is a word or a phrase. A text holds a word if one of its words has the same root. It holds
-a phrase if the words stand side by side, ignoring function words. A database can only look for
-parts of words. ``filters`` are the parts that every text with the term contains in lower case, so
+Whole words count, in any of their forms.
+
+A term is a word or a phrase. A text contains a word if one of its words has the same root. It
+contains a phrase if the words are side by side, ignoring function words. A database can only look
+for parts of words. ``filters`` are the lower-case parts that every text with the term contains. So
 the database finds too many texts, never too few, and ``Page.holds`` decides.
 """
 
@@ -24,14 +26,17 @@ _RUN = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """A search: a text matches if it holds ``needed`` of the ``terms`` or more."""
+    """A search.
+
+    A text matches if it contains ``needed`` or more of the ``terms``.
+    """
 
     terms: tuple[str, ...]
     needed: int
 
     @property
     def usable(self) -> tuple[str, ...]:
-        """The terms that have words; the longest, likely the rarest, come first."""
+        """The terms with words, longest (and likely rarest) first."""
         terms = [term for term in dict.fromkeys(self.terms) if forms(term)]
         return tuple(sorted(terms, key=lambda term: (-len(probe(term)), term)))
 
@@ -43,7 +48,10 @@ class SearchTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A node that matches, by its place; ``element_id`` is valid in this run only."""
+    """A matching node, by its place.
+
+    ``element_id`` is valid in this run only.
+    """
 
     partition: int
     rank: int
@@ -56,10 +64,10 @@ class Hit:
 class SearchResult:
     """The result of one search.
 
-    ``hits`` are verified, by partition (those to be read first) and rank. Without ``complete``
-    there were more candidates than were verified, or what was asked may have missed some: then
-    ``hits`` are some of the nodes that hold it, and none does not mean that no node does.
-    ``searched`` counts nodes; 0: nothing was.
+    ``hits`` are verified, by partition (those to be read first) and rank. If not ``complete``,
+    there were more candidates than were verified, or the search may have missed some. ``hits`` are
+    then only some of the matching nodes, and an empty list does not prove an absence. ``searched``
+    counts nodes; 0: nothing was searched.
     """
 
     searched: int = 0
@@ -69,13 +77,19 @@ class SearchResult:
 
     @property
     def count(self) -> int:
-        """How many nodes are known to hold it: at least, unless ``complete``."""
+        """How many nodes are known to match.
+
+        Unless ``complete``, this is a lower bound.
+        """
         return len(self.hits)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A text to search, as written and in lower case, of equal length."""
+    """A text to search, as written and in lower case.
+
+    Both have the same length.
+    """
 
     text: str
     lowered: str
@@ -97,7 +111,10 @@ class Page:
         return search.searchable and matched >= search.needed
 
     def holds(self, term: str) -> bool:
-        """Whether the text has the words of ``term``, in any form, side by side."""
+        """Return whether the text contains the words of ``term`` side by side.
+
+        The words may be in any form.
+        """
         parts = filters(term)
         if not parts or any(part not in self.lowered for part in parts):
             return False
@@ -112,9 +129,10 @@ class Page:
         return False
 
     def _run(self, place: int) -> tuple[int, int]:
-        """Return the run of letters and digits around a place, as start and end.
+        """Return the run of letters and digits around a place.
 
-        The run begins at most ``LONGEST_WORD`` characters before the place.
+        The result is its start and end. The run begins at most ``LONGEST_WORD`` characters before
+        the place.
         """
         first = place
         while first > max(0, place - LONGEST_WORD) and self.text[first - 1].isalnum():
@@ -123,7 +141,10 @@ class Page:
         return first, run.end() if run else place + 1
 
     def _begins(self, first: int, last: int, form: tuple[str, ...]) -> bool:
-        """Whether a run of letters holds the first word of ``form``, and the others follow."""
+        """Return whether a run of letters contains the first word of ``form``.
+
+        The other words must follow it.
+        """
         size = len(form)
         end = last if size == 1 else last + PHRASE_WINDOW * size
         # Identifiers are read in both ways: GitHub is git hub, and github.
@@ -145,9 +166,9 @@ def root(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def forms(term: str) -> tuple[tuple[str, ...], ...]:
-    """Return the roots of a term's content words: as written, and ignoring camelCase.
+    """Return the roots of a term's content words.
 
-    Empty when it has no content word.
+    There are two forms: as written, and ignoring camelCase. Empty if there is no content word.
     """
     written, plain = words(term), words(term.lower())
     if "".join(written) != "".join(plain):
@@ -158,7 +179,10 @@ def forms(term: str) -> tuple[tuple[str, ...], ...]:
 
 @lru_cache(maxsize=65536)
 def filters(term: str) -> tuple[str, ...]:
-    """Return the parts, one a word, in lower case, of every text with ``term``."""
+    """Return the lower-case parts of every text with ``term``.
+
+    There is one part per word.
+    """
     return tuple(
         part[:-1] if len(part) == MIN_STEM and part.endswith("i") else part
         for part in next(iter(forms(term)), ())
@@ -171,11 +195,11 @@ def probe(term: str) -> str:
 
 
 def pattern(term: str) -> str:
-    """Return a Java regular expression that lower-case texts with the term match entirely.
+    """Return a Java regular expression for texts that contain the term.
 
-    Closer than ``filters``, and a hundred times slower (20 µs for 1 KB): words begin as they
-    should and lie near each other.
-    Words in the midst of camelCase are not found by it.
+    It matches an entire lower-case text. It is more precise than ``filters``, and a hundred times
+    slower (20 µs for 1 KB): words begin as they should and are close together. It does not find
+    words in the middle of camelCase.
     """
     parts = filters(term)
     if any(_unspaced(part) for part in parts):

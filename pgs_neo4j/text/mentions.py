@@ -31,7 +31,7 @@ class Cited:
 def pieces(text: str, partition: int = 0) -> Iterator[str | tuple[Cited, ...]]:
     """Split a text into plain stretches and groups of aliases with brackets.
 
-    An alias without a partition belongs to the one before it in the group, else to
+    An alias without a partition belongs to the partition before it in the group, else to
     ``partition``.
     """
     begin = 0
@@ -50,17 +50,17 @@ def place_of(citation: Citation) -> Place:
 
 
 def name_of(partition: int, alias: str) -> str:
-    """Return a node as it is cited: ``P4:n12``, or ``n3`` without a partition."""
+    """Return a node's citation: ``P4:n12``, or ``n3`` without a partition."""
     return f"P{partition}:{alias}" if partition else alias
 
 
 def distinct(citations: Sequence[Citation]) -> list[Citation]:
-    """Citations without repeats, in the order of their first appearance."""
+    """Return citations without repeats, in the order of first appearance."""
     return list({place_of(citation): citation for citation in citations}.values())
 
 
 def validity_of(citations: tuple[Citation, ...]) -> dict[Place, bool]:
-    """Whether each cited place has a valid citation."""
+    """Return whether each cited place has a valid citation."""
     validity: dict[Place, bool] = {}
     for citation in citations:
         place = place_of(citation)
@@ -69,7 +69,7 @@ def validity_of(citations: tuple[Citation, ...]) -> dict[Place, bool]:
 
 
 def reported_citations(answer: Answer) -> tuple[Citation, ...]:
-    """All citations of the reports and of their crosscheck."""
+    """Return all citations of the reports and of their crosscheck."""
     reports = [sweep.report for sweep in answer.sweeps if sweep.report is not None]
     checks = answer.crosscheck
     return (
@@ -80,7 +80,7 @@ def reported_citations(answer: Answer) -> tuple[Citation, ...]:
 
 
 def _group(written: str, partition: int) -> tuple[Cited, ...]:
-    """Return the aliases of a citation, which is ``written`` with its brackets."""
+    """Return the aliases of a citation that is ``written`` with its brackets."""
     aliases = list(ALIAS.finditer(written))
     ends = [*(alias.start() for alias in aliases[1:]), len(written)]
     group: list[Cited] = []

@@ -1,4 +1,4 @@
-"""The text, title, and key of a node from whatever its properties hold."""
+"""The text, title, and key of a node, from any properties."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def joined_text(values: Iterable[Any]) -> str:
 
 
 def number(value: Any) -> float:
-    """Return the value as a float; NaN if it is not a finite number."""
+    """Return the value as a float.
+
+    NaN if it is not a finite number.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     return float(value) if math.isfinite(value) else math.nan
@@ -37,10 +40,10 @@ def node(
     title: Any,
     key: Any,
 ) -> Node:
-    """Return a node as sweeps and searches read it, from the columns of a query.
+    """Return a node for sweeps and searches, from a query's columns.
 
-    The title falls back to the text's first line, then to the key, then to the label. The
-    key falls back to the element id, which is valid in this run only.
+    The title falls back to the text's first line, then to the key, then to the label. The key falls
+    back to the element id, which is valid in this run only.
     """
     joined = joined_text(text)
     own_key = _stripped(key)
@@ -57,7 +60,10 @@ def node(
 
 
 def shortened(text: str, length: int) -> str:
-    """One line of at most ``length`` characters, cut at a word if possible."""
+    """Return one line of at most ``length`` characters.
+
+    It is cut at a word if possible.
+    """
     # More words than that cannot fit, so the rest of a long line is not split.
     line = " ".join(text.split(None, length))
     if len(line) <= length:

@@ -63,7 +63,10 @@ class Corpus:
         return cls(size, frequency)
 
     def idf(self, term: str) -> float:
-        """Inverse document frequency, always positive (the variant with 1 inside the log)."""
+        """Return a stem's inverse document frequency, always positive.
+
+        It is the variant with 1 inside the logarithm.
+        """
         seen = self.frequency[term]
         return math.log(1 + (self.size - seen + 0.5) / (seen + 0.5))
 
@@ -88,12 +91,15 @@ def bm25(terms: Sequence[str], stems: Sequence[str], corpus: Corpus) -> float:
 
 
 def substance(stems: Sequence[str]) -> float:
-    """1 for a sentence with enough words, less for a stub, which BM25 favors."""
+    """Return 1 for a long enough sentence, less for a stub.
+
+    BM25 alone favors stubs.
+    """
     return math.sqrt(min(1.0, len(stems) / SHORT_LENGTH))
 
 
 def coverage(terms: Sequence[str], stems: frozenset[str], corpus: Corpus) -> float:
-    """Return the share of the question's weight that ``stems`` touches; 0 to 1.
+    """Return the share of the question's weight in ``stems``, 0 to 1.
 
     Words that no document holds weigh half: a question may ask for much that is absent.
     """
@@ -102,7 +108,10 @@ def coverage(terms: Sequence[str], stems: frozenset[str], corpus: Corpus) -> flo
 
 
 def same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two sentences say the same: they share half of all their stems."""
+    """Return whether two sentences say the same.
+
+    They do if they share half of all their stems.
+    """
     shared = len(one & other)
     if shared < SAME_STEMS:
         return shared > 0 and one == other

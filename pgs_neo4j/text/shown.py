@@ -16,7 +16,10 @@ _CONTROL = re.compile(
 
 
 def plain(text: str) -> str:
-    """Return the text with ``\\n`` for every line break, and no control characters but tab."""
+    """Return the text without control characters except tab.
+
+    Every line break becomes ``\\n``.
+    """
     return _CONTROL.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
 
 
@@ -32,9 +35,9 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def partition_names(partition_ids: Sequence[int], limit: int | None = None) -> str:
-    """Partitions by name: ``P1``, ``P1 and P2``, ``P1, P2, and P3``, ``P1, P2, and 3 more``.
+    """Return partitions by name, at most ``limit`` of them.
 
-    At most ``limit`` are named.
+    ``P1``, ``P1 and P2``, ``P1, P2, and P3``, ``P1, P2, and 3 more``.
     """
     names = [f"P{number}" for number in partition_ids]
     if limit is not None and len(names) > limit:
@@ -45,19 +48,25 @@ def partition_names(partition_ids: Sequence[int], limit: int | None = None) -> s
 
 
 def tokens(read: int, written: int, *, estimated: bool) -> str:
-    """Token counts of prompts and replies: ``about 24,000 tokens in, 4,000 out``."""
+    """Return token counts: ``about 24,000 tokens in, 4,000 out``."""
     return f"{'about ' if estimated else ''}{read:,} tokens in, {written:,} out"
 
 
 def percent(share: float) -> str:
-    """Return a share of 0 to 1 in whole percent; only exact values give 0 or 100."""
+    """Return a share of 0 to 1 in whole percent.
+
+    Only exact values give 0 or 100.
+    """
     if 0 < share < 0.01:
         return "under 1 %"
     return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
 
 
 def seconds(value: float) -> str:
-    """Return a duration for people: ``0.8 s``, ``45 s``, ``3 min 05 s``."""
+    """Return a duration in words.
+
+    ``0.8 s``, ``45 s``, ``3 min 05 s``.
+    """
     if value < 10:
         return f"{value:.1f} s"
     whole = round(value)
@@ -65,5 +74,8 @@ def seconds(value: float) -> str:
 
 
 def money(value: float) -> str:
-    """Return a cost without its unit, small ones to four digits: ``12.30``, ``0.0042``."""
+    """Return a cost without its unit: ``12.30``, ``0.0042``.
+
+    Small costs have four digits.
+    """
     return f"{value:,.2f}" if value >= 1 else f"{value:.4f}".rstrip("0").rstrip(".")

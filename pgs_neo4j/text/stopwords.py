@@ -1,4 +1,4 @@
-"""Words that say nothing about what a text is about.
+"""Words that reveal nothing about the subject of a text.
 
 English function words, and what markup and graph exports leave in text. All are casefolded and
 have three letters or more, as shorter words are never counted.

@@ -10,11 +10,11 @@ BYTES_PER_TOKEN = 3.5
 
 
 def estimate(text: str) -> int:
-    """Estimated tokens of ``text``: UTF-8 bytes divided by 3.5, rounded up."""
+    """Return estimated tokens of ``text``: UTF-8 bytes divided by 3.5, rounded up."""
     count = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     return estimate_bytes(count)
 
 
 def estimate_bytes(count: int) -> int:
-    """Estimated tokens of ``count`` UTF-8 bytes, rounded up."""
+    """Return estimated tokens of ``count`` UTF-8 bytes, rounded up."""
     return math.ceil(count / BYTES_PER_TOKEN)

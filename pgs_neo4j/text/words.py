@@ -29,9 +29,9 @@ _BREAK = re.compile(r"[^\w\s\-\u2010\u2011]+")
 
 
 def words(text: str) -> list[str]:
-    """Content words in reading order, lower case; identifiers fall into their parts.
+    """Return content words in reading order, lower case; identifiers are split.
 
-    Stop words, single letters and numbers are left out, but for four-digit ones (years).
+    Stop words, single letters, and numbers are left out, except four-digit ones (years).
     """
     split = _HUMP.sub(" ", text).lower()
     return [word for word in _WORD.findall(split) if _carries_meaning(word)]
@@ -46,9 +46,10 @@ def _carries_meaning(word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """``word`` without a common English ending: parse, parser, and parsing agree.
+    """Return ``word`` without a common English ending.
 
-    Simpler than Porter's algorithm: it removes one ending, a doubled last letter, and a last e.
+    "parse", "parser", and "parsing" get the same stem. The method is simpler than Porter's
+    algorithm: it removes one ending, a doubled last letter, and a last e.
     """
     if not word.isascii() or not word.isalpha():
         return word
@@ -67,7 +68,7 @@ def stem(word: str) -> str:
 
 
 def phrases(text: str) -> list[tuple[str, str]]:
-    """Pairs of content words with only a blank, hyphen, or hump between."""
+    """Return pairs of content words separated by a blank, hyphen, or hump."""
     pairs: list[tuple[str, str]] = []
     for run in _BREAK.split(_HUMP.sub(" ", text).lower()):
         row = [w if _carries_meaning(w) else "" for w in _WORD.findall(run)]

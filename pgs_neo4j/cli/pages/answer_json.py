@@ -20,8 +20,8 @@ def answer(
 ) -> Json:
     """Return the answer of ``pgs ask``.
 
-    ``areas`` are the partitions around it, for their keywords. ``searched`` is the answer of a
-    preceding search, if there was one.
+    ``areas`` are the partitions of its generation; their keywords are included. ``searched`` is the
+    answer of a preceding search, if there was one.
     """
     return {**answer_data(result, areas), "search": search(searched) if searched else None}
 
@@ -45,7 +45,10 @@ def run(stored: StoredRun, document: Document | None) -> Json:
 
 
 def search(result: SearchAnswer) -> Json:
-    """Return the answer from the nearest nodes, best first, and the search method."""
+    """Return the answer from the nearest nodes, and the search method.
+
+    The nodes come best first.
+    """
     return {
         "answer": result.text,
         "method": result.method,

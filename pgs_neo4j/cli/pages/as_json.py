@@ -1,6 +1,6 @@
 """Every value that a command prints with ``--json``, as plain JSON data.
 
-Keys are snake_case and stay.
+Keys are snake_case and never change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
-    """Return the reading and cost of a question; null without a price."""
+    """Return the planned reading and cost of a question; null without prices."""
     names = ("graph", "session", "mode", "generation", "sweep_model", "synthesis_model")
     totals = ("calls", "cached", "input_tokens", "output_tokens")
     return {
@@ -39,7 +39,7 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
 
 
 def partitioning(result: Partitioning) -> Json:
-    """Return what ``pgs partition`` did, or found done already."""
+    """Return the result of ``pgs partition``; it may have reused a generation."""
     return {
         **generation(result.generation),
         "reused": result.reused,
@@ -50,7 +50,7 @@ def partitioning(result: Partitioning) -> Json:
 
 
 def report(figures: Generation) -> Json:
-    """All figures of a generation, with a histogram and seconds per step."""
+    """Return all figures of a generation, a histogram, and seconds per step."""
     from pgs_neo4j.cli.pages.quality_page import histogram, quantiles
 
     bins = histogram(figures.sizes)
@@ -75,7 +75,7 @@ def drift(change: Drift | None) -> Json | None:
 
 
 def generation(figures: Generation) -> Json:
-    """Return the figures of a generation; null if an older release recorded none."""
+    """Return a generation's figures; null if an older release stored none."""
     recorded = ("raw_modularity", "conductance", "split", "merged", "pools", "levels")
     return {
         "graph": figures.graph,
@@ -101,7 +101,7 @@ def generation(figures: Generation) -> Json:
 
 
 def partition(part: Partition) -> Json:
-    """Return a described partition; its centroid stays in the database."""
+    """Return a described partition without its centroid."""
     return {
         "id": part.id,
         "uid": part.uid,

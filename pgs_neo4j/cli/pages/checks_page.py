@@ -26,7 +26,7 @@ LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRA
 
 
 def sections(answer: Answer, width: int) -> list[list[str]]:
-    """Return checked absences, opportunities, and convergences; empty sections are left out."""
+    """Return checked absences, opportunities, and convergences; empty sections are omitted."""
     checks = answer.crosscheck
     absences = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"
     opportunities, convergences = checks.opportunities, checks.convergences
@@ -49,7 +49,7 @@ def sections(answer: Answer, width: int) -> list[list[str]]:
 
 
 def _absences(absences: Sequence[CheckedAbsence]) -> list[str]:
-    """Return the absences of each status that most partitions report."""
+    """Return the most reported absences of each status."""
     return [
         wording.absence_line(absence)
         for status in LISTED

@@ -22,7 +22,7 @@ OUTLOOK: dict[Origin | None, str] = {
 
 
 def origin(generation: Generation) -> str:
-    """How a generation came about: ``from scratch by leiden-louvain``."""
+    """Describe the origin of a generation: ``from scratch by leiden-louvain``."""
     by = "" if generation.origin == "refreshed" else f" by {generation.algorithm}"
     return f"{ORIGINS[generation.origin]}{by}"
 
@@ -50,9 +50,9 @@ def drifted(moved: Drift) -> str:
 
 
 def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
-    """Return a check in lines; no drift means no generation yet.
+    """Return a drift check in lines; None: no generation exists yet.
 
-    ``outlook`` is how the next generation would come about, None if there will be none.
+    ``outlook`` is how the next generation would be built, None if none is needed.
     """
     name = one_line(graph)
     if moved is None:

@@ -8,7 +8,7 @@ from pgs_neo4j.model import GraphMapping
 
 
 def add_command(name: str, mapping: GraphMapping) -> str:
-    """Return the ``pgs graph add`` command of a mapping, quoted for a POSIX shell."""
+    """Return a mapping's ``pgs graph add`` command, quoted for a POSIX shell."""
     options = (
         ("--label", mapping.labels),
         ("--relationship-type", mapping.relationship_types),

@@ -42,7 +42,7 @@ def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list
 
 
 def sources(citations: Sequence[Citation], width: int) -> list[str]:
-    """Each cited node once, with its title; invalid citations are marked."""
+    """Return each cited node once, with its title; invalid citations are marked."""
     cited = distinct(citations)
     if not cited:
         return ["Sources", f"  {wording.NO_CITATION}"]
@@ -58,7 +58,7 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
 
 
 def summary(answer: Answer, width: int) -> list[str]:
-    """Coverage, checks, usage, cost, and time; problems come last."""
+    """Return coverage, checks, usage, cost, and time; problems come last."""
     rows = [
         (
             "Coverage",

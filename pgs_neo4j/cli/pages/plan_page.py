@@ -32,7 +32,7 @@ def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
 
 
 def shared_reason(plan: Plan) -> str:
-    """Return the reason for reading the partitions if all share it, else empty."""
+    """Return the reason for reading if all partitions share it, else empty."""
     reasons = {sweep.reason for sweep in plan.sweeps}
     return reasons.pop() if len(reasons) == 1 else ""
 
@@ -54,7 +54,7 @@ def sweeps(plan: Plan) -> str:
 
 
 def calls(planned: PlannedCalls) -> str:
-    """``1 call, about 24,000 tokens in, 4,000 out``."""
+    """Return model calls: ``1 call, about 24,000 tokens in, 4,000 out``."""
     return (
         f"{counted(planned.calls, 'call')}, {_tokens(planned.input_tokens, planned.output_tokens)}"
     )

@@ -31,7 +31,7 @@ class Bin:
 
 
 def quantiles(generation: Generation) -> tuple[float, ...]:
-    """Smallest size, quartiles, and largest; zeros for a generation without partitions."""
+    """Return the smallest size, quartiles, and largest; zeros without partitions."""
     return tuple(float(size) for size in np.quantile(generation.sizes or (0,), QUANTILES))
 
 
@@ -49,7 +49,7 @@ def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
 
 
 def report(generation: Generation, width: int, *, blocks: bool) -> list[str]:
-    """All figures, and the sizes as bars of block characters or ``#``."""
+    """Return all figures, with sizes as bars of block characters or ``#``."""
     lines = [
         line for label, text in _rows(generation) for line in labeled(label, text, width, COLUMN)
     ]
@@ -62,7 +62,10 @@ def can_show_blocks() -> bool:
 
 
 def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
-    """Return the bins as rows with bars, of at least one mark unless empty."""
+    """Return the bins as rows with bars.
+
+    A bin that is not empty gets a bar of at least one mark.
+    """
     names = [f"{each.first:,} to {each.last:,}" for each in bins]
     room = max(map(len, ("nodes", *names)))
     longest = min(LONGEST_BAR, width - room - len("partitions") - 4)
@@ -108,7 +111,7 @@ def _rows(generation: Generation) -> list[tuple[str, str]]:
 
 
 def _measured(generation: Generation) -> list[tuple[str, str]]:
-    """Return what older releases did not record."""
+    """Return the figures that older releases did not record."""
     steps = ", ".join(f"{name} {seconds(took)}" for name, took in generation.seconds.items())
     return [
         ("limits", _limits(generation)),

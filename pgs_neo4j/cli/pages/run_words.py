@@ -16,7 +16,7 @@ def resume_command(run: str) -> str:
 
 
 def next_step(run: str, status: str) -> list[str]:
-    """Lines on the next step with a run; none if complete."""
+    """Return lines on the next step with a run; empty if complete."""
     if status == WHOLE:
         return []
     if status == RUNNING:

@@ -19,7 +19,7 @@ MOST_PROPERTIES = 8
 
 
 def heading(survey: Survey) -> list[str]:
-    """How much there is."""
+    """Return the total counts of the database."""
     floor = f" (counting stopped at {survey.floor:,})" if survey.floor else ""
     lines = [
         f"{counted(survey.nodes, 'node')}, {counted(survey.relationships, 'relationship')}{floor}, "
@@ -33,7 +33,7 @@ def heading(survey: Survey) -> list[str]:
 
 
 def tables(survey: Survey) -> Iterator[Table]:
-    """One table of labels with their properties, one of relationship types."""
+    """Return a table of labels with properties, and one of relationship types."""
     rows = [row for sample in survey.labels[:MOST_LABELS] for row in _rows(sample)]
     hidden = len(survey.labels) - MOST_LABELS
     if hidden > 0:
@@ -50,7 +50,10 @@ def tables(survey: Survey) -> Iterator[Table]:
 
 
 def proposed(proposal: Proposal, command: str | None, width: int) -> list[str]:
-    """Return the proposal with its reasons; the ready-made command is the last line."""
+    """Return the proposal with its reasons.
+
+    The last line is the ready-made command.
+    """
     lines = ["", "Proposed graph"]
     for note in proposal.notes:
         wrapped = textwrap.wrap(one_line(note), max(40, width - 4)) or [""]

@@ -1,4 +1,4 @@
-"""Tables of plain text: nothing from a graph is taken for markup."""
+"""Tables of plain text: nothing from a graph is treated as markup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ERROR = 120
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Rows under headings; ``>`` after a heading aligns its column right."""
+    """Return rows under headings; ``>`` after a heading right-aligns its column."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
         right = column.endswith(">")
@@ -63,9 +63,10 @@ def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
 
 
 def plan(forecast: Plan, why: str) -> Table:
-    """Return the partitions a question would read, best first, with their expected cost.
+    """Return the partitions a question would read, with their expected cost.
 
-    ``why`` is the reason of all of them, if they have but one; their keywords come then.
+    The best come first. If all share one reason, it is passed as ``why``, and the table shows
+    keywords instead.
     """
     rows = (
         (

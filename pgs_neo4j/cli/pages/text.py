@@ -13,7 +13,10 @@ LONGEST_ITEM = 3  # lines
 
 
 def size(size_bytes: float) -> str:
-    """Bytes as ``0 kB``, ``5.3 kB``, ``45.2 MB``, ``155 MB``; a kB is 10^3."""
+    """Return bytes in kB or MB; a kB is 10^3.
+
+    ``0 kB``, ``5.3 kB``, ``45.2 MB``, ``155 MB``.
+    """
     if size_bytes < 1e5:
         return f"{size_bytes / 1e3:,.1f} kB" if size_bytes else "0 kB"
     return f"{size_bytes / 1e6:,.1f} MB" if size_bytes < 1e8 else f"{size_bytes / 1e6:,.0f} MB"
@@ -25,7 +28,7 @@ def moment(at: str) -> str:
 
 
 def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
-    """Return a label and a text beside it from ``column`` on, wrapped."""
+    """Return a label and the text beside it, wrapped from ``column`` on."""
     body = textwrap.wrap(text, max(30, width - column), break_on_hyphens=False) or [""]
     first, *rest = body
     return [f"{label:<{column}}{first}", *(f"{'':<{column}}{line}" for line in rest)]
@@ -45,7 +48,10 @@ def item(text: str, width: int) -> list[str]:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """Wrap a text as its stream would be; ``width`` None leaves it."""
+    """Wrap a text as its stream would be.
+
+    ``width`` None leaves it unchanged.
+    """
     wrapper = Wrapper(width)
     return wrapper.feed(text) + wrapper.close()
 
@@ -65,7 +71,7 @@ class Wrapper:
     _begun: bool = False
 
     def feed(self, text: str) -> str:
-        """Return what can be written now."""
+        """Return the text that can be written now."""
         if self.width is None:
             return text
         pieces = _WORD.findall(self._held + text)
@@ -73,7 +79,7 @@ class Wrapper:
         return "".join(map(self._place, pieces))
 
     def close(self) -> str:
-        """Return what was held back."""
+        """Return the text that was held back."""
         rest, self._held = self._held, ""
         return self._place(rest) if rest else ""
 

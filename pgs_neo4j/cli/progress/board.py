@@ -65,7 +65,7 @@ class Board:
     routed: int = 0
 
     def take(self, event: Event) -> None:
-        """Fold one event in."""
+        """Update the board with one event."""
         match event:
             case PhaseStarted(phase):
                 self._close_openers()
@@ -101,11 +101,11 @@ class Board:
                 pass
 
     def detail(self, phase: Phase) -> str:
-        """Return what to say of a phase now."""
+        """Return the detail to display for a phase now."""
         return self._sweep_detail(phase) or self.phases[phase].detail
 
     def elapsed(self, phase: Phase) -> float:
-        """Seconds a phase took, or has taken so far."""
+        """Return the seconds that a phase took, or has taken so far."""
         row = self.phases[phase]
         return self.clock() - row.began if row.seconds is None else row.seconds
 
@@ -133,12 +133,12 @@ class Board:
 
 
 def chosen(routing: Routing) -> str:
-    """How many partitions were chosen, in words."""
+    """Return in words how many partitions were chosen."""
     return f"{len(routing.routes)} of {counted(routing.considered, 'partition')}"
 
 
 def progress(done: int, total: int, what: str) -> str:
-    """Countable work in words."""
+    """Return countable work in words."""
     if what == "bytes":
         return f"{size(done)} of {size(total)}" if total else size(done)
     if what == "percent":

@@ -26,19 +26,19 @@ PROGRESS_EVERY_S = 5.0
 
 @dataclass(slots=True)
 class Lines:
-    """Writes a line per event; counts at most once in PROGRESS_EVERY_S."""
+    """Writes a line per event; counts appear once per PROGRESS_EVERY_S at most."""
 
     board: Board = field(default_factory=Board)
     _last: float = float("-inf")
 
     def start(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing; there is nothing to prepare."""
 
     def stop(self) -> None:
-        """Nothing to take down."""
+        """Do nothing; there is nothing to remove."""
 
     def __call__(self, event: Event) -> None:
-        """Write what an event is worth."""
+        """Write the line of an event, if it has one."""
         self.board.take(event)
         if isinstance(event, Progressed):
             now = self.board.clock()
@@ -51,7 +51,7 @@ class Lines:
 
 
 def line(event: Event, board: Board) -> str:
-    """Return an event in one line, or empty. ``board`` has already taken it."""
+    """Return an event as one line, or empty; ``board`` already includes it."""
     match event:
         case PhaseFinished("route"):
             return ""  # Routed has said it

@@ -29,18 +29,18 @@ class Silent:
     """Shows nothing."""
 
     def start(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing; there is nothing to prepare."""
 
     def stop(self) -> None:
-        """Nothing to take down."""
+        """Do nothing; there is nothing to remove."""
 
     def __call__(self, event: Event) -> None:
-        """Nothing to show."""
+        """Ignore the event."""
 
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Listener]:
-    """Listen for stderr: with a display, lines, or nothing when quiet."""
+    """Return a listener for stderr: display, lines, or silent when quiet."""
     listener = _listener(quiet)
     listener.start()
     try:
@@ -57,11 +57,11 @@ class Run:
     id: str = ""
 
     def start(self) -> None:
-        """Begin to show."""
+        """Start the listener."""
         self.listener.start()
 
     def stop(self) -> None:
-        """Cease to show."""
+        """Stop the listener."""
         self.listener.stop()
 
     def __call__(self, event: Event) -> None:
@@ -73,7 +73,7 @@ class Run:
 
 @contextmanager
 def run_progress(*, quiet: bool) -> Iterator[Listener]:
-    """``progress`` of a run; says how to resume it, even when quiet."""
+    """Listen to a run; even when quiet, say how to resume it."""
     run = Run(Silent())
     try:
         with progress(quiet=quiet) as run.listener:
@@ -137,13 +137,13 @@ class AnswerStream:
                 self.progress(event)
 
     def close(self) -> None:
-        """Write what is still held back and end the line."""
+        """Write the text still held back and end the line."""
         if self.written:
             self.write(self.wrapper.close())
             self.write("" if self._line_ended else "\n")
 
     def write(self, text: str) -> None:
-        """Write, or ask the run to end when the pipe is closed."""
+        """Write a text; cancel the run if the pipe is closed."""
         if self.broken or not text:
             return
         self._line_ended = text.endswith("\n")
@@ -156,7 +156,7 @@ class AnswerStream:
                 self.task.cancel()
 
     def _whole(self, text: str) -> str:
-        """Text without a trailing ``\\r``: the next delta may complete the break."""
+        """Return text without a trailing ``\\r``; the next delta may follow it."""
         text = self._held + text
         self._held = "\r" if text.endswith("\r") else ""
         return text.removesuffix("\r")

@@ -34,7 +34,7 @@ class Display:
     _live: Live | None = None
 
     def start(self) -> None:
-        """Begin to show."""
+        """Start the display."""
         self._live = Live(
             get_renderable=self._render,
             console=self.console,
@@ -54,7 +54,7 @@ class Display:
             live.stop()
 
     def __call__(self, event: Event) -> None:
-        """Take an event in; warnings are written above the display."""
+        """Display an event; warnings are written above the display."""
         with self._lock:
             self.board.take(event)
         if isinstance(event, Warned):
@@ -66,7 +66,10 @@ class Display:
 
 
 def render(board: Board, rows: int) -> RenderableType:
-    """Return the board with at most ``rows`` partitions: active ones, then the latest."""
+    """Return the board with at most ``rows`` partitions.
+
+    Active partitions come first, then the latest.
+    """
     parts: list[RenderableType] = []
     for phase, row in board.phases.items():
         table = Table.grid(padding=(0, 2), expand=True)

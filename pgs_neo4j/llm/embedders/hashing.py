@@ -1,9 +1,9 @@
 """A lexical embedder without a model: feature hashing of words and parts.
 
-Weinberger et al., "Feature Hashing for Large Scale Multitask Learning" (2009), with signed
-buckets so that collisions cancel on average. Sub-word grams (as in fastText, Bojanowski et
-al. 2017) bring inflections and compounds together. It measures shared vocabulary, not
-meaning: synonyms are strangers to it.
+Weinberger et al., "Feature Hashing for Large Scale Multitask Learning" (2009), with signed buckets
+so that collisions cancel on average. Sub-word grams (as in fastText, Bojanowski et al. 2017) bring
+inflections and compounds together. It measures shared vocabulary, not meaning: synonyms have
+nothing in common.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ THRESHOLD = 0.1
 
 
 class HashingEmbedder:
-    """Signed feature hashing into ``dimensions`` buckets, the same everywhere."""
+    """Signed feature hashing into ``dimensions`` buckets, the same on every machine."""
 
     def __init__(self, dimensions: int = DIMENSIONS) -> None:
         if dimensions < 8:
@@ -63,7 +63,7 @@ class HashingEmbedder:
         return rows
 
     async def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing; there is nothing to release."""
 
 
 def _hash(texts: Sequence[str], size: int) -> NDArray[np.float32]:
@@ -110,7 +110,7 @@ def _features(
 
 
 def _grams(word: str) -> tuple[str, ...]:
-    """Overlapping parts of the marked word; pairs in unspaced scripts."""
+    """Return overlapping parts of the marked word; pairs in unspaced scripts."""
     length = CJK_GRAM if any(ord(letter) > 0x2E80 for letter in word) else GRAM
     marked = f"<{word}>"
     return tuple(marked[i : i + length] for i in range(max(1, len(marked) - length + 1)))

@@ -44,7 +44,7 @@ class _Vectors(BaseModel):
 
 
 class OpenAIEmbedder:
-    """An embedding model behind an endpoint; it reads 16,000 bytes a text."""
+    """An embedding model behind an endpoint; reads 16,000 bytes per text."""
 
     threshold: float | None = None
 
@@ -60,10 +60,11 @@ class OpenAIEmbedder:
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit rows ``(n, d)`` in float32; zero for blank texts, which are not sent.
+        """Return unit rows ``(n, d)`` in float32; zero for blank texts.
 
-        Raises EmbeddingError when a vector is missing, not finite, or of another length
-        than the others or than ``dimensions``; else as the chat model does.
+        Blank texts are not sent. Raises EmbeddingError when a vector is missing, not finite, or
+        different in length from the others or from ``dimensions``. Other errors are those of the
+        chat model.
         """
         kept = [(row, _head(text)) for row, text in enumerate(texts) if text.strip()]
         batches = list(_batches(kept))
@@ -130,7 +131,7 @@ class OpenAIEmbedder:
             raise translate(error, self._endpoint, self._model) from None
 
     def _in_order(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
-        """Vectors by their index, as unit rows of shape (count, d)."""
+        """Return vectors by their index, as unit rows of shape (count, d)."""
         by_index = {vector.index: vector.embedding for vector in reply.data}
         try:
             with np.errstate(over="ignore"):  # becomes infinite, which is refused below

@@ -1,4 +1,7 @@
-"""A local sentence-transformers model as an embedder (the extra of that name)."""
+"""A local sentence-transformers model as an embedder.
+
+It needs the extra of that name.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ MODEL = "all-MiniLM-L6-v2"
 class SentenceTransformersEmbedder:
     """Loads ``model`` on first use, in a thread.
 
-    The name goes to the library as it is: a folder, or a name that it looks up in its cache
-    and downloads when it is not there.
+    The name is passed to the library unchanged: a folder, or a name that it finds in its cache or
+    downloads.
     """
 
     threshold: float | None = None
@@ -47,7 +50,7 @@ class SentenceTransformersEmbedder:
         return rows
 
     async def close(self) -> None:
-        """Let the model be freed."""
+        """Release the model."""
         self._model = None
 
     async def _loaded(self) -> Any:

@@ -1,8 +1,8 @@
-"""A reader without a model or key that quotes the sentences that matter.
+"""A reader without model or key that quotes the relevant sentences.
 
-Sweeps rank sentences by BM25 over the question's words and by how connected their nodes
-are; the synthesis chases flags and counts what several partitions say or lack. It reasons
-about nothing, and says so.
+Sweeps rank sentences by BM25 over the question's words and by how connected their nodes are; the
+synthesis chases flags and counts what several partitions say or lack. It does not reason, and its
+answer says so.
 """
 
 from pgs_neo4j.llm.extractive.reader import ExtractiveLLM

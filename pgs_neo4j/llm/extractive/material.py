@@ -1,4 +1,4 @@
-"""Reports as the extractive synthesis reads them: claims with citations."""
+"""Reports in the form that the extractive synthesis uses: claims with citations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUBJECT = re.compile(r"^[^\s:]{1,100}: ")
 class Claim:
     """A finding of one partition without aliases; ``cited`` qualifies them.
 
-    ``stems`` are those of the statement, ``subject`` those of the title before it; ``place``
+    ``stems`` are the stems of the statement, ``subject`` those of the title before it. ``place``
     counts the findings of its report from 0.
     """
 
@@ -88,7 +88,7 @@ def _qualified(citations: Sequence[Citation]) -> tuple[str, ...]:
 
 
 def written(claim: Claim, terms: Sequence[str]) -> str:
-    """Return the words of the claim with stems in ``terms``, adjacent ones joined."""
+    """Return the claim's words with stems in ``terms``, adjacent ones joined."""
     sought = tuple(terms)
     for pair in phrases(claim.statement):
         if stemmed(pair) == sought:

@@ -23,7 +23,7 @@ BULLETS = (8, 5, 3, 1)
 
 
 class ExtractiveLLM:
-    """Answers from the prompt's values alone. Deterministic, and quick on two cores."""
+    """Answers from the prompt's values alone: deterministic, and quick on two cores."""
 
     name = "extractive"
     free = True
@@ -31,7 +31,7 @@ class ExtractiveLLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Fill the contract with quotes, in a thread; ``effort`` is ignored."""
+        """Fill the report format with quotes, in a thread; ``effort`` is ignored."""
         del effort
         text = await asyncio.to_thread(_written, prompt, max_tokens)
         return local_completion(prompt, text, self.name)
@@ -39,7 +39,7 @@ class ExtractiveLLM:
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Yield the same in pieces of a few words, then the Completion."""
+        """Yield the reply in pieces of a few words, then the Completion."""
         completion = await self.complete(prompt, max_tokens=max_tokens, effort=effort)
         for piece in split_reply(completion.text):
             yield piece
@@ -47,11 +47,11 @@ class ExtractiveLLM:
         yield completion
 
     async def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing; there is nothing to release."""
 
 
 def _written(prompt: Prompt, max_tokens: int) -> str:
-    """Return the longest form that fits; the shortest one where none does."""
+    """Return the longest form that fits, or else the shortest one."""
     text = ""
     for bullets in BULLETS:
         text = WRITERS[prompt.task](prompt, bullets)

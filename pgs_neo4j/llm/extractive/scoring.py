@@ -44,7 +44,7 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was counted: ``stems[i]`` and ``degrees[i]`` belong to ``nodes[i]``."""
+    """Word counts of nodes: ``stems[i]`` and ``degrees[i]`` belong to ``nodes[i]``."""
 
     nodes: tuple[PromptNode, ...]
     terms: Terms
@@ -54,12 +54,15 @@ class Reading:
     degrees: tuple[int, ...]
 
     def holders(self, term: str) -> int:
-        """How many nodes mention ``term`` (a stem)."""
+        """Return how many nodes mention ``term`` (a stem)."""
         return self.corpus.frequency[term]
 
     @property
     def central(self) -> list[PromptNode]:
-        """Nodes by degree, then in the order given, which is by weight."""
+        """Return nodes by degree.
+
+        Ties stay in the order of the prompt, which is by weight.
+        """
         order = sorted(range(len(self.nodes)), key=lambda i: (-self.degrees[i], i))
         return [self.nodes[i] for i in order if self.degrees[i] > 0]
 
@@ -89,10 +92,10 @@ def read(prompt: Prompt) -> Reading:
 
 
 def best(reading: Reading, limit: int) -> list[Quoted]:
-    """At most ``limit`` sentences, best first; near repeats become further citations.
+    """Return at most ``limit`` sentences, best first.
 
-    With a question that has content words only sentences that touch them count; without,
-    those that hold the pass's keywords.
+    Near repeats become further citations. If the question has content words, only sentences that
+    contain some of them count; otherwise those that contain the pass's keywords.
     """
     per_node = 1 if len(reading.nodes) > limit else PER_NODE
     groups: list[list[_Candidate]] = []
@@ -122,7 +125,7 @@ def _quoted(reading: Reading, group: Sequence[_Candidate]) -> Quoted:
 
 
 def _with_subject(node: PromptNode, sentence: str) -> str:
-    """Return the sentence after its node's title, unless the text begins with that."""
+    """Return the sentence after its node's title, unless the text repeats that."""
     title = quote(plain(node.title[: 8 * MAX_TITLE]), MAX_TITLE)
     opening = title.rstrip("…").lower()[:40]
     if (
@@ -156,7 +159,10 @@ def _candidates(reading: Reading) -> list[_Candidate]:
 
 
 def _worth(node: PromptNode, text: str, *, bare: bool) -> float:
-    """Return a lower factor for nodes without text and for dependent sentences."""
+    """Return a factor that is lower for bare nodes and dependent sentences.
+
+    Bare nodes have no text.
+    """
     if bare:
         return BARE_TITLE
     return LEANING if not node.title and leans(text) else 1.0
@@ -170,9 +176,10 @@ def _score(
     corpus: Corpus,
     floor: float,
 ) -> float:
-    """BM25 of sentence and title, scaled by their coverage of the question.
+    """Return BM25 of sentence and title, scaled by question coverage.
 
-    0 when too little is covered, or by the title alone of a sentence that is not the first.
+    It is 0 if too little is covered. It is also 0 if only the title covers the question and the
+    sentence is not the first.
     """
     own, both = frozenset(sentence), frozenset((*sentence, *title))
     if not sentence or (place > 0 and own.isdisjoint(terms)):
@@ -187,7 +194,10 @@ def _score(
 
 
 def _keywords(rows: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
-    """Return the words that most but not all nodes share, in their commonest form."""
+    """Return the words that most but not all nodes share.
+
+    Each is in its most common form.
+    """
     forms: dict[str, Counter[str]] = {}
     for row in rows:
         for word in set(row):

@@ -9,7 +9,7 @@ LEAD = "Extracted without a language model: quoted from the nodes found, not rea
 
 
 def search_answer(prompt: Prompt, bullets: int) -> str:
-    """Quotes with citations, or the nodes' names if no quote fits."""
+    """Return quotes with citations, or the nodes' names if no quote fits."""
     reading = read(prompt)
     if not reading.nodes:
         return f"{LEAD} No node was found."

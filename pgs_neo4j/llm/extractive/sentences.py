@@ -54,7 +54,7 @@ _LEAD = re.compile(r"^(?:[\s#>*+\-\u2013—•=|~`]|\d{1,3}[.)]\s)+")
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences in reading order, one line each, without code or markup."""
+    """Return sentences in reading order, one line each, without code or markup."""
     headed: list[str] = []
     found: list[str] = []
     for paragraph in _paragraphs(text):
@@ -69,7 +69,10 @@ def sentences(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """``text`` on one line without leading tags and Markdown or reStructuredText marks."""
+    """Return ``text`` on one line without leading tags and markup.
+
+    The markup is that of Markdown and reStructuredText.
+    """
     unlinked = _LINK.sub(r"\1", _ROLE.sub("", _TAG.sub("", text)))
     unmarked = _MARK.sub("", _INLINE_HEADING.sub(" ", _LABEL.sub("", unlinked)))
     return _SPACE.sub(" ", unmarked).strip()
@@ -81,10 +84,10 @@ def leans(sentence: str) -> bool:
 
 
 def quote(text: str, limit: int = MAX_QUOTE) -> str:
-    """``text`` on one safe line: it cannot forge sections or citations.
+    """Return ``text`` on one line, so it cannot forge sections or citations.
 
-    Cut at a word with an ellipsis. Leading list and heading marks go; brackets become
-    ⟦ and ⟧ where they could be read as citations.
+    A long text is cut at a word with an ellipsis. Leading list and heading marks are removed.
+    Brackets become ⟦ and ⟧ where they could be read as citations.
     """
     line = _LEAD.sub("", _SPACE.sub(" ", _CONTROL.sub("", text[: 8 * limit]))).strip()
     if len(line) > limit:
@@ -95,7 +98,10 @@ def quote(text: str, limit: int = MAX_QUOTE) -> str:
 
 
 def _balanced(line: str) -> bool:
-    """Whether all brackets pair up, so none can pair with a citation's."""
+    """Return whether all brackets pair up.
+
+    Then none can pair with the brackets of a citation.
+    """
     depth = 0
     for mark in _BRACKET.findall(line):
         depth += 1 if mark == "[" else -1
@@ -105,12 +111,12 @@ def _balanced(line: str) -> bool:
 
 
 def without_citations(text: str) -> str:
-    """``text`` without the bracketed aliases a report puts after its claims."""
+    """Return ``text`` without the bracketed aliases that follow a report's claims."""
     return _SPACE.sub(" ", _CITATION.sub("", _SPACE.sub(" ", text))).strip()
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Prose blocks with joined lines; every bullet and field is a block."""
+    """Return prose blocks with joined lines; bullets and fields are separate blocks."""
     lines: list[str] = []
     for line in _prose_lines(text):
         starts_anew = not line or any(p.match(line) for p in (_BULLET, _FIELD, _ENTRY))
@@ -124,7 +130,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _prose_lines(text: str) -> Iterator[str]:
-    """Lines without code; an empty line replaces each code block."""
+    """Return lines without code; an empty line replaces each code block."""
     fenced = literal = session = False
     indent = 0
     for line in text.expandtabs().splitlines():
@@ -145,7 +151,7 @@ def _prose_lines(text: str) -> Iterator[str]:
 
 
 def _is_heading(line: str) -> bool:
-    """Whether a line is a heading without a paragraph glued to it."""
+    """Return whether a line is a heading with no paragraph attached."""
     return _HEADING.match(line) is not None and len(line) <= MAX_HEADING
 
 
@@ -166,7 +172,7 @@ def _split(paragraph: str) -> list[str]:
 
 
 def _is_readable(sentence: str) -> bool:
-    """Whether text is prose: some words, mostly letters, not a record."""
+    """Return whether text is prose: some words, mostly letters, not a record."""
     if len(sentence) > MAX_SENTENCE or len(sentence.split()) < MIN_WORDS:
         return False
     letters = sum(c.isalpha() or c.isspace() for c in sentence)

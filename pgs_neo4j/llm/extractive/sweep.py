@@ -76,7 +76,7 @@ def flags(
 
 
 def absences(reading: Reading) -> list[str]:
-    """Words of the question, and adjacent pairs, that no node here holds."""
+    """Return question words, and adjacent pairs, that no node here contains."""
     terms, size = reading.terms, counted(len(reading.nodes), "node")
     missing = [term for term in terms.stems if not reading.holders(term)]
     lines = [f"“{terms.written[t]}”: no mention in the {size} read here." for t in missing]
@@ -105,7 +105,7 @@ def _contrast(
 def _shared_words(
     reading: Reading, neighbor: PromptNeighbor, in_findings: Counter[str]
 ) -> list[str]:
-    """Return the neighbor's keywords that are in findings but not commonplace here."""
+    """Return the neighbor's keywords that are in findings but not common here."""
     shared = (word for word in _keywords(neighbor) if in_findings[stem(word)])
     return [word for word in shared if reading.holders(stem(word)) <= 0.1 * len(reading.nodes)]
 

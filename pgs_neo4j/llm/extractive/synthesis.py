@@ -1,4 +1,4 @@
-"""The synthesis: flags chased, absences counted, convergences found, by words alone."""
+"""The synthesis: flags, absences, and convergences, compared by words alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ def reduction(prompt: Prompt, bullets: int) -> str:
 
 
 def _thesis(material: Material) -> str:
-    """Return the three claims that best cover the question, preferring different partitions."""
+    """Return the three claims that best cover the question.
+
+    Different partitions are preferred.
+    """
     count = len(material.reports)
     partitions = f"{count} partition" + ("" if count == 1 else "s")
     chosen = _strongest(material, 3)
@@ -94,7 +97,7 @@ def _strongest(material: Material, limit: int) -> list[Claim]:
 
 
 def _connections(material: Material, limit: int) -> list[str]:
-    """Every flag followed to its target, confirmed ones first, each pair once."""
+    """Return every flag with its target; confirmed first, each pair once."""
     reports = {entry.report.partition: entry.report for entry in material.reports}
     met: dict[frozenset[int], str] = {}
     open_ends: dict[frozenset[int], str] = {}
@@ -117,9 +120,10 @@ def _connections(material: Material, limit: int) -> list[str]:
 def _ends(
     material: Material, source: int, flag: Flag, uses: Counter[Claim]
 ) -> tuple[Claim, Claim, tuple[str, ...]] | None:
-    """Return the best claims at both ends of a flag, with their shared stems.
+    """Return the best claims at both ends of a flag.
 
-    Claims that were used before count less, so that the list does not repeat itself.
+    Their shared stems are also returned. Claims that were used before count less, so the list has
+    fewer repetitions.
     """
     named = frozenset(stem(word) for word in _named(flag))
     best: tuple[float, Claim, Claim, tuple[str, ...]] | None = None
@@ -154,7 +158,7 @@ def _meeting(here: Claim, there: Claim, terms: Sequence[str]) -> str:
 
 
 def _open(source: int, flag: Flag, reports: dict[int, Report]) -> str:
-    """Return a flag that leads nowhere yet, and why."""
+    """Return a flag without a matching target so far, and the reason."""
     named = ", ".join(f"“{quote(word, 40)}”" for word in _named(flag)[:3]) or "a connection"
     target = reports.get(flag.target or 0)
     if target is None:
@@ -169,7 +173,7 @@ def _open(source: int, flag: Flag, reports: dict[int, Report]) -> str:
 
 
 def _named(flag: Flag) -> list[str]:
-    """Return the words a flag puts in quotes, else all its content words."""
+    """Return the quoted words of a flag, else all its content words."""
     text = without_citations(flag.text)
     return list(dict.fromkeys(_terms_in(text)))
 
@@ -179,7 +183,7 @@ def _terms_in(text: str) -> list[str]:
 
 
 def _absences(material: Material) -> list[str]:
-    """List reported absences by frequency, with partitions that hold them."""
+    """List reported absences by frequency, with partitions that contain them."""
     total = len(material.reports)
     reporters: dict[str, list[int]] = {}
     for entry in material.reports:
@@ -205,7 +209,10 @@ def _absences(material: Material) -> list[str]:
 
 
 def _holders(material: Material, key: str) -> list[str]:
-    """Citations of up to two findings that hold every word of ``key``."""
+    """Return citations of up to two findings that contain all of ``key``.
+
+    All words of ``key`` are required.
+    """
     needed = frozenset(stems(key))
     citations = (
         c.cited[0] for c in material.claims if c.cited and needed and needed <= c.all_stems
@@ -231,7 +238,7 @@ def _convergences(material: Material, limit: int) -> list[str]:
 
 
 def _shared_terms(material: Material, limit: int) -> list[str]:
-    """Phrases that findings of several partitions use though the question does not."""
+    """Return phrases in findings of several partitions, but not in the question."""
     spread: dict[tuple[str, str], dict[int, Claim]] = {}
     for claim in material.claims:
         for one, other in phrases(claim.statement):

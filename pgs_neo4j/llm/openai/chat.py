@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """Whether an endpoint lists a model, and a line for people.
+    """Whether an endpoint lists a model, and a line to display.
 
     ``listed`` is None if the endpoint lists no models at all.
     """
@@ -44,8 +44,8 @@ class ProbeResult:
 class OpenAILLM:
     """A model behind an OpenAI-compatible endpoint.
 
-    ``idle_timeout_s`` bounds the silence between two pieces of a streamed text; before the
-    first piece a reasoning model may think for as long as the endpoint's deadline allows.
+    ``idle_timeout_s`` limits the silence between two pieces of a streamed text. Before the first
+    piece, a reasoning model may think for as long as the endpoint's deadline allows.
     """
 
     def __init__(
@@ -72,7 +72,10 @@ class OpenAILLM:
 
     @property
     def signature(self) -> str:
-        """Everything but the prompt that decides a reply: endpoint, model, parameters."""
+        """Everything except the prompt that determines a reply.
+
+        These are endpoint, model, and parameters.
+        """
         return f"{self._endpoint.host} {self.name} {self._temperature}"
 
     def __repr__(self) -> str:
@@ -81,10 +84,11 @@ class OpenAILLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Return the whole reply, in one try; errors say whether another may help.
+        """Return the whole reply, after a single try.
 
-        Raises ModelAuthError, ModelRateLimitError, ModelTimeoutError, ModelUnavailableError,
-        and ModelOutputError for a refusal or a reply that is malformed or empty.
+        Errors say whether another try may help. Raises ModelAuthError, ModelRateLimitError,
+        ModelTimeoutError, ModelUnavailableError, and ModelOutputError for a refusal or a reply that
+        is malformed or empty.
         """
 
         async def send(body: dict[str, Any]) -> tuple[Reply, Left | None]:
@@ -102,10 +106,10 @@ class OpenAILLM:
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Pieces of text, then one Completion.
+        """Yield pieces of text, then one Completion.
 
-        Raises as ``complete`` does; ModelUnavailableError when the stream breaks off and
-        ModelTimeoutError when it stalls, and then no other try may help any more.
+        Raises as ``complete`` does. Raises ModelUnavailableError when the stream breaks off and
+        ModelTimeoutError when it stalls; neither can then be retried.
         """
         deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
         async with self._in_time():
@@ -148,7 +152,10 @@ class OpenAILLM:
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
-        """Limit a try as a whole; the client's timeout restarts with every byte."""
+        """Limit the total time of a try.
+
+        The client's timeout restarts with every byte.
+        """
         try:
             async with asyncio.timeout(self._endpoint.timeout_s):
                 yield
@@ -164,7 +171,7 @@ class OpenAILLM:
         *,
         stream: bool,
     ) -> T:
-        """One try, repeated at once while the endpoint teaches us its dialect."""
+        """Try once; repeat at once while refusals teach the endpoint's dialect."""
         import openai
 
         while True:
@@ -186,7 +193,10 @@ class OpenAILLM:
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
     ) -> tuple[ChatStream, str | None]:
-        """Return an open reply and its first text, or None if it has no text."""
+        """Return an open reply and its first text.
+
+        The text is None if the reply has none.
+        """
 
         async def send(body: dict[str, Any]) -> tuple[ChatStream, str | None]:
             async with AsyncExitStack() as stack:
@@ -221,7 +231,7 @@ class OpenAILLM:
             ) from None
 
     def _check(self, made: Completion, refusal: str | None, finish_reason: str | None) -> None:
-        """Raise ModelOutputError without text, unless the room ran out first."""
+        """Raise ModelOutputError without text, unless the token limit was reached first."""
         if finish_reason == "content_filter":
             what = "withheld its answer because of a content filter; rephrase the question"
         elif refusal:

@@ -45,7 +45,7 @@ TRIES_MALFORMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the models live; ``timeout_s`` bounds one call with all its retries."""
+    """The address of the models; ``timeout_s`` limits one call with all retries."""
 
     base_url: str | None = None
     api_key: SecretStr | None = None
@@ -92,12 +92,15 @@ class Endpoint:
 
     @property
     def official(self) -> bool:
-        """Whether OpenAI or Azure answers, which differ from compatible servers in dialect."""
+        """Whether OpenAI or Azure answers; compatible servers differ in dialect."""
         name = urlsplit(self.base_url or PUBLIC_URL).hostname or ""
         return name.endswith((".openai.com", ".azure.com"))
 
     def open(self) -> openai.AsyncOpenAI:
-        """Return a client that never retries and reads only proxies from the environment."""
+        """Return a client that never retries.
+
+        It reads only proxies from the environment.
+        """
         import httpx2
         import openai
 
@@ -118,7 +121,10 @@ class Endpoint:
 
 
 def _holds_secrets(text: str) -> bool:
-    """Whether a URL has more than scheme, host, and path; it may be malformed."""
+    """Return whether a URL has more than scheme, host, and path.
+
+    It may be malformed.
+    """
     rest = text.partition("://")[2] or text
     return "@" in rest or "?" in rest or "#" in rest
 
@@ -167,7 +173,7 @@ def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
 
 
 def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
-    """Return a reply that is not what the interface promises."""
+    """Return the error for a reply that breaks the interface."""
     return ModelOutputError(
         f"the model endpoint {endpoint.host} (model {model}) sent a reply that is "
         "not OpenAI-compatible; check that PGS_LLM_BASE_URL is the API's root, often /v1",
@@ -176,7 +182,7 @@ def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
 
 
 def timeout_error(endpoint: Endpoint, model: str, retry: Retry | None = None) -> ModelTimeoutError:
-    """Return the deadline of one call has passed."""
+    """Return the error for a call past its deadline."""
     return ModelTimeoutError(
         f"the model endpoint {endpoint.host} (model {model}) did not answer within "
         f"{endpoint.timeout_s:g} s; raise model_timeout_s or use a faster model",
@@ -236,13 +242,16 @@ def _rate_limit_error(error: openai.APIStatusError, where: str) -> ModelError:
 
 
 def too_long(error: openai.APIStatusError) -> bool:
-    """Whether the endpoint complains about the length of the prompt."""
+    """Return whether the endpoint complains about the length of the prompt."""
     said = error.message.lower()
     return error.code == "context_length_exceeded" or "context length" in said
 
 
 def _safe_code(error: openai.APIStatusError) -> str:
-    """Return the machine-readable reason, without free text that may echo the prompt."""
+    """Return the machine-readable reason of an error.
+
+    Free text is left out, since it may echo the prompt.
+    """
     code = error.code or ""
     return f", {code}" if re.fullmatch(r"[a-z][a-z0-9_.-]{1,60}", code) else ""
 
@@ -250,7 +259,7 @@ def _safe_code(error: openai.APIStatusError) -> str:
 async def listed_models(
     client: openai.AsyncOpenAI, endpoint: Endpoint, model: str
 ) -> tuple[str, ...]:
-    """Return the model ids of the endpoint; empty if it has no such list.
+    """Return the model ids of the endpoint; empty if it lists none.
 
     Raises the typed error when it cannot be reached within 10 s or refuses the key.
     """

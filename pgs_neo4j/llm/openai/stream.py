@@ -30,7 +30,7 @@ class ChatStream:
     async def next_text(self) -> str | None:
         """Return the next non-empty piece; None at the end, after the usage.
 
-        Raises a ValueError (pydantic or JSON) on an event that is no chunk.
+        Raises ValueError (pydantic or JSON) if an event is not a chunk.
         """
         while (raw := await anext(self._chunks, None)) is not None:
             text = self._take(Chunk.model_validate(raw))
@@ -40,7 +40,10 @@ class ChatStream:
         return None
 
     async def close(self) -> None:
-        """Return the connection, or drop it if the reply was not read fully."""
+        """Give the connection back to the pool.
+
+        It is dropped if the reply was not read fully.
+        """
         await self._chunks.close()
 
     def _take(self, chunk: Chunk) -> str:

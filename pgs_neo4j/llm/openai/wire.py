@@ -102,7 +102,10 @@ def _count(value: str | None) -> int | None:
 
 
 def _seconds(value: str | None) -> float | None:
-    """Durations as endpoints write them: ``1s``, ``6m0s``, ``20ms``, ``1h2m3.5s``, ``12``."""
+    """Return the seconds of a duration as endpoints write it.
+
+    Forms: ``1s``, ``6m0s``, ``20ms``, ``1h2m3.5s``, ``12``.
+    """
     if not value or len(value) > 32:
         return None
     if _BARE.fullmatch(value):
@@ -116,8 +119,8 @@ def _seconds(value: str | None) -> float | None:
 class Dialect:
     """The parameters an endpoint understands, learned from its refusals.
 
-    ``limit`` is the name of the token limit. Servers that know only the other name either
-    refuse it, which is learned, or ignore it, which is why the first guess matters.
+    ``limit`` is the name of the token limit. Servers that know only the other name may refuse it,
+    which is learned. Or they ignore it, so the first guess matters.
     """
 
     limit: str
@@ -152,9 +155,9 @@ class Dialect:
         return {name: value for name, value in body.items() if name not in self.dropped}
 
     def learn(self, body: dict[str, Any], error: openai.APIStatusError) -> bool:
-        """Learn from ``error``; whether another request is worth sending.
+        """Learn from ``error``; return whether another request is worth sending.
 
-        True at most once per parameter of ``body``, so asking again ends.
+        True at most once per parameter of ``body``, so the repetition ends.
         """
         if error.status_code not in (400, 422) or too_long(error):
             return False

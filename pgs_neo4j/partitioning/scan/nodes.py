@@ -44,9 +44,9 @@ class Nodes:
 async def read_ids(
     db: Database, mapping: GraphMapping
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return internal ids ``(n,)`` of the view's nodes, ascending, and text sizes ``(n,)``.
+    """Return internal ids ``(n,)`` of the view's nodes, and text sizes.
 
-    A size is the approximate number of characters.
+    The ids ascend. A size ``(n,)`` is the approximate number of characters.
     """
     rows = await db.read(
         queries.get("partitioning/read_node_sizes"),
@@ -67,7 +67,7 @@ async def scan_nodes(
 ) -> Nodes:
     """Read the nodes ``ids`` ``(n,)``, ascending; vanished ones are left out.
 
-    ``sizes`` ``(n,)`` bound the portions.
+    ``sizes`` ``(n,)`` limit the portions.
     """
     text = list(mapping.text)
     facts = NodeFacts.empty(len(ids))
@@ -95,7 +95,7 @@ async def scan_nodes(
 
 @dataclass(slots=True)
 class NodeFacts:
-    """Arrays ``(n,)`` that fill as portions arrive.
+    """Arrays ``(n,)`` that are filled as portions arrive.
 
     ``there`` marks the nodes that arrived.
     """
@@ -110,7 +110,7 @@ class NodeFacts:
 
     @staticmethod
     def empty(count: int) -> NodeFacts:
-        """Facts of ``count`` nodes that have not arrived."""
+        """Return empty facts of ``count`` nodes."""
         whole = np.zeros(count, dtype=np.int64)
         return NodeFacts(
             there=np.zeros(count, dtype=np.bool_),
@@ -122,7 +122,7 @@ class NodeFacts:
         )
 
     def fill(self, ids: NDArray[np.int64], row: NodesRow) -> None:
-        """Take in a portion; ``ids`` ``(n,)`` are those of all nodes, ascending."""
+        """Add a portion; ``ids`` ``(n,)`` are those of all nodes, ascending."""
         place = np.searchsorted(ids, np.asarray(row["ids"], dtype=np.int64))
         self.seen += len(place)
         self.there[place] = True
@@ -156,7 +156,7 @@ class NodeFacts:
         )
 
     def hashed(self) -> NDArray[np.int64]:
-        """Hash ``(n,)`` int64 of weight and embedding."""
+        """Return a hash ``(n,)`` int64 of weight and embedding."""
         mix = mixed_with(self.mix, self.weight.view(np.uint64))
         mix = mixed_with(mix, self.dimensions.view(np.uint64))
         return (mix >> np.uint64(64 - FACT_BITS)).astype(np.int64)
@@ -173,6 +173,6 @@ def _probes(rows: list[list[float]]) -> NDArray[np.float64]:
 
 
 def node_hashes(nodes: Nodes) -> NDArray[np.uint64]:
-    """One hash ``(n,)`` uint64 of everything scanned of each node."""
+    """Return one hash ``(n,)`` uint64 of everything scanned of each node."""
     mix = mixed_with(nodes.ids.view(np.uint64), nodes.text_hash.view(np.uint64))
     return mixed_with(mix, nodes.facts.view(np.uint64))

@@ -71,7 +71,7 @@ def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArra
         return lambda wanted: table[np.minimum(wanted, len(table) - 1)]
 
     def look_up(wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Indexes ``(k,)`` of the wanted ids in ``ids``, -1 if absent."""
+        """Return indexes ``(k,)`` of wanted ids in ``ids``, -1 if absent."""
         place = np.minimum(np.searchsorted(ids, wanted), max(len(ids) - 1, 0))
         return np.where(ids[place] == wanted, place, -1)
 
@@ -81,7 +81,7 @@ def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArra
 def read_edges(
     row: RelationshipsRow, place_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]
 ) -> Relationships:
-    """Return the relationships of a row whose two ends are in the view.
+    """Return a row's relationships whose two ends are in the view.
 
     ``place_of`` maps ids ``(k,)`` to positions ``(k,)``.
     """
@@ -107,7 +107,7 @@ def _joined(parts: list[Relationships]) -> Relationships:
 
 
 def restrict(edges: Relationships, chosen: NDArray[np.bool_]) -> Relationships:
-    """Return the relationships between ``chosen`` ``(n,)`` nodes, positions among those."""
+    """Return relationships between ``chosen`` ``(n,)`` nodes, as positions among those."""
     place = np.cumsum(chosen) - 1
     inside = chosen[edges.source] & chosen[edges.target]
     source, target = place[edges.source[inside]], place[edges.target[inside]]

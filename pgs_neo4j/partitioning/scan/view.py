@@ -38,10 +38,9 @@ class View:
     """A scan of the user's graph.
 
     Node arrays are ``(n,)``, in ascending order of internal ids. ``sizes`` approximate the
-    characters of each text. ``facts`` hash weight and embedding, ``text_hash`` the text.
-    ``source`` and ``target`` ``(m,)`` index into the nodes. ``weight`` ``(m,)`` is as stored, NaN
-    where it is not a number. ``sketch`` summarizes the relationships; ``issues`` counts what was
-    out of the ordinary.
+    characters of each text. ``facts`` hash weight and embedding, ``text_hash`` the text. ``source``
+    and ``target`` ``(m,)`` index into the nodes. ``weight`` ``(m,)`` is as stored, NaN where it is
+    not a number. ``sketch`` summarizes the relationships; ``issues`` counts irregularities.
     """
 
     ids: NDArray[np.int64]
@@ -62,7 +61,7 @@ class View:
     def embedding_dimensions(self) -> int | None:
         """The most frequent vector length; None without vectors.
 
-        The longer one on a tie.
+        Ties go to the longer one.
         """
         lengths = [(count, size) for size, count in self.dimensions.items() if size]
         return max(lengths)[1] if lengths else None
@@ -76,7 +75,7 @@ class View:
         return not any(name in self.issues for name in UNCLEAN)
 
     def fingerprint(self, settings: str) -> str:
-        """Hash of content and settings; a generation holds while it is equal."""
+        """Return a hash of content and settings; equal hashes mean nothing changed."""
         return digest([self.content_hash, settings])
 
 
@@ -120,7 +119,7 @@ def refuse_empty(graph: str, view: View) -> None:
 
 
 def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
-    """Relationship weights ``(m,)`` for the projection, and whether all are equal.
+    """Return relationship weights ``(m,)`` for the projection; say if all are equal.
 
     A weight that is not a finite number counts 1, a negative one 0; others are clipped to the
     limits. Without any positive weight every relationship counts 1: a graph whose weights are all
@@ -139,7 +138,7 @@ def _counted(dimensions: NDArray[np.int64]) -> dict[int, int]:
 
 
 def count_issues(mapping: GraphMapping, nodes: Nodes, edges: Relationships) -> dict[str, int]:
-    """Count everything out of the ordinary, without zeros."""
+    """Count all irregularities; omit zeros."""
     source, target, weight = edges.source, edges.target, edges.weight
     proper = source != target
     low, high = np.minimum(source, target)[proper], np.maximum(source, target)[proper]
