@@ -179,7 +179,7 @@ class Scheduler:
     def _due(self, began: float, length: float) -> float:
         """Return the time at which a call of this length is overdue.
 
-        While that is unknown, it is always a moment later.
+        As long as that is unknown, no call is overdue: the result is just after the current time.
         """
         if len(self._rates) < KNOWN:
             return _now() + GLANCE_S

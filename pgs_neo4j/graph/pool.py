@@ -61,8 +61,8 @@ def boxes(nodes: IntArray, tokens: IntArray, shelf: IntArray, limits: Limits) ->
     """Return box numbers ``0, 1, …`` of units.
 
     Units fill boxes in their order, evenly on each shelf. All arrays are ``(u,)``. ``shelf``
-    ascends and no box spans two. A box holds no more than the maximum as long as each unit alone
-    does.
+    ascends, and no box holds units of two shelves. A box holds no more than the maximum as long as
+    each unit alone does.
     """
     load = limits.load(nodes, tokens)
     first = run_starts(shelf)

@@ -46,7 +46,7 @@ def sketch(hashes: NDArray[np.uint64]) -> IntArray:
 
 
 def difference(before: IntArray, after: IntArray) -> int:
-    """Return about how many distinct hashes occur more often in one multiset.
+    """Estimate how many distinct hashes occur more often in one multiset.
 
     Both summaries are ``(LEVELS * BUCKETS,)``. An item added or removed counts one, a changed one
     two. The result is 0 exactly when the summaries are equal. The relative error was measured over

@@ -95,7 +95,7 @@ async def run_forever(planned: Sequence[Planned], open_pgs: Open, watcher: Watch
 
 
 class Clock:
-    """Queues entries that are due, each at most once until it is done."""
+    """Queues due entries, each at most once until it is done."""
 
     def __init__(self, planned: Sequence[Planned], watcher: Watcher) -> None:
         self._planned = planned

@@ -31,7 +31,8 @@ class Bucket:
     def take(self, tokens: int, now: float) -> float:
         """Take ``tokens``, and return the seconds to wait before using them.
 
-        A call above a whole minute's allowance is also sent, once the debt is paid.
+        A call above a whole minute's allowance is not refused; it waits until the bucket has
+        refilled.
         """
         rate = self.per_minute / MINUTE_S
         self.level = min(float(self.per_minute), self.level + max(0.0, now - self.at) * rate)

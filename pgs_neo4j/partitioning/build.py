@@ -35,7 +35,7 @@ async def build_generation(
 ) -> bool:
     """Write a generation and make it current; False if nodes vanished.
 
-    ``seeded`` begins from the partitions of ``previous`` instead of from nothing.
+    ``seeded`` begins from the partitions of ``previous`` instead of from scratch.
     """
     weight, uniform = usable_weights(view.weight)
     root = previous if seeded else None

@@ -165,7 +165,7 @@ def compare_arrays(
 
 
 def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view: View) -> int:
-    """Return about how many relationships were added, removed, or changed."""
+    """Estimate how many relationships were added, removed, or changed."""
     count = len(view.source)
     if sketch.shape != view.sketch.shape:
         return max(count, 1)  # built by an older release: all may differ

@@ -38,7 +38,7 @@ async def read_current(db: Database, graph: str) -> Partitioning | None:
 async def read_generation(db: Database, generation_id: str) -> Partitioning:
     """Return a complete generation with its partitions, by its id.
 
-    Raises DatabaseError if there is none.
+    Raises DatabaseError if it does not exist.
     """
     stored = await generation.read(db, generation_id)
     return await read_partitions_of(db, stored.graph if stored else "", stored)

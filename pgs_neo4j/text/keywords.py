@@ -1,8 +1,8 @@
 """Keywords of partitions: the words that most of their nodes mention.
 
 As published, a word's score is its document frequency: one count per node, without stop words. The
-best twenty are the keywords. There is one addition: a word that would be a keyword of more than
-half of the partitions is replaced by the next word, since it distinguishes none.
+best twenty are the keywords. There is one addition. A word that would be a keyword of more than
+half of the partitions distinguishes none, so the next word replaces it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _BLOCKS = tuple(
 def words(text: str) -> set[str]:
     """Return the distinct words of a text that may become keywords.
 
-    A word is 3 to 40 letters or digits, the first a letter, in any script, casefolded;
+    A word is 3 to 40 letters or digits, the first a letter, in any script, casefolded.
     ``snake_case`` and hyphenated words are divided, ``camelCase`` is not. Tags, comments, fenced
     and preformatted code, addresses, and stop words are left out.
     """

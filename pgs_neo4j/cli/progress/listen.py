@@ -156,7 +156,10 @@ class AnswerStream:
                 self.task.cancel()
 
     def _whole(self, text: str) -> str:
-        """Return text without a trailing ``\\r``; the next delta may follow it."""
+        """Return text without a trailing ``\\r``.
+
+        The next delta may begin with the ``\\n`` of the same line break.
+        """
         text = self._held + text
         self._held = "\r" if text.endswith("\r") else ""
         return text.removesuffix("\r")

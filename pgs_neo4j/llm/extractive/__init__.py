@@ -1,6 +1,6 @@
 """A reader without model or key that quotes the relevant sentences.
 
-Sweeps rank sentences by BM25 over the question's words and by how connected their nodes are; the
+Sweeps rank sentences by BM25 over the question's words and by the connections of their nodes. The
 synthesis chases flags and counts what several partitions say or lack. It does not reason, and its
 answer says so.
 """

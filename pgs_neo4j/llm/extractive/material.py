@@ -98,5 +98,5 @@ def written(claim: Claim, terms: Sequence[str]) -> str:
 
 
 def stemmed(pair: tuple[str, str]) -> tuple[str, ...]:
-    """Return the stems of two words."""
+    """Return the stems of a phrase of two words."""
     return stem(pair[0]), stem(pair[1])

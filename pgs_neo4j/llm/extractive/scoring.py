@@ -110,7 +110,7 @@ def best(reading: Reading, limit: int) -> list[Quoted]:
 
 
 def name_of(node: PromptNode, limit: int = MAX_TITLE) -> str:
-    """Return a name for ``node``: its title, else the beginning of its text."""
+    """Return a name for ``node``: its title, else its first words."""
     return quote(plain((node.title or node.text)[: 8 * limit]), limit) or "untitled"
 
 
