@@ -39,7 +39,7 @@ async def refuse_if_too_large(
     if heap is not None and needed > heap:
         raise GDSMemoryError(
             f"partitioning {nodes:,} nodes and {relationships:,} relationships needs up to "
-            f"{needed / 2**20:,.0f} MiB and the server's heap is {heap / 2**20:,.0f} MiB; "
+            f"{needed / 2**20:,.0f} MiB, but the server's heap is {heap / 2**20:,.0f} MiB; "
             "raise server.memory.heap.max_size or map fewer labels"
         )
 

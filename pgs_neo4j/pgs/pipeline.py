@@ -40,6 +40,7 @@ from pgs_neo4j.runs.sweeps import Recovered, read_unsynthesized
 from pgs_neo4j.sweeping.order import without_centroid
 from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
 from pgs_neo4j.synthesis.write import write_synthesis
+from pgs_neo4j.text.shown import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +115,8 @@ async def recover_reports(
     )
     if earlier:
         tools.log.warn(
-            f"{len(earlier)} reports of earlier runs that ended without an answer are part of "
-            "this one"
+            f"the answer includes {counted(len(earlier), 'report')} of earlier runs that ended "
+            "without an answer"
         )
     return tuple(earlier)
 
@@ -263,7 +264,7 @@ async def tidy_replies(order: RunOrder, tools: RunTools, record: RunRecord, answ
             await record.replies.tidy(order.config.cache_mb, done=not answer.partial)
     except (DatabaseError, TimeoutError) as error:
         reason = str(error) or "the time limit of the run is over"
-        tools.log.warn(f"the cached replies could not be tidied up: {reason}")
+        tools.log.warn(f"old replies could not be removed from the reply cache: {reason}")
 
 
 def _properties(answer: Answer, read: Read) -> dict[str, object]:

@@ -211,8 +211,8 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
 async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRecord:
     if stored.generation is None:
         raise UsageError(
-            f"the partitions of run {stored.id} were deleted since, so it cannot be resumed; what "
-            "it read counts, so ask again in mode 'continue'"
+            f"the partitions of run {stored.id} were deleted, so it cannot be resumed; its "
+            "coverage still counts, so ask again in mode 'continue'"
         )
     await ensure_schema(tools.db)
     handle = await runs.take_over(tools.db, stored)

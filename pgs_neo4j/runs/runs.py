@@ -192,8 +192,8 @@ async def _beat(db: Database, handle: Handle) -> float:
 def taken_away() -> RunLostError:
     """Return the error for a run that can no longer be recorded."""
     return RunLostError(
-        "the run or its partitions were taken away by a purge, a removal, or another process "
-        "that resumed the run; what was read cannot be recorded, so ask again"
+        "the run can no longer be recorded, because it or its partitions were removed, or another "
+        "process resumed it; ask again"
     )
 
 

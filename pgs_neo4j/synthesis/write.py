@@ -138,7 +138,7 @@ class ThinkingFilter:
 def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
     room = f", cut off at {config.synthesis_max_tokens} tokens" if reply.truncated else ""
     return (
-        f"the model {llm.name} returned an empty synthesis{room}; what was swept is kept, so ask "
+        f"the model {llm.name} returned an empty synthesis{room}; the sweeps are stored, so ask "
         "again, raise PGS_SYNTHESIS_MAX_TOKENS, or name another PGS_SYNTHESIS_MODEL"
     )
 

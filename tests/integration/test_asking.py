@@ -480,7 +480,7 @@ async def test_a_purge_in_mid_run_is_an_error_and_no_false_coverage(connect, db)
 
     async with connect(answer, max_concurrent_sweeps=1) as engine:
         await engine.add_graph("papers", mapping)
-        with pytest.raises(DatabaseError, match="taken away"):
+        with pytest.raises(DatabaseError, match="can no longer be recorded"):
             await engine.execute("Begin")
     assert await count(db, "(x:PgsSweep|PgsRun)") == 0
 

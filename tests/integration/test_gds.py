@@ -240,7 +240,7 @@ async def test_what_the_client_cannot_read_is_told_without_the_statement(db, fau
     def work():
         raise fault("MATCH (n) RETURN n.secret")
 
-    with pytest.raises(GDSError, match="client cannot use") as caught:
+    with pytest.raises(GDSError, match="client cannot read") as caught:
         await calls.run_supervised(db, work)
     assert fault.__name__ in str(caught.value)
     assert "secret" not in str(caught.value)

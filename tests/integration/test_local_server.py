@@ -122,7 +122,7 @@ async def test_bulk_import_replaces_only_when_told_and_reset_empties(options, tm
     assert local.status(options).running
 
     broken = csv(tmp_path, "broken.csv", "id:ID,age:int", "1,old")
-    with pytest.raises(InputFileError, match="database is as it was"):
+    with pytest.raises(InputFileError, match="the import failed and changed nothing"):
         await local.bulk_import(options, nodes=[broken], overwrite=True)
     one = csv(tmp_path, "one.csv", "id:ID,:LABEL", "7,Single")
     done = await local.bulk_import(options, nodes=[one], overwrite=True)
@@ -149,7 +149,7 @@ async def test_an_import_says_what_is_wrong_with_its_arguments(options, tmp_path
         await local.bulk_import(options, nodes=[])
     good = csv(tmp_path, "good.csv", "id:ID", "1")
     for flag in ("--overwrite-destination", "--nodes=x.csv", "words"):
-        with pytest.raises(UsageError, match="cannot be passed on"):
+        with pytest.raises(UsageError, match="cannot be passed to the importer"):
             await local.bulk_import(options, nodes=[good], flags=[flag])
 
 

@@ -242,7 +242,7 @@ async def test_a_run_that_was_taken_over_records_nothing_any_more(engine, db, mo
     resumed = await engine.resume(run)
     assert resumed.coverage.exhausted
     go_on.set()
-    with pytest.raises(DatabaseError, match="another process that resumed it"):
+    with pytest.raises(DatabaseError, match="another process resumed it"):
         await asleep
     assert (await only_run(db))["status"] == "complete"
 

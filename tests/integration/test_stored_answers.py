@@ -366,7 +366,7 @@ async def test_an_answer_stays_complete_when_the_replies_cannot_be_tidied_up(
     assert answer.text
     assert (await last_run(db))["status"] == "complete"
     warned = [event.message for event in told if isinstance(event, Warned)]
-    assert warned[-1] == "the cached replies could not be tidied up: no memory"
+    assert warned[-1] == "old replies could not be removed from the reply cache: no memory"
 
 
 async def test_a_run_that_is_cancelled_after_its_answer_was_recorded_stays_complete(

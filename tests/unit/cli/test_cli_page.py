@@ -51,7 +51,7 @@ def test_summary_tells_coverage_cost_time_and_trouble(answer_of: Make) -> None:
 
 
 def test_summary_of_a_stopped_run_says_why_and_says_it_once(answer_of: Make) -> None:
-    why = "the budget of 3 calls (max_calls) does not cover it"
+    why = "the limit of 3 calls (max_calls) does not cover it"
     sweeps = (
         Sweep(partition=1, status=SweepStatus.ACCEPTED, nodes=40, read=((0, 40),)),
         Sweep(partition=3, status=SweepStatus.PARTIAL, nodes=9, read=((0, 5),), wave=2),
@@ -63,7 +63,7 @@ def test_summary_of_a_stopped_run_says_why_and_says_it_once(answer_of: Make) -> 
     assert "r1: 2 partitions swept, 1 of them because of flags; 45 nodes read; " in text
     assert "read; 1 read in part, 1 not read" in text
     assert text.count(why) == 1
-    assert "Stopped the budget of 3 calls" in text
+    assert "Stopped the limit of 3 calls" in text
     assert "Note mind" in text
 
 

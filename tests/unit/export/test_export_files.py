@@ -241,7 +241,7 @@ def test_notebook_marks_only_what_was_judged(
 
 
 def test_why_a_run_stopped_is_said_once(answer_of: Callable[..., Answer]) -> None:
-    why = "the budget of 3 calls (max_calls) does not cover it"
+    why = "the limit of 3 calls (max_calls) does not cover it"
     warnings = (f"1 of 3 partitions were left unread: {why}", "mind")
     answer = answer_of(stopped=why, warnings=warnings)
     assert figures.notes(answer) == [f"Stopped early: {why}", "mind"]

@@ -146,7 +146,7 @@ async def test_a_run_goes_through_all_phases_in_order(monkeypatch: pytest.Monkey
 async def test_a_stop_without_any_report_is_raised_as_its_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stop = Stop(StopKind.BUDGET, "the next call could cross the limit")
+    stop = Stop(StopKind.BUDGET, "the next call could exceed the limit")
     unread = Sweep(partition=1, status=SweepStatus.UNREAD, nodes=3, errors=(stop.text,))
     wings = Wings(monkeypatch, SweepResult(unread, stop))
     with pytest.raises(BudgetError, match="nothing was read: the next call"):

@@ -38,8 +38,8 @@ def partition(
 ) -> None:
     """Divide a graph into partitions.
 
-    Reuses them while the graph does not change. 'pgs ask' does this by itself. Options apply to
-    this call only; set them in pgs.toml or the environment to keep them.
+    Reuses the current partitions while the graph does not change. 'pgs ask' partitions by itself.
+    Options apply to this call only; set them in pgs.toml or the environment to keep them.
 
     \b
       pgs partition --graph papers
@@ -65,7 +65,9 @@ async def _partition(
     changed = {name: value for name, value in knobs.items() if value is not None}
     if changed and not quiet:
         named = " ".join(f"PGS_{name.upper()}={value}" for name, value in changed.items())
-        output.note(f"'pgs ask' repartitions unless it gets the same settings: {named}")
+        output.note(
+            f"'pgs ask' repartitions the graph unless you give it the same settings: {named}"
+        )
 
 
 def describe(partitioning: Partitioning) -> list[str]:
@@ -99,7 +101,8 @@ def partitions(
         bool, typer.Option("--report", help="Print quality figures instead of the list.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Print how far the graph has drifted from them.")
+        bool,
+        typer.Option("--check", help="Print how far the graph has drifted from its partitions."),
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

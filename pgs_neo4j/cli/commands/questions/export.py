@@ -45,8 +45,8 @@ def export(
 ) -> None:
     """Write the stored answer of a run to a file.
 
-    Markdown for people and other tools, a self-contained HTML page with every citation, or
-    JSON with all details. The file is written completely or not at all.
+    Writes Markdown for people and other tools, a self-contained HTML page with every citation,
+    or JSON with all details. The file is written completely or not at all.
 
     \b
       pgs export r0a1b2c3d4e5 --to answer.html

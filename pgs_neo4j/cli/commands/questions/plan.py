@@ -41,9 +41,9 @@ def plan(
     """Show what a question would read and cost.
 
     Takes the options of 'pgs ask' and calls no language model. Partitions the graph if needed.
-    Passes with a cached reply cost nothing. The figures leave out the search of --top-k, calls
-    that --hedge repeats, a run that --timeout ends, and an answer that --idempotency-key already
-    has. (A paid embedding endpoint is asked for one vector.)
+    Passes with a cached reply cost nothing. The figures ignore the search of --top-k, calls that
+    --hedge repeats, an early end by --timeout, and a stored answer that --idempotency-key would
+    return. (A paid embedding endpoint is asked for one vector.)
 
     \b
       pgs plan "Which results contradict each other?" --graph papers
