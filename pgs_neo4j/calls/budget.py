@@ -17,7 +17,7 @@ from pgs_neo4j.errors import BudgetError, ConfigError
 from pgs_neo4j.model import Usage
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
-# No vocabulary of byte pairs makes more tokens of a text than it has bytes.
+# With any byte-pair vocabulary, a text has at most as many tokens as bytes.
 WORST = BYTES_PER_TOKEN
 # If the worst case took more than SMALL of a budget, no call would ever be made.
 # Base64 is the costliest of what is stored as text, at about 0.7 tokens a byte.
@@ -192,7 +192,10 @@ class Budget:
         return max(0, int(min(free))) if free else None
 
     def estimate_within(self, model: str, tokens: int) -> int:
-        """Return the largest estimate of a prompt that never exceeds ``tokens``."""
+        """Return the largest estimate of a prompt that is safe to send.
+
+        A prompt with this estimate has at most ``tokens`` tokens.
+        """
         return int(max(0, tokens - FRAME_TOKENS) / self._factor(model, tokens))
 
     def _dearest(self, model: str) -> float:

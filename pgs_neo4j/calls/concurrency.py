@@ -46,7 +46,7 @@ class ConcurrencyLimit:
             self._recent += (rate - self._recent) / self._start
         slower = self._recent / usual if usual > 0 else 1.0
         if slower > OVERLOADED:
-            # Down to where it began, but not up from where refusals have brought it.
+            # Back to the start value, but never above the level that refusals have set.
             self._value = max(min(self._start, self._value), self._value - 1)
         elif full and slower <= QUEUEING:
             step = 1 / self._value if self._refused else 1.0

@@ -54,7 +54,7 @@ def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
         for run, report in sorted_reports(sweeps)
         for place, absence in enumerate(report.absences)
     ]
-    # Without words that count, only texts that agree to the letter say the same.
+    # Without words that count, only identical texts say the same.
     gists = [gist(bullet.text) or frozenset({bullet.text.casefold()}) for bullet in stated]
     groups = [
         AbsenceGroup(tuple(stated[place] for place in places))
@@ -84,7 +84,7 @@ def _check_group(
     read: Mapping[int, frozenset[int]],
 ) -> CheckedAbsence:
     searches = [search_terms(stated.text) for stated in group.reported]
-    # When time ran out for the first, the result for another one that says the same will do.
+    # If time ran out for the first, use the result for another that says the same.
     search = next((search for search in searches if search in hits), searches[0])
     result = hits.get(search, SearchResult())
     sightings = [_sighting(hit, read) for hit in result.hits]

@@ -33,7 +33,7 @@ from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.clean import clean_text
 
 WAIT_S = 20.0  # for absences that are still looked for when all reports are there
-# Of each kind the synthesis is told so many, the most telling ones; the answer keeps all.
+# The most of each kind in a synthesis prompt, the most important first; the answer has all.
 TOLD_ABSENCES, TOLD_FLAGS, TOLD_CONVERGENCES = 60, 80, 25
 TOLD_FINDINGS = 4  # of one convergence
 HEAD = (

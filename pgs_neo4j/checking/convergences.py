@@ -119,7 +119,7 @@ def _by_links(
         breadth, center = heappop(queue)
         now = -_partitions(claims, beside[center])
         if now != breadth:
-            # Some of its bonds are used up by now, so another finding may be broader.
+            # Some of its bonds have been used, so another finding may be broader now.
             heappush(queue, (now, center))
         elif now:
             around = sorted(beside.pop(center))

@@ -94,6 +94,6 @@ def _closest(flag: Flag, bullets: Sequence[_Bullet], rarity: Rarity) -> tuple[St
     """Return the bullets on a flag's subject, the closest first."""
     about = named(flag.text)
     same = [bullet for bullet in bullets if rarity.near(about, bullet.gist) >= SPEAKS - ROUNDING]
-    # Not by nearness, which a short bullet reaches with few words.
+    # Not by nearness: a short bullet is near with only a few shared words.
     same.sort(key=lambda bullet: -round(rarity.weight(about & bullet.gist), 9))
     return tuple(bullet.stated for bullet in same)

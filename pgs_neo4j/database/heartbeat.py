@@ -33,7 +33,7 @@ async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIt
             try:
                 yield
             finally:
-                # Told, not canceled: in the middle of a statement that would cost the connection.
+                # Asked to end, not canceled: canceling a statement would close the connection.
                 ended.set()
     except TimeoutError:
         error = beating.result() if scope.expired() and beating.done() else None

@@ -15,7 +15,7 @@ from typing import Literal
 
 Kind = Literal["module", "class", "function", "method"]
 
-# Tests, programs, generated tables, and what is about to be removed: text that says
+# Tests, programs, generated tables, and deprecated modules: text that says
 # nothing about what the library offers.
 SKIPPED = frozenset(
     {

@@ -244,7 +244,7 @@ class PGS:
         """Resume a run that stopped, failed, or answered only in part.
 
         Replies that the run paid for are not paid for again. Its knobs stay, except those passed
-        here; limits on calls, tokens, cost, and time start from zero. A complete run returns its
+        here; limits on calls, tokens, cost, and time count from zero. A complete run returns its
         answer. Raises UnknownRunError, BusyError while the run is in progress, and what ``execute``
         raises.
         """

@@ -47,7 +47,7 @@ class Rows:
 
     The edges of ``u`` are the entries ``start[u] .. start[u + 1]``; ``start`` is ``(n + 1,)``,
     ``neighbor`` and ``weight`` are ``(p,)``. Each edge appears in the rows of both its ends, and
-    parallel edges are one.
+    parallel edges are merged.
     """
 
     start: IntArray

@@ -141,7 +141,7 @@ def _node(item: dict[str, Any], where: str) -> FileNode:
 def _positions(nodes: tuple[FileNode, ...]) -> dict[str, int]:
     """Return the position of each node by its id as text.
 
-    Edges may also write an id as "17".
+    Edges may also write the id 17 as "17".
     """
     positions: dict[str, int] = {}
     for i, node in enumerate(nodes):

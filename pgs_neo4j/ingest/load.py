@@ -125,8 +125,8 @@ async def _replace(
         return rows[0]
     finally:
         if not finished:
-            # The cause matters more than a clean-up that fails with it: what stays is out
-            # of sight, and the next load deletes it.
+            # The cause matters more than a failed cleanup: the leftovers are out
+            # of sight, and the next load deletes them.
             with suppress(DatabaseError):
                 await _delete(database, name)
 

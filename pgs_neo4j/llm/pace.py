@@ -31,8 +31,8 @@ class Bucket:
     def take(self, tokens: int, now: float) -> float:
         """Take ``tokens``, and return the seconds to wait before using them.
 
-        A call above a whole minute's allowance is not refused; it waits until the bucket has
-        refilled.
+        A call above a whole minute's allowance is not refused; it waits until the bucket is back at
+        zero.
         """
         rate = self.per_minute / MINUTE_S
         self.level = min(float(self.per_minute), self.level + max(0.0, now - self.at) * rate)

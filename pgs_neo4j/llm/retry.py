@@ -148,7 +148,7 @@ class _Patience:
             return False
         if retry.wait_s is None:
             return True
-        # "Retry-After: 0" must not become a busy loop, and equal waits not a stampede.
+        # "Retry-After: 0" must not cause a busy loop, nor equal waits a stampede.
         wait_s = max(retry.wait_s, min(WAIT_MAX_S, WAIT_FLOOR_S * 2**self.failures))
         wait_s += random.uniform(0.0, wait_s / 10)
         return wait_s if asyncio.get_running_loop().time() + wait_s < self.deadline else False

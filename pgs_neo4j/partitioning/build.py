@@ -107,7 +107,10 @@ async def make_current(attempt: Attempt, finished: Generation, view: View) -> No
 async def _detect(
     attempt: Attempt, view: View, uniform: bool, root: Predecessor | None
 ) -> Communities:
-    """Detect communities; begin from those of ``root`` if GDS can."""
+    """Detect communities; begin from those of ``root`` if possible.
+
+    It is possible if GDS can read them.
+    """
     config, gds, direct = attempt.config, attempt.gds, view.clean or uniform
     with attempt.timer.step("estimate"):
         await refuse_if_too_large(gds, len(view.ids), len(view.source), config.algorithm)

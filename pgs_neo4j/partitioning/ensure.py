@@ -72,7 +72,7 @@ async def _build_or_reuse(
 ) -> Partitioning:
     """Build under the lease, or reuse ``current`` if another job holds it.
 
-    Whether it is reused depends on the order.
+    It is reused only if ``order`` allows it.
     """
     refuse = order.when_busy == "refuse"
     wait_s = 0.0 if refuse else WAIT_S if current else FIRST_WAIT_S

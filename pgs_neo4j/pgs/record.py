@@ -112,7 +112,7 @@ class RunRecord:
             "cost": spent.cost,
         }
         late = isinstance(error, DeadlineError)
-        # A database that is gone cannot be told; the error under way says so.
+        # If the database is gone, nothing can be recorded; the current error says so.
         with suppress(PGSError, TimeoutError):
             async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
                 await runs.finish(self.db, self.handle, properties)

@@ -41,7 +41,7 @@ from pgs_neo4j.text import node_text
 from pgs_neo4j.text.matching import Hit, Page, SearchResult, SearchTerms, filters, pattern, probe
 
 CANDIDATES = 200  # nodes to verify for each search
-FETCHED = 5 * CANDIDATES  # hits of a full-text index, which may cover nodes of other graphs as well
+FETCHED = 5 * CANDIDATES  # hits of a full-text index, which may also cover other graphs
 NEAREST = 50  # nodes of a vector index for each search
 # The most that one scan reads: about 200 MB of text, seconds of a server's time.
 MAX_NODES = 1_000_000

@@ -10,8 +10,8 @@ from pgs_neo4j.database.connection import Row
 from pgs_neo4j.text.matching import UNSPACED, SearchTerms, filters
 from pgs_neo4j.text.words import words
 
-# Analyzers that part texts into words and lower them. Others know whole texts, capitals, or
-# letters only, and would call absent what is there.
+# Analyzers that split texts into lower-case words. Others index whole texts, capitals, or
+# letters only, and would miss words that are present.
 ANALYZERS = ("standard-no-stop-words", "standard", "standard-folding", "english")
 MOST_COMBINATIONS = 20  # Lucene refuses more than 1,024 clauses in all
 SHORTEST_INSIDE = 4  # letters of a part that is looked for inside of words

@@ -104,7 +104,7 @@ def cited_node(row: NodeRow) -> Node:
 
 def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = "") -> Sweep:
     stored, partition = row["sweep"], row["partition"]
-    # The partition of a flag's number may be another one by now.
+    # The number in a flag may now belong to another partition.
     report = Report(
         partition=partition,
         domain_state=stored.get("domain_state") or "",

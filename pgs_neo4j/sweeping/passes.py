@@ -178,7 +178,7 @@ class PassReader:
         self._tools.on_event(PassFinished(partition_id, number, count, outcome.error or None))
 
     async def _record(self) -> None:
-        # One after the other, so that what is recorded last knows all that came before.
+        # In sequence, so that the last record includes all earlier ones.
         async with self._recording:
             if self._recorded == len(self._outcomes):
                 return  # by the one before

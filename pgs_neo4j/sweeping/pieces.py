@@ -52,7 +52,7 @@ def _behind_margin(alias: str, title: str, text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    # Most titles are what they become; to see that takes a third of the time.
+    # Most titles need no change, and checking that takes a third of the time.
     if text.isprintable() and "  " not in text and text == text.strip() and "<" not in text:
         return defuse(text)
     return " ".join(clean_text(text).split())

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pgs_neo4j.model import Citation, Node, Quote
 from pgs_neo4j.text.clean import clean_text
 
-# Shorter ones are names and words used with a distance, and no quotations.
+# Shorter ones are names or words in scare quotes, not quotations.
 LEAST_CHARACTERS = 12
 LEAST_WORDS = 3
 LONGEST = 1000

@@ -17,8 +17,8 @@ from pgs_neo4j.model import Partition, Sweep, Unit
 class SynthesisOrder:
     """One question, and everything else in its synthesis prompt.
 
-    ``search_answer`` is an answer to go beyond, ``checks`` the worded checks of the reports.
-    Reports that exceed one prompt are condensed along ``units``.
+    ``search_answer`` is an answer to go beyond, ``checks`` is the text of the checks on the
+    reports. Reports that exceed one prompt are condensed along ``units``.
     """
 
     question: str

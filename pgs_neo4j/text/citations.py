@@ -43,8 +43,8 @@ class Mention:
 def find_mentions(text: str, partition: int | None) -> Iterator[Mention]:
     """Find the mentions in a text, in order and without repeats.
 
-    An alias without a partition belongs to the one before it in the same brackets, else to
-    ``partition``.
+    An alias without a partition belongs to the partition of the alias before it in the same
+    brackets, else to ``partition``.
     """
     seen: set[Mention] = set()
     for group in GROUP.finditer(text):

@@ -25,7 +25,7 @@ SAME = 0.5
 SPEAKS = 0.4
 SHARED = 2  # words that both must have, unless one of the texts has fewer
 
-# Words of absences, not of what is absent; all forms that occur.
+# Words that state an absence, not its subject; all forms that occur.
 _ENGLISH = """
 absence absences absent account accounts addressed addresses addressing appear appears appeared
 area areas asks aspect aspects cited citation claim claims concrete content contents context
@@ -41,7 +41,7 @@ refers report reported reporting reports searched section sections silent speak 
 stated statement statements states text texts title titles together topic topics touch touched
 touches unaddressed uncovered unmentioned unreported unspecified word words
 """
-# The commonest function words, and words of absences, of four more languages.
+# The most common function words, and words of absences, of four more languages.
 _OTHERS = """
 aber auch auf aus bei beim das dass dem den der des diese dieser ein eine einem einen einer eines
 enthalten erwähnt erwähnung erwähnungen fehlen fehlend fehlende fehlt gefunden gibt hinweis

@@ -31,8 +31,8 @@ class Cited:
 def pieces(text: str, partition: int = 0) -> Iterator[str | tuple[Cited, ...]]:
     """Split a text into plain stretches and groups of aliases with brackets.
 
-    An alias without a partition belongs to the partition before it in the group, else to
-    ``partition``.
+    An alias without a partition belongs to the partition of the alias before it in the group, else
+    to ``partition``.
     """
     begin = 0
     for group in GROUP.finditer(text):

@@ -23,6 +23,6 @@ def add_command(name: str, mapping: GraphMapping) -> str:
     for option, values in options:
         for value in values:
             if value is not None:
-                # Only this form takes a name that begins with a dash.
+                # Only this form accepts a name that begins with a dash.
                 words += [f"{option}={value}"] if value.startswith("-") else [option, value]
     return shlex.join(words)

@@ -79,7 +79,7 @@ class Board:
                 row.detail, row.done, row.total = one_line(step), 0, 0
             case Progressed(phase, done, total, what):
                 row = self._phase(phase)
-                # What has no end to be measured by does not displace what still runs to one.
+                # Work of unknown total does not replace countable work that is still running.
                 if total or row.done >= row.total:
                     row.detail, row.done, row.total = progress(done, total, what), done, total
             case Routed(routing):

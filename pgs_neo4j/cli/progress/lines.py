@@ -86,6 +86,6 @@ def _ended(sweep: Sweep) -> str:
         return f"left unread: {why}"
     how = "read" if sweep.status is SweepStatus.ACCEPTED else str(sweep.status)
     amount = f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')}"
-    # Of several passes each has told for itself why it failed.
+    # With several passes, each has already reported why it failed.
     reason = f": {why}" if why and sweep.passes <= 1 else ""
     return f"{how}, {amount} ({seconds(sweep.seconds)}){reason}"

@@ -43,7 +43,7 @@ class Display:
             redirect_stderr=False,
         )
         self._live.start()
-        # Written past it, a line would be drawn over, and the picture be left twice.
+        # Otherwise the display would overwrite the line and appear twice.
         output.speak_through(lambda line: self.console.print(Text.from_ansi(line)))
 
     def stop(self) -> None:

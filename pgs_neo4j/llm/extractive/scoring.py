@@ -19,7 +19,7 @@ FIRST_SENTENCE = 1.15
 CENTRALITY = 0.25
 LEANING = 0.7
 BARE_TITLE = 0.4
-# Below this share of the question's weight a sentence only happens to use one of its words.
+# Below this share of the question's weight, a sentence contains its words by chance.
 MIN_COVERAGE = 0.15
 KEYWORDS = 12
 MAX_CITATIONS = 4

@@ -61,7 +61,7 @@ class OpenAILLM:
         self._temperature = temperature
         self._idle_timeout_s = idle_timeout_s
         # Ollama and others take only max_tokens and ignore the newer name without a word;
-        # OpenAI's reasoning models refuse the older one, which is learnt from the refusal.
+        # OpenAI's reasoning models refuse the older one, which is learned from the refusal.
         self._dialect = Dialect("max_completion_tokens" if endpoint.official else "max_tokens")
         self._client: openai.AsyncOpenAI | None = None
 

@@ -23,7 +23,7 @@ from pgs_neo4j.partitioning.scan.relationships import Relationships, restrict, s
 
 # Limits of a weight that binds, as in the projection. GDS fails far above and below.
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e12
-# Issues that GDS would treat otherwise if it read the relationships itself.
+# Issues that GDS would treat differently if it read the relationships itself.
 UNCLEAN = (
     "self_loops",
     "relationships_without_weight",
