@@ -18,7 +18,7 @@ from pgs_neo4j.config.settings import Settings
 
 PACKAGE = Path(__file__).parent.parent
 TYPES, PAGE = PACKAGE / "config" / "knob_types.py", PACKAGE / "manual" / "settings.md"
-HEAD = '''"""Types of knobs and settings as keyword arguments. Generated: see config/generate.py."""
+HEAD = '''"""Types of knobs and settings as keyword arguments, written by ``config/generate.py``."""
 
 from __future__ import annotations
 
