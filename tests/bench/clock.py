@@ -2,7 +2,8 @@
 
 In a ``HurriedLoop``, every wait takes a fraction of its time, while work and sockets take their
 real time. In a ``JumpingLoop``, no wait takes any time: when all tasks sleep, the clock jumps to
-the first one that wakes. So it is only for simulations without input and output.
+the first one that wakes. So it is for simulations, or for connections with both
+ends in the loop.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ class HurriedLoop(asyncio.SelectorEventLoop):
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):
-    """A loop that never waits."""
+    """A loop that waits ``grace_s`` real seconds for sockets at most, and for nothing else."""
 
-    def __init__(self) -> None:
-        self._clock = _Jumping()
+    def __init__(self, grace_s: float = 0.0) -> None:
+        self._clock = _Jumping(grace_s)
         super().__init__(self._clock)  # type: ignore[arg-type]
 
     def time(self) -> float:
@@ -56,12 +57,15 @@ class _Hurried(_Selector):
 
 
 class _Jumping(_Selector):
-    def __init__(self) -> None:
+    def __init__(self, grace_s: float) -> None:
         super().__init__()
         self.now = 0.0
+        self._grace_s = grace_s
 
     def select(self, timeout: float | None = None) -> list[Any]:
-        ready = self._inner.select(0)
+        if timeout is None:  # no task sleeps, so there is no time to jump to
+            return self._inner.select(None)
+        ready = self._inner.select(min(timeout, self._grace_s))
         if not ready:
-            self.now += timeout or 0.0
+            self.now += timeout
         return ready

@@ -20,6 +20,7 @@ from pgs_neo4j.errors import (
     Retry,
 )
 from pgs_neo4j.model import Completion, Prompt, Usage
+from tests.timeless import timeless
 
 PROMPT = Prompt(task="sweep", system="s", user="u" * 3500, question="q")
 ROOM = 1000
@@ -95,6 +96,7 @@ def stream(calls, model):
         RuntimeError("a model by someone else"),
     ],
 )
+@timeless
 async def test_a_call_that_may_have_been_charged_for_counts_at_its_worst(error):
     calls = of(max_tokens=100_000)
     with pytest.raises(type(error)):
@@ -114,6 +116,7 @@ async def test_a_call_that_may_have_been_charged_for_counts_at_its_worst(error):
         ModelUnavailableError("refused", usage=Usage()),
     ],
 )
+@timeless
 async def test_a_call_that_was_refused_counts_nothing(error):
     calls = of(max_tokens=100_000)
     with pytest.raises(type(error)):
@@ -122,6 +125,7 @@ async def test_a_call_that_was_refused_counts_nothing(error):
     assert calls.usage == Usage()
 
 
+@timeless
 async def test_a_failure_whose_cost_was_told_counts_that():
     told = Usage(calls=1, input_tokens=1000, output_tokens=600)
     calls, sent = of(max_tokens=20_000), 0
@@ -138,6 +142,7 @@ async def test_a_failure_whose_cost_was_told_counts_that():
     assert 1600 * sent <= 20_000
 
 
+@timeless
 async def test_a_call_that_is_cancelled_counts_at_its_worst():
     async def hang(_):
         await asyncio.Event().wait()
@@ -151,6 +156,7 @@ async def test_a_call_that_is_cancelled_counts_at_its_worst():
     assert calls.budget.idle
 
 
+@timeless
 async def test_every_try_of_a_stream_is_set_aside_and_counted():
     late = ModelTimeoutError("late", retry=Retry(tries=9))
     calls = of(max_calls=5)
@@ -166,6 +172,7 @@ async def test_every_try_of_a_stream_is_set_aside_and_counted():
     assert calls.budget.reserved == Amount()
 
 
+@timeless
 async def test_a_stream_is_never_hedged():
     async def slow(number):
         await asyncio.sleep(0.7 if number > 4 else 0.0)
@@ -178,6 +185,7 @@ async def test_a_stream_is_never_hedged():
 
 
 @pytest.mark.parametrize("after", [0, 1])
+@timeless
 async def test_a_stream_that_is_left_is_closed_and_counts_at_its_worst(after):
     heard, begun = [], asyncio.Event()
 
@@ -209,6 +217,7 @@ async def test_a_stream_that_is_left_is_closed_and_counts_at_its_worst(after):
     assert calls.budget.spent.tokens > 2 * ROOM
 
 
+@timeless
 async def test_what_is_held_back_is_for_the_synthesis_and_nothing_else():
     async def well(_):
         return None
@@ -227,6 +236,7 @@ async def test_what_is_held_back_is_for_the_synthesis_and_nothing_else():
     assert calls.budget.spent.calls == 2
 
 
+@timeless
 async def test_what_comes_last_may_be_bought_when_sweeping_has_ended():
     async def well(_):
         return None
@@ -238,6 +248,7 @@ async def test_what_comes_last_may_be_bought_when_sweeping_has_ended():
     assert (await ask(calls, Model(well), last=True)).text == "one two"
 
 
+@timeless
 async def test_waiting_for_a_budget_is_not_the_time_of_the_model():
     async def slow(_):
         await asyncio.sleep(0.4)

@@ -18,6 +18,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Left, Usage
+from tests.timeless import timeless
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +40,7 @@ def calls(found, works, lengths, pace=None):
     ]
 
 
+@timeless
 async def test_the_longest_begin_first_and_results_keep_their_order():
     begun = []
 
@@ -58,6 +60,7 @@ async def test_the_longest_begin_first_and_results_keep_their_order():
     assert begun == [1, 5, 4, 3]
 
 
+@timeless
 async def test_a_priority_decides_instead_of_the_length():
     begun = []
 
@@ -78,6 +81,7 @@ async def test_a_priority_decides_instead_of_the_length():
     assert begun == [3, 1, 2]
 
 
+@timeless
 async def test_never_more_than_the_limit_and_a_free_slot_is_refilled_at_once():
     running, most, begun = set(), 0, []
     release = {item: asyncio.Event() for item in range(4)}
@@ -107,6 +111,7 @@ async def test_never_more_than_the_limit_and_a_free_slot_is_refilled_at_once():
     assert found.in_flight == 0
 
 
+@timeless
 async def test_the_limit_grows_while_calls_wait_and_all_is_well():
     running, most = 0, 0
 
@@ -121,6 +126,7 @@ async def test_the_limit_grows_while_calls_wait_and_all_is_well():
     assert most == 8
 
 
+@timeless
 async def test_the_first_failure_ends_the_others_and_frees_their_slots():
     cancelled = []
 
@@ -141,6 +147,7 @@ async def test_the_first_failure_ends_the_others_and_frees_their_slots():
     assert found.in_flight == 0
 
 
+@timeless
 async def test_a_slot_is_free_for_others_while_one_waits_to_try_again():
     stamina.set_testing(False)
     order, failures = [], itertools.count()
@@ -157,6 +164,7 @@ async def test_a_slot_is_free_for_others_while_one_waits_to_try_again():
     assert order == ["quick", "flaky"]
 
 
+@timeless
 async def test_a_refusal_halves_the_limit_holds_the_endpoint_and_is_tried_again():
     refused, pace = itertools.count(), Pace()
     sent = []
@@ -176,6 +184,7 @@ async def test_a_refusal_halves_the_limit_holds_the_endpoint_and_is_tried_again(
     assert min(sent[4:]) - max(sent[:4]) >= 0.3
 
 
+@timeless
 async def test_what_the_endpoint_says_is_left_is_heeded():
     pace, sent = Pace(), []
     clock = asyncio.get_running_loop().time
@@ -189,6 +198,7 @@ async def test_what_the_endpoint_says_is_left_is_heeded():
     assert sent[1] - sent[0] >= 0.2
 
 
+@timeless
 async def test_the_time_of_a_call_begins_with_its_turn_and_bounds_all_its_tries():
     async def slow():
         await asyncio.sleep(0.15)
@@ -208,6 +218,7 @@ async def test_the_time_of_a_call_begins_with_its_turn_and_bounds_all_its_tries(
         await found.call(asyncio.Event().wait, Pace(), length=1.0, tokens=1)
 
 
+@timeless
 async def test_the_deadline_of_a_run_holds_for_those_that_wait_as_well():
     now = asyncio.get_running_loop().time()
     found = scheduler(1, deadline=now + 0.2)
@@ -219,6 +230,7 @@ async def test_the_deadline_of_a_run_holds_for_those_that_wait_as_well():
     assert found.in_flight == 0
 
 
+@timeless
 async def test_an_earlier_deadline_of_one_call():
     found = scheduler(1, deadline=asyncio.get_running_loop().time() + 60)
     with pytest.raises(DeadlineError, match="pgs resume"):
@@ -231,6 +243,7 @@ async def test_an_earlier_deadline_of_one_call():
         )
 
 
+@timeless
 async def test_a_straggler_is_asked_again_in_an_idle_slot_and_the_first_reply_counts():
     tries = itertools.count()
     cancelled = []
@@ -257,6 +270,7 @@ async def test_a_straggler_is_asked_again_in_an_idle_slot_and_the_first_reply_co
     assert found.in_flight == 0
 
 
+@timeless
 async def test_without_an_idle_slot_nothing_is_asked_twice():
     tries = itertools.count()
 
@@ -269,6 +283,7 @@ async def test_without_an_idle_slot_nothing_is_asked_twice():
     assert next(tries) == 5
 
 
+@timeless
 async def test_a_second_try_that_fails_does_not_end_the_first():
     tries = itertools.count()
 
@@ -286,6 +301,7 @@ async def test_a_second_try_that_fails_does_not_end_the_first():
     assert results[0] == "first"
 
 
+@timeless
 async def test_a_straggler_is_asked_a_second_time_once_whatever_comes_of_it():
     tries = itertools.count()
 
@@ -304,6 +320,7 @@ async def test_a_straggler_is_asked_a_second_time_once_whatever_comes_of_it():
     assert next(tries) == 2
 
 
+@timeless
 async def test_what_has_to_be_alone_is_never_asked_twice():
     tries = itertools.count()
 
@@ -317,6 +334,7 @@ async def test_what_has_to_be_alone_is_never_asked_twice():
     assert next(tries) == 1
 
 
+@timeless
 async def test_waiting_for_the_bucket_is_not_the_time_of_the_model():
     async def work():
         return Completion(text="x", usage=Usage(calls=1, input_tokens=60), model="m")
@@ -331,6 +349,7 @@ async def test_waiting_for_the_bucket_is_not_the_time_of_the_model():
     assert len(made) == 4
 
 
+@timeless
 async def test_a_call_has_all_its_time_after_it_was_let_through_and_no_more():
     pace = Pace()
     pace.hold(0.4, asyncio.get_running_loop().time())
@@ -340,6 +359,7 @@ async def test_a_call_has_all_its_time_after_it_was_let_through_and_no_more():
     assert 0.65 < asyncio.get_running_loop().time() - began < 2.0
 
 
+@timeless
 async def test_the_deadline_of_the_run_ends_a_wait_for_the_bucket():
     pace = Pace()
     pace.hold(60.0, asyncio.get_running_loop().time())
@@ -349,6 +369,7 @@ async def test_the_deadline_of_the_run_ends_a_wait_for_the_bucket():
     assert found.in_flight == 0
 
 
+@timeless
 async def test_hungry_returns_when_fewer_wait_than_may_run():
     found, pace = scheduler(1), Pace()
     await asyncio.wait_for(found.wait_until_hungry(), 1)
@@ -367,6 +388,7 @@ async def test_hungry_returns_when_fewer_wait_than_may_run():
     await asyncio.gather(*tasks)
 
 
+@timeless
 async def test_canceling_one_that_waits_leaves_its_turn_to_the_next():
     found, pace, gate = scheduler(1), Pace(), asyncio.Event()
     first = asyncio.create_task(found.call(gate.wait, pace, length=1.0, tokens=1))

@@ -10,6 +10,7 @@ from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import Absence, Report
 from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import SearchResult
+from tests.timeless import timeless
 
 FOUND = SearchResult(searched=9, method="scan")
 
@@ -55,6 +56,7 @@ def told():
     return []
 
 
+@timeless
 async def test_what_waits_goes_together_and_one_at_a_time(told):
     graph = Graph()
     async with Lookups(graph.look, told.append) as lookups:
@@ -69,6 +71,7 @@ async def test_what_waits_goes_together_and_one_at_a_time(told):
     assert tasks() == []
 
 
+@timeless
 async def test_a_batch_has_a_size(told, monkeypatch):
     monkeypatch.setattr(lookups_module, "BATCH", 2)
     graph = Graph()
@@ -79,6 +82,7 @@ async def test_a_batch_has_a_size(told, monkeypatch):
     assert [len(batch) for batch in graph.batches] == [2, 2, 1]
 
 
+@timeless
 async def test_absences_without_words_start_nothing(told):
     lookups = Lookups(Graph().look, told.append)
     lookups.begin(Report(partition=1, absences=(Absence(text="Nothing."),)))
@@ -87,6 +91,7 @@ async def test_absences_without_words_start_nothing(told):
     assert await lookups.finish(5) == {}
 
 
+@timeless
 async def test_what_is_unfinished_in_time_stays_unchecked_and_is_ended(told):
     graph = Graph()
     lookups = Lookups(graph.look, told.append)
@@ -97,6 +102,7 @@ async def test_what_is_unfinished_in_time_stays_unchecked_and_is_ended(told):
     await lookups.close()
 
 
+@timeless
 async def test_it_goes_on_after_what_was_waiting_is_done(told):
     graph = Graph()
     graph.go.set()
@@ -108,6 +114,7 @@ async def test_it_goes_on_after_what_was_waiting_is_done(told):
     assert graph.batches == [["iron"], ["gold"]]
 
 
+@timeless
 async def test_a_database_that_fails_is_told_once(told, monkeypatch):
     monkeypatch.setattr(lookups_module, "BATCH", 1)
     graph = Graph(error=DatabaseTimeoutError("Neo4j did not answer"))
@@ -119,6 +126,7 @@ async def test_a_database_that_fails_is_told_once(told, monkeypatch):
     assert told == ["absences could not be looked up in the graph: Neo4j did not answer"]
 
 
+@timeless
 async def test_a_fault_of_ours_is_not_kept_quiet(told):
     graph = Graph(error=KeyError("ours"))
     graph.go.set()
@@ -132,6 +140,7 @@ async def test_a_fault_of_ours_is_not_kept_quiet(told):
     assert tasks() == []
 
 
+@timeless
 async def test_leaving_in_an_error_ends_the_task(told):
     graph = Graph()
     with pytest.raises(RuntimeError, match="elsewhere"):

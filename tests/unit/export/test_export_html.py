@@ -264,7 +264,7 @@ def test_thousands_of_sources_take_no_time(document_of: Make) -> None:
         for i in range(2000)
     )
     document = document_of(sources=sources)
-    begun = time.perf_counter()
+    begun = time.process_time()
     text = to_html(document)
-    assert time.perf_counter() - begun < 3  # about 0.2 s on an idle machine
+    assert time.process_time() - begun < 3
     assert len(text) > 4_000_000

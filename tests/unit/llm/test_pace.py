@@ -9,6 +9,7 @@ from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.openai.wire import parse_rate_limits
 from pgs_neo4j.llm.pace import Bucket, Pace
 from pgs_neo4j.model import Left
+from tests.timeless import timeless
 
 
 def test_the_bucket_is_full_at_first_and_refills_evenly():
@@ -32,6 +33,7 @@ def test_what_was_not_used_is_given_back_and_never_more_than_full():
     assert bucket.level == 60.0
 
 
+@timeless
 async def test_two_that_share_a_pace_wait_for_each_other():
     pace = Pace()
     pace.allow(6000)  # 100 a second
@@ -63,6 +65,7 @@ def test_another_rate_for_the_same_endpoint_forgets_no_debt():
     assert pace.bucket.per_minute == 60
 
 
+@timeless
 async def test_a_wait_that_is_cancelled_gives_its_tokens_back():
     pace = Pace()
     pace.allow(60)

@@ -8,6 +8,7 @@ import stamina
 
 from pgs_neo4j.errors import ModelRateLimitError, ModelTimeoutError, ModelUnavailableError, Retry
 from pgs_neo4j.llm.retry import retry_after_s, with_retries
+from tests.timeless import timeless
 
 TIMED_OUT = ModelTimeoutError("too late")
 
@@ -63,6 +64,7 @@ def test_retry_after_is_read_in_all_its_forms(
     assert retry_after_s(headers, now=60.0) == seconds
 
 
+@timeless
 async def test_transient_failures_are_tried_again() -> None:
     down = ModelUnavailableError("down", retry=Retry())
     call = Flaky(down, ModelUnavailableError("down", retry=Retry(wait_s=0.0)))
@@ -70,6 +72,7 @@ async def test_transient_failures_are_tried_again() -> None:
     assert call.calls == 3
 
 
+@timeless
 async def test_the_last_error_is_raised_after_its_number_of_tries() -> None:
     error = ModelUnavailableError("down", retry=Retry(tries=4))
     call = Flaky(last=error)
@@ -80,6 +83,7 @@ async def test_the_last_error_is_raised_after_its_number_of_tries() -> None:
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), ModelUnavailableError("for good")])
+@timeless
 async def test_other_errors_pass_at_once(error: Exception) -> None:
     call = Flaky(last=error)
     with pytest.raises(type(error)):
@@ -87,6 +91,7 @@ async def test_other_errors_pass_at_once(error: Exception) -> None:
     assert call.calls == 1
 
 
+@timeless
 async def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
     call = Flaky(last=ModelRateLimitError("slow down", retry=Retry(wait_s=60.0)))
     with pytest.raises(ModelRateLimitError):
@@ -94,11 +99,13 @@ async def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
     assert call.calls == 1
 
 
+@timeless
 async def test_the_deadline_ends_a_first_try_with_the_timeout_error() -> None:
     with pytest.raises(ModelTimeoutError, match="too late"):
         await with_retries(asyncio.Event().wait, deadline=soon(0.01), timeout_error=TIMED_OUT)
 
 
+@timeless
 async def test_the_deadline_ends_a_later_try_with_what_failed_before() -> None:
     failed = Flaky(ModelUnavailableError("down", retry=Retry()))
 
@@ -111,6 +118,7 @@ async def test_the_deadline_ends_a_later_try_with_what_failed_before() -> None:
         await with_retries(call, deadline=soon(0.2), timeout_error=TIMED_OUT)
 
 
+@timeless
 async def test_canceling_passes_through() -> None:
     task = asyncio.create_task(
         with_retries(asyncio.Event().wait, deadline=soon(), timeout_error=TIMED_OUT)
@@ -121,6 +129,7 @@ async def test_canceling_passes_through() -> None:
         await task
 
 
+@timeless
 async def test_an_endpoint_that_says_zero_is_not_hammered() -> None:
     stamina.set_testing(False)
     call = Flaky(last=ModelRateLimitError("slow down", retry=Retry(wait_s=0.0)))

@@ -130,9 +130,9 @@ def test_pieces_are_what_counts_as_cited(said: str, partition: int) -> None:
 
 @pytest.mark.parametrize("unit", ["[", "[n1", "[n1,", "[P1 ", "[n1, n2 ", "nodes ", "[and,", "(["])
 def test_pieces_take_linear_time(unit: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     list(pieces(unit * 60_000))
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3
 
 
 def test_citations_once_each_in_order() -> None:
