@@ -1,7 +1,10 @@
-"""One real Neo4j + GDS for the whole run, wiped before each test that asks for it.
+"""One real Neo4j + GDS per worker, emptied before each test that asks for it.
 
 ``PGS_TEST_NEO4J_URI`` names a disposable database (everything in it is deleted); else a
 container where a Docker engine answers; else the managed local server in a temporary folder.
+
+Our constraints stay in place from test to test: whenever an index or a constraint goes, Neo4j
+forgets the plans of all statements, and planning them again takes longer than the tests do.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from hypothesis import settings
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.gds import GDS, open_gds
+from tests import servers
+from tests.database import empty, strip
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 IMAGE = "neo4j:5.26-community"
@@ -74,9 +79,17 @@ async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[En
 
 @pytest.fixture
 async def db(endpoint: Endpoint) -> AsyncIterator[Database]:
-    """A connection to the test database, emptied."""
+    """A connection to the test database: no data, and our constraints in place."""
     async with db_module.connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
-        await wipe(opened)
+        await empty(opened)
+        yield opened
+
+
+@pytest.fixture
+async def bare_db(endpoint: Endpoint) -> AsyncIterator[Database]:
+    """A connection to the test database as it is before its first contact with us."""
+    async with db_module.connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
+        await strip(opened)
         yield opened
 
 
@@ -84,24 +97,6 @@ async def db(endpoint: Endpoint) -> AsyncIterator[Database]:
 async def gds(db: Database) -> GDS:
     """Graph Data Science on the emptied test database."""
     return await open_gds(db)
-
-
-async def wipe(database: Database) -> None:
-    """Delete all data, constraints, indexes, and projections."""
-    await database.call("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS", {}, "write")
-    _, constraints = await database.call("SHOW CONSTRAINTS YIELD name", {}, "read")
-    for row in constraints:
-        await database.call("DROP CONSTRAINT $name IF EXISTS", row, "write")
-    _, indexes = await database.call(
-        "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name", {}, "read"
-    )
-    for row in indexes:
-        await database.call("DROP INDEX $name IF EXISTS", row, "write")
-    drop = (
-        "CALL gds.graph.list() YIELD graphName "
-        "CALL gds.graph.drop(graphName) YIELD nodeCount RETURN 1"
-    )
-    await database.call(drop, {}, "write")
 
 
 @asynccontextmanager
@@ -141,11 +136,14 @@ def _docker_answers() -> bool:
 def _container() -> Iterator[Endpoint]:
     from testcontainers.neo4j import Neo4jContainer
 
-    with (
+    starting = (
         Neo4jContainer(IMAGE, password="test-only-password")
         .with_env("NEO4J_PLUGINS", '["graph-data-science"]')
         .with_env("NEO4J_dbms_security_procedures_unrestricted", "gds.*")
-    ) as container:
+    )
+    for name, value in servers.container_environment().items():
+        starting = starting.with_env(name, value)
+    with starting as container:
         yield Endpoint(container.get_connection_url(), container.username, container.password)
 
 
@@ -155,7 +153,9 @@ async def _local(folder: Path) -> AsyncIterator[Endpoint]:
     from pgs_neo4j.local.options import LocalOptions
 
     options = LocalOptions(data_dir=folder, heap_mb=1536, page_cache_mb=256)
-    running = await server.ensure_running(options)
+    with pytest.MonkeyPatch.context() as patch:
+        servers.tune(patch)
+        running = await server.ensure_running(options)
     try:
         yield Endpoint(running.uri, running.user, running.password)
     finally:

@@ -25,6 +25,7 @@ CREATE (:Paper {
             + '. Its token is fact' + i + '.'
 })
 """
+PAPER_INDEX = "CREATE INDEX paper_doi IF NOT EXISTS FOR (p:Paper) ON (p.doi)"
 CREATE_CITATIONS = """
 MATCH (a:Paper)
 UNWIND [1, 2, 5] AS step
@@ -46,7 +47,7 @@ async def papers(db: Database, topics: int = 4, size: int = 40, isolates: int = 
     """
     given = {"topics": topics, "size": size, "names": list(TOPICS)}
     await db.call(CREATE_PAPERS, given, "write")
-    await db.call("CREATE INDEX paper_doi IF NOT EXISTS FOR (p:Paper) ON (p.doi)", {}, "write")
+    await db.call(PAPER_INDEX, {}, "write")
     await db.call(CREATE_CITATIONS, given, "write")
     await db.call(CREATE_BRIDGES, given, "write")
     await db.call(

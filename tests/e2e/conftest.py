@@ -8,36 +8,49 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pgs_neo4j import local
+from pgs_neo4j.database import connection
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ArtifactError, JavaMissingError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
-from tests.conftest import wipe
+from tests import servers
+from tests.database import empty
 from tests.graphs import papers
 
 KEEP = 2
-LEASE_S = 120.0  # longer than a restart on a busy machine
+LEASE_S = RESTART_S = 300.0  # longer than a restart on a busy machine
 
 
 @pytest.fixture(scope="module")
 async def options(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalOptions]:
     """A server of our own, which may be killed; the test database serves the other tests."""
     folder = tmp_path_factory.mktemp("restarted")
-    given = LocalOptions(data_dir=folder, heap_mb=700, page_cache_mb=64, start_timeout_s=240.0)
-    try:
-        await local.ensure_running(given)
-    except (ArtifactError, JavaMissingError) as error:
-        if not os.environ.get("PGS_TEST_NEO4J_URI"):
-            raise
-        pytest.skip(f"no local server can be had to be restarted: {error}")
-    yield given
+    given = LocalOptions(data_dir=folder, heap_mb=700, page_cache_mb=64, start_timeout_s=RESTART_S)
+    with pytest.MonkeyPatch.context() as patch:
+        servers.tune(patch)
+        try:
+            await local.ensure_running(given)
+        except (ArtifactError, JavaMissingError) as error:
+            if not os.environ.get("PGS_TEST_NEO4J_URI"):
+                raise
+            pytest.skip(f"no local server can be had to be restarted: {error}")
+        yield given
     await local.stop(given, timeout_s=30.0)
     assert not local.status(given).running
 
 
 @pytest.fixture
-async def pgs(options: LocalOptions) -> AsyncIterator[PGS]:
+def patience_s() -> float:
+    """How long the engine waits for a server that is away; a test may say otherwise."""
+    return RESTART_S
+
+
+@pytest.fixture
+async def pgs(
+    options: LocalOptions, patience_s: float, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[PGS]:
     """An engine on papers that are partitioned."""
+    monkeypatch.setattr(connection, "PATIENCE_S", patience_s)
     server = await local.ensure_running(options)
     async with PGS.connect(
         neo4j_uri=server.uri,
@@ -51,7 +64,7 @@ async def pgs(options: LocalOptions) -> AsyncIterator[PGS]:
         keep_generations=KEEP,
         lease_s=LEASE_S,
     ) as opened:
-        await wipe(opened.db)
+        await empty(opened.db)
         await opened.add_graph("papers", await papers(opened.db))
         for _ in range(KEEP):
             await opened.partition("papers", force=True)

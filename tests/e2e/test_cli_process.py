@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.fakes.openai_server import Answer, FakeOpenAI, Hang, Status, contract_answer
@@ -97,10 +98,9 @@ def pgs(tmp_path: Path, endpoint: Endpoint) -> Shell:
 
 
 @pytest.fixture
-async def stored(pgs: Shell, db: Database) -> Database:
+async def stored(db: Database) -> Database:
     """Four topics of papers and some that nobody cites, stored as a graph."""
-    await papers(db, isolates=5)
-    assert (await pgs(*ADD)).code == 0
+    await catalog.add(db, "papers", await papers(db, isolates=5))
     return db
 
 

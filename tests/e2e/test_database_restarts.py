@@ -24,6 +24,7 @@ from pgs_neo4j.runs.jobs import list_jobs
 from tests.graphs import checksum
 from tests.leftovers import expire, nothing_left, only, whole
 
+pytestmark = pytest.mark.timeout(1800)  # many a start of a server, on a busy machine
 KEEP = 2  # generations that the engine of conftest keeps
 PATIENCE_S = 400.0
 Restart = Callable[[], Awaitable[None]]
@@ -117,6 +118,7 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
         assert await checksum(db) == users
 
 
+@pytest.mark.parametrize("patience_s", [8.0])
 async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
     options: LocalOptions, pgs: PGS
 ) -> None:

@@ -12,9 +12,10 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
 from pgs_neo4j.model import Prompt
-from tests.conftest import wipe
+from tests.database import empty
 from tests.graphs import checksum, count, papers
 
+pytestmark = pytest.mark.timeout(1800)  # many a start of a server, on a busy machine
 PATIENCE_S = 400.0
 
 
@@ -22,7 +23,7 @@ async def test_a_database_restarted_during_the_third_of_eight_sweeps_loses_nothi
     options: LocalOptions, pgs: PGS
 ) -> None:
     """Replies of the downtime are recorded once, when the database is back."""
-    await wipe(pgs.db)
+    await empty(pgs.db)
     await pgs.add_graph("papers", await papers(pgs.db, topics=8, size=20))
     await pgs.partition("papers")
     users, restarting = await checksum(pgs.db), asyncio.Event()

@@ -96,18 +96,18 @@ async def test_canceling_ends_the_transaction_on_the_server(db):
     assert await db.read(running) == [{"value": 0}]
 
 
-async def test_the_schema_is_made_once(db):
-    await ensure_schema(db)
-    rows = await db.read(queries.get("catalog/read_constraints"))
+async def test_the_schema_is_made_once(bare_db):
+    await ensure_schema(bare_db)
+    rows = await bare_db.read(queries.get("catalog/read_constraints"))
     constraints = [n for n in queries.names() if n.startswith("database/constraint_")]
     assert len(rows) == len(constraints) > 5
-    await ensure_schema(db)
-    assert len(await db.read(queries.get("catalog/read_constraints"))) == len(rows)
+    await ensure_schema(bare_db)
+    assert len(await bare_db.read(queries.get("catalog/read_constraints"))) == len(rows)
 
 
-async def test_concurrent_schemas_do_not_collide(db):
-    await asyncio.gather(*(ensure_schema(db) for _ in range(4)))
-    rows = await db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))
+async def test_concurrent_schemas_do_not_collide(bare_db):
+    await asyncio.gather(*(ensure_schema(bare_db) for _ in range(4)))
+    rows = await bare_db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))
     assert rows == [{"value": 1}]
 
 

@@ -93,13 +93,13 @@ async def last_bookmark(db: Database) -> frozenset[str]:
 
 
 async def test_an_empty_database_is_well_and_gets_nothing_of_ours(
-    db: Database, target: ServerAccess
+    bare_db: Database, target: ServerAccess
 ) -> None:
     checks = await examined(target)
     assert unwell(checks) == {}
     assert checks["graphs"].detail.startswith("none yet")
-    assert await count(db, "(x)") == 0
-    _, rows = await db.call("SHOW CONSTRAINTS YIELD name RETURN name", {}, "read")
+    assert await count(bare_db, "(x)") == 0
+    _, rows = await bare_db.call("SHOW CONSTRAINTS YIELD name RETURN name", {}, "read")
     assert rows == []
 
 

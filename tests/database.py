@@ -1,0 +1,70 @@
+"""The test database between two tests: without data, with or without our schema."""
+
+from __future__ import annotations
+
+import re
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from tests.graphs import PAPER_INDEX
+
+# What loading, and the graph of papers, add to the schema of the engine.
+ADDITIONS = (
+    queries.get("ingest/create_loaded_constraint").text,
+    queries.get("ingest/create_load_constraint").text,
+    queries.get("ingest/create_staged_constraint").text,
+    PAPER_INDEX,
+)
+OURS = [name for name in queries.names() if name.startswith("database/constraint_")]
+SCHEMA = (*(queries.get(name).text for name in OURS), *ADDITIONS)
+NAMED = re.compile(r"CREATE (CONSTRAINT|INDEX) (\w+)")
+Index = tuple[str, str]
+# What is there with our schema: kind and name.
+EXPECTED: frozenset[Index] = frozenset(
+    (found[1], found[2]) for text in SCHEMA if (found := NAMED.search(text))
+)
+DELETE = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
+READ_INDEXES = """
+SHOW INDEXES YIELD name, type, owningConstraint WHERE type <> 'LOOKUP'
+RETURN name, CASE WHEN owningConstraint IS NULL THEN 'INDEX' ELSE 'CONSTRAINT' END AS kind
+"""
+DROP_PROJECTIONS = """
+CALL gds.graph.list() YIELD graphName
+CALL gds.graph.drop(graphName) YIELD nodeCount RETURN count(*) AS dropped
+"""
+
+
+async def empty(database: Database) -> None:
+    """Delete all data and projections, and leave the constraints and indexes of our schema.
+
+    Costs a few quick statements, unless the test before changed the schema.
+    """
+    await database.call(DELETE, {}, "write")
+    await database.call(DROP_PROJECTIONS, {}, "write")
+    present = await _indexes(database)
+    if present != EXPECTED:
+        await _drop(database, present - EXPECTED)
+        await _create(database)
+
+
+async def strip(database: Database) -> None:
+    """Delete all data, constraints, indexes, and projections."""
+    await database.call(DELETE, {}, "write")
+    await database.call(DROP_PROJECTIONS, {}, "write")
+    await _drop(database, await _indexes(database))
+
+
+async def _create(database: Database) -> None:
+    for text in SCHEMA:
+        await database.call(text, {}, "write")
+    await database.call("CALL db.awaitIndexes()", {}, "read")
+
+
+async def _indexes(database: Database) -> frozenset[Index]:
+    _, rows = await database.call(READ_INDEXES, {}, "read")
+    return frozenset((row["kind"], row["name"]) for row in rows)
+
+
+async def _drop(database: Database, indexes: frozenset[Index]) -> None:
+    for kind, name in indexes:
+        await database.call(f"DROP {kind} $name IF EXISTS", {"name": name}, "write")

@@ -1,0 +1,39 @@
+"""How the servers of the tests differ from those of users: they plan once and compile little."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgs_neo4j.local import config_files
+
+# A plan stays in use whatever becomes of the data: tests fill and empty the database all day,
+# and what Neo4j would plan for the counts of one test does as well for those of the next.
+SETTINGS = {
+    "dbms.cypher.min_replan_interval": "1h",
+    "dbms.cypher.statistics_divergence_threshold": "1.0",
+}
+# The second compiler takes longer over a server that lives for minutes than its code saves.
+FLAGS = ("-XX:TieredStopAtLevel=1",)
+
+
+def tune(patch: pytest.MonkeyPatch) -> None:
+    """Have the local servers that this process starts use the settings and flags above."""
+    conf, command = config_files.neo4j_conf, config_files.server_command
+    patch.setattr(config_files, "neo4j_conf", lambda *args: conf(*args) + _lines())
+    patch.setattr(config_files, "server_command", lambda *args: _flagged(command(*args)))
+
+
+def container_environment() -> dict[str, str]:
+    """The same for a container: an underscore of a setting is doubled, a dot becomes one."""
+    names = {name: name.replace("_", "__").replace(".", "_") for name in SETTINGS}
+    return {f"NEO4J_{names[name]}": value for name, value in SETTINGS.items()} | {
+        "NEO4J_server_jvm_additional": " ".join(FLAGS)
+    }
+
+
+def _lines() -> str:
+    return "".join(f"{name}={value}\n" for name, value in SETTINGS.items())
+
+
+def _flagged(command: list[str]) -> list[str]:
+    return [command[0], *FLAGS, *command[1:]]
