@@ -24,6 +24,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.gds import GDS, open_gds
 from tests import servers
 from tests.database import empty, strip
+from tests.timeless import Clock
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 IMAGE = "neo4j:5.26-community"
@@ -60,6 +61,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             name.startswith("PGS_") and not name.startswith("PGS_TEST_")
         ):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+async def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The event loop's clock, to be set forward."""
+    return Clock(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120.0
 KILLED, BUSY = -9, 4
 KEEP = 3
-SHORT_S = 3.0  # a lease that runs out while a test waits, and not while it works
 KNOBS: dict[str, Any] = {
     "min_community_size": 10,
     "target_partition_max": 60,
@@ -84,8 +83,7 @@ async def job(order):
             os.kill(os.getpid(), number)
 
     llm = ScriptedLLM(contract_reply)
-    given = {"sweep_llm": llm, "synthesis_llm": llm, "lease_s": order["lease_s"]}
-    async with PGS.connect(**given) as pgs:
+    async with PGS.connect(sweep_llm=llm, synthesis_llm=llm) as pgs:
         await repartition(pgs, "papers", if_changed=order["if_changed"], on_event=heard)
 
 def run(order):
@@ -114,12 +112,10 @@ class Jobs:
 
     process: Process
 
-    async def begin(
-        self, at: str, name: str = "SIGKILL", *, if_changed: bool = False, lease_s: float = 30.0
-    ) -> int:
+    async def begin(self, at: str, name: str = "SIGKILL", *, if_changed: bool = False) -> int:
         """Begin a job that sends itself a signal when it comes to a step; its process."""
         assert self.process.stdin is not None
-        order = {"at": at, "signal": name, "if_changed": if_changed, "lease_s": lease_s}
+        order = {"at": at, "signal": name, "if_changed": if_changed}
         self.process.stdin.write(json.dumps(order).encode() + b"\n")
         await self.process.stdin.drain()
         return await self._number()
@@ -176,15 +172,6 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not await condition():
             await asyncio.sleep(0.05)
-
-
-async def run_out(db: Database) -> None:
-    """Wait until the lease has expired."""
-
-    async def free() -> bool:
-        return await lease.read_holder(db, "papers") is None
-
-    await until(free)
 
 
 async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_cleans_up(
@@ -254,13 +241,13 @@ async def test_a_job_killed_while_it_builds_on_the_generation_before(
 async def test_a_job_stopped_past_its_lease_can_no_longer_write(
     jobs: Jobs, pgs: PGS, db: Database, gds: GDS, step: str
 ) -> None:
-    late = psutil.Process(await jobs.begin(step, "SIGSTOP", lease_s=SHORT_S))
+    late = psutil.Process(await jobs.begin(step, "SIGSTOP"))
 
     async def stopped() -> bool:
         return late.status() == psutil.STATUS_STOPPED
 
     await until(stopped)
-    await run_out(db)
+    await expire(db)
     second = await repartition(pgs, "papers")
     assert second.outcome == "repartitioned"
     current = await whole(db)

@@ -24,6 +24,7 @@ from tests.graphs import checksum, count, papers
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = 50
+CALLS = 9  # of a whole run: eight sweeps and a synthesis
 IN_FLIGHT = 3
 PATIENCE_S = 60.0
 # One interpreter for all runs, each in a fork of its own: starting it costs seconds.
@@ -76,6 +77,13 @@ async def number(process):
         return int(await process.stdout.readline())
 
 
+async def reached(fake, pid, calls):
+    """Wait until a run has sent so many calls, or has ended."""
+    async with asyncio.timeout(PATIENCE_S):
+        while len(fake.chats) < calls and psutil.pid_exists(pid):
+            await asyncio.sleep(0.005)
+
+
 def asked(fake):
     """How often each prompt was sent so far."""
     return Counter(json.dumps(request.body["messages"]) for request in list(fake.chats))
@@ -105,7 +113,8 @@ async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, 
             forks.stdin.write(json.dumps(order).encode() + b"\n")
             await forks.stdin.drain()
             pid = await number(forks)
-            await asyncio.sleep(draw.uniform(0.05, 0.9))
+            await reached(fake, pid, calls=draw.randrange(CALLS + 2))
+            await asyncio.sleep(draw.uniform(0.0, 0.05))
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             await number(forks)
@@ -124,7 +133,7 @@ async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, 
             again = asked(fake) - before
             repeated.append(sum(again[prompt] for prompt in again if prompt in before))
             assert repeated[-1] <= IN_FLIGHT, (kill, rows)
-            assert len(asked(fake)) == 9
+            assert len(asked(fake)) == CALLS
             _, swept = await db.call(
                 "MATCH (:PgsRun {question: $q})-[:PGS_SWEPT]->(w) RETURN count(w) AS n",
                 {"q": question},

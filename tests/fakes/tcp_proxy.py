@@ -16,6 +16,7 @@ class Proxy:
     """A running proxy. ``cut`` ends all connections and refuses new ones until ``mend``.
 
     Of as many commits as ``lost_commits`` says the server hears, and the client no answer.
+    ``swallowed`` is set when the black hole has taken something.
     """
 
     host: str
@@ -24,6 +25,7 @@ class Proxy:
     broken: bool = False
     black_hole: bool = False
     lost_commits: int = 0
+    swallowed: asyncio.Event = field(default_factory=asyncio.Event)
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
     def cut(self) -> None:
@@ -60,6 +62,7 @@ class Proxy:
         with suppress(OSError):
             while data := await reader.read(65536):
                 if self.black_hole:
+                    self.swallowed.set()
                     continue
                 lost = commits_of is not None and self.lost_commits > 0 and COMMIT in data
                 if lost and commits_of is not None:

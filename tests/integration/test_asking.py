@@ -330,19 +330,23 @@ async def test_coverage_counts_nodes_across_generations(engine, db):
 
 async def test_the_window_bounds_the_calls_in_flight(connect, db):
     mapping = await papers(db, topics=8, size=20)
-    running, most = 0, 0
+    running, most, full = 0, 0, asyncio.Event()
 
     async def answer(prompt):
         nonlocal running, most
         running += 1
         most = max(most, running)
+        if running == 3:
+            full.set()
+        await full.wait()
         await asyncio.sleep(0.02)
         running -= 1
         return contract_reply(prompt)
 
     async with connect(answer, max_concurrent_sweeps=3, max_concurrent_calls=3) as engine:
         await engine.add_graph("papers", mapping)
-        await engine.execute("Begin")
+        async with asyncio.timeout(120):
+            await engine.execute("Begin")
     assert most == 3
 
 

@@ -89,9 +89,10 @@ async def test_a_database_that_disappears_while_partitioning(endpoint, db, gds, 
 
 async def test_a_black_hole_ends_within_the_deadline(endpoint, db, faulty):
     mapping = await papers(db)
-    async with connect(endpoint, faulty, query_timeout_s=2.0) as engine:
+    async with connect(endpoint, faulty) as engine:
         await engine.add_graph("papers", mapping)
         await engine.partition("papers")
+        engine.db.timeout_s = 2.0
         faulty.black_hole = True
         with pytest.raises(DatabaseTimeoutError, match="within 2 s"):
             await asyncio.wait_for(engine.partitions("papers"), 30)

@@ -8,11 +8,13 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 
+import psutil
 import pytest
 
-from pgs_neo4j.database import queries
+from pgs_neo4j.database import lease, queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.lease import Lease, hold_lease, read_holder
@@ -20,6 +22,9 @@ from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
 
 PATIENCE_S = 60.0
+# A lease that lasts, whatever the machine is busy with, and is looked at all the time.
+LASTING_S, LOOKS = 60.0, 300
+SOON = "MATCH (l:PgsLease) SET l.expires_at = datetime.realtime('Z') + duration('PT20S')"
 
 
 @pytest.fixture
@@ -28,6 +33,12 @@ async def papers(db: Database) -> Database:
     await ensure_schema(db)
     await db.call("CREATE (:PgsGraph {name: 'papers', mapping: '{}'})", {}, "write")
     return db
+
+
+@pytest.fixture
+def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Holders notice within a fraction of a second what became of their lease."""
+    monkeypatch.setattr(lease, "RENEWALS", LOOKS)
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
@@ -41,6 +52,10 @@ async def take(db: Database, name: str, seconds: float = 30.0) -> dict[str, Any]
         queries.get("database/merge_leases"), graph="papers", holder=name, seconds=seconds
     )
     return rows[0]
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text[:19])
 
 
 async def run_out(db: Database) -> None:
@@ -171,27 +186,26 @@ async def test_asking_again_after_a_lost_acknowledgement_changes_nothing(papers:
     assert (again["fence"], again["acquired_at"]) == (first["fence"], first["acquired_at"])
 
 
-async def test_renewal_keeps_it_beyond_its_time(papers: Database) -> None:
-    async with hold_lease(papers, "papers", seconds=0.9) as mine:
-        first = await read_holder(papers, "papers")
-        assert first is not None
+async def test_renewal_keeps_it_beyond_its_time(papers: Database, brisk: None) -> None:
+    async with hold_lease(papers, "papers", seconds=LASTING_S) as mine:
+        await papers.call(SOON, {}, "write")
+        soon = await read_holder(papers, "papers")
+        assert soon is not None
 
         async def renewed_beyond() -> bool:
             now = await read_holder(papers, "papers")
             assert now is not None
-            assert now.fence == mine.fence
-            return now.acquired_at == first.acquired_at and now.expires_at[:19] > (
-                first.expires_at[:17] + f"{int(first.expires_at[17:19]) + 1:02d}"
-            )
+            assert (now.fence, now.acquired_at) == (mine.fence, soon.acquired_at)
+            return moment(now.expires_at) - moment(soon.expires_at) > timedelta(seconds=20)
 
         await until(renewed_beyond)
 
 
-async def test_a_lost_lease_ends_the_body(papers: Database) -> None:
+async def test_a_lost_lease_ends_the_body(papers: Database, brisk: None) -> None:
     ended: list[str] = []
 
     async def work() -> None:
-        async with hold_lease(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=LASTING_S):
             await run_out(papers)
             await take(papers, "next")
             try:
@@ -211,8 +225,10 @@ async def test_a_lost_lease_ends_the_body(papers: Database) -> None:
     assert found.holder == "next"  # and was not released by the one that lost it
 
 
-async def test_a_lease_that_ran_out_but_was_not_taken_goes_on(papers: Database) -> None:
-    async with hold_lease(papers, "papers", seconds=0.6) as mine:
+async def test_a_lease_that_ran_out_but_was_not_taken_goes_on(
+    papers: Database, brisk: None
+) -> None:
+    async with hold_lease(papers, "papers", seconds=LASTING_S) as mine:
         await run_out(papers)
 
         async def renewed() -> bool:
@@ -224,9 +240,9 @@ async def test_a_lease_that_ran_out_but_was_not_taken_goes_on(papers: Database) 
         assert found.fence == mine.fence
 
 
-async def test_a_lease_node_that_was_purged_is_lost(papers: Database) -> None:
+async def test_a_lease_node_that_was_purged_is_lost(papers: Database, brisk: None) -> None:
     with pytest.raises(LeaseLostError):
-        async with hold_lease(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=LASTING_S):
             await papers.call("MATCH (l:PgsLease) DELETE l", {}, "write")
             await asyncio.sleep(PATIENCE_S)
 
@@ -243,15 +259,16 @@ async def test_a_database_that_stays_away_ends_the_body_when_the_time_is_over(
         tries.append(query.name)
         raise DatabaseUnavailableError("away")
 
+    monkeypatch.setattr(lease, "monotonic", lambda: 0.25 * len(tries))
     monkeypatch.setattr(Database, "write", away)
     with pytest.raises(DatabaseUnavailableError, match="could not be reached"):
         async with hold_lease(papers, "papers", seconds=0.6):
             await asyncio.sleep(PATIENCE_S)
-    assert len(tries) >= 2
+    assert len(tries) == 3  # the first within 0.6 s at which 0.6 s are over
 
 
 async def test_a_database_that_is_away_for_a_moment_costs_nothing(
-    papers: Database, monkeypatch: pytest.MonkeyPatch
+    papers: Database, brisk: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[str] = []
     write = Database.write
@@ -264,7 +281,7 @@ async def test_a_database_that_is_away_for_a_moment_costs_nothing(
         return await write(self, query, **params)
 
     monkeypatch.setattr(Database, "write", away_once)
-    async with hold_lease(papers, "papers", seconds=3) as mine:
+    async with hold_lease(papers, "papers", seconds=LASTING_S) as mine:
 
         async def renewed() -> bool:
             return len(tries) >= 3
@@ -294,11 +311,13 @@ async def test_a_cancellation_from_outside_stays_one_and_the_lease_is_given_back
     assert await read_holder(papers, "papers") is None
 
 
-async def test_a_cancellation_from_outside_wins_over_the_loss(papers: Database) -> None:
+async def test_a_cancellation_from_outside_wins_over_the_loss(
+    papers: Database, brisk: None
+) -> None:
     cleaning = asyncio.Event()
 
     async def work() -> None:
-        async with hold_lease(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=LASTING_S):
             await run_out(papers)
             await take(papers, "next")
             try:
@@ -316,9 +335,9 @@ async def test_a_cancellation_from_outside_wins_over_the_loss(papers: Database) 
     assert task.cancelled()
 
 
-async def test_an_error_of_the_body_wins_over_the_loss(papers: Database) -> None:
+async def test_an_error_of_the_body_wins_over_the_loss(papers: Database, brisk: None) -> None:
     with pytest.raises(ZeroDivisionError):
-        async with hold_lease(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=LASTING_S):
             await run_out(papers)
             await take(papers, "next")
             try:
@@ -334,9 +353,11 @@ async def test_a_timeout_of_the_body_is_its_own(papers: Database) -> None:
     assert await read_holder(papers, "papers") is None
 
 
-async def test_a_body_that_ends_well_despite_the_loss_has_ended_well(papers: Database) -> None:
+async def test_a_body_that_ends_well_despite_the_loss_has_ended_well(
+    papers: Database, brisk: None
+) -> None:
     async def work() -> str:
-        async with hold_lease(papers, "papers", seconds=0.6):
+        async with hold_lease(papers, "papers", seconds=LASTING_S):
             await run_out(papers)
             await take(papers, "next")
             with suppress(asyncio.CancelledError):
@@ -452,14 +473,15 @@ async def test_an_acquirer_that_waited_for_the_lock_judges_by_the_time_it_got_it
 
 STOPPED = """
 import asyncio, sys
-from pgs_neo4j.database import connection
+from pgs_neo4j.database import connection, lease
 from pgs_neo4j.errors import LeaseLostError
-from pgs_neo4j.database.lease import hold_lease
+
+lease.RENEWALS = 300
 
 async def main():
     async with connection.connect(sys.argv[1], sys.argv[2], sys.argv[3] or None) as opened:
         try:
-            async with hold_lease(opened, "papers", seconds=1.0):
+            async with lease.hold_lease(opened, "papers", seconds=60.0):
                 print("held", flush=True)
                 await asyncio.sleep(60)
         except LeaseLostError:
@@ -479,11 +501,13 @@ async def test_a_holder_that_was_stopped_past_its_time_notices(papers: Database,
         assert process.stdout is not None
         assert await process.stdout.readline() == b"held\n"
         process.send_signal(signal.SIGSTOP)
+        stopped = psutil.Process(process.pid)
 
-        async def ran_out() -> bool:
-            return await read_holder(papers, "papers") is None
+        async def at_rest() -> bool:
+            return stopped.status() == psutil.STATUS_STOPPED
 
-        await until(ran_out)
+        await until(at_rest)
+        await run_out(papers)
         async with hold_lease(papers, "papers", seconds=30) as mine:
             process.send_signal(signal.SIGCONT)
             assert await process.stdout.readline() == b"lost\n"

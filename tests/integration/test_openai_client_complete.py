@@ -37,6 +37,7 @@ from tests.fakes.openai_server import (
     Scripted,
     Status,
 )
+from tests.timeless import Clock
 
 SECRET = "sk-not-for-logs"
 PROMPT = Prompt(task="sweep", system="read", user="secretquestion", question="secretquestion")
@@ -213,9 +214,9 @@ async def test_gives_up_at_once_when_told_to_wait_beyond_the_deadline(
 async def test_rate_limits_are_tried_until_the_deadline(fake: FakeOpenAI) -> None:
     stamina.set_testing(False)
     fake.default = Status(429, {"retry-after-ms": "1"})
-    llm = model_at(fake, timeout_s=0.6)
+    llm = model_at(fake, timeout_s=2.0)
     assert isinstance(await failure(llm), ModelRateLimitError)
-    assert 1 < len(fake.chats) < 10
+    assert 1 < len(fake.chats) < 25
     await llm.close()
 
 
@@ -289,10 +290,13 @@ async def test_an_endpoint_that_is_not_there_is_unavailable() -> None:
     await llm.close()
 
 
-async def test_one_deadline_bounds_a_call_that_hangs(fake: FakeOpenAI) -> None:
+async def test_one_deadline_bounds_a_call_that_hangs(fake: FakeOpenAI, clock: Clock) -> None:
     fake.default = Hang()
-    llm = model_at(fake, timeout_s=0.3)
-    assert isinstance(await failure(llm), ModelTimeoutError)
+    llm = model_at(fake, timeout_s=60.0)
+    failing = asyncio.create_task(failure(llm))
+    assert await asyncio.to_thread(fake.wait_for_requests, 1)
+    clock.forward(60)
+    assert isinstance(await failing, ModelTimeoutError)
     assert len(fake.chats) == 1
     await llm.close()
 

@@ -170,7 +170,7 @@ async def test_a_stream_without_an_answer_is_an_output_error(
 
 
 async def test_silence_between_pieces_is_bounded(fake: FakeOpenAI) -> None:
-    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 20.0), idle_timeout_s=0.2), 20.0)
+    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 20.0), idle_timeout_s=1.5), 20.0)
     fake.script(Stall(pieces=2))
     pieces, error = await broken(llm)
     assert len(pieces) == 2
