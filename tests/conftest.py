@@ -24,6 +24,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.gds import GDS, open_gds
 from tests import servers
 from tests.database import empty, strip
+from tests.stackoverflow import stack_overflow
+from tests.standins import Archive, Brain, write_archive, write_brain
 from tests.timeless import Clock
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -75,6 +77,29 @@ def shared() -> Path:
     if not (SHARED / "data").is_dir():
         pytest.skip("the shared data folder is not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Brain, Archive]:
+    """What stands in for the shared data."""
+    folder = tmp_path_factory.mktemp("generated")
+    return write_brain(folder / "brain.json.gz"), write_archive(folder / "questions.zip")
+
+
+@pytest.fixture(params=["generated", "physics2"])
+def brain(request: pytest.FixtureRequest, generated: tuple[Brain, Archive]) -> Brain:
+    """A file of the original engine: one that is always there, and its own demo."""
+    if request.param == "generated":
+        return generated[0]
+    return Brain(request.getfixturevalue("shared") / "data" / "physics2.json.gz", 586, 1931)
+
+
+@pytest.fixture(params=["generated", "Stack Overflow"])
+def archive(request: pytest.FixtureRequest, generated: tuple[Brain, Archive]) -> Archive:
+    """An archive of the data importer: one that is always there, and Neo4j's example."""
+    if request.param == "generated":
+        return generated[1]
+    return stack_overflow(request.getfixturevalue("shared") / "data")
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from typing import Any
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
+from tests.standins import Archive
 
 ARCHIVE = "stackoverflow-data-importer.zip"
 MODEL = "neo4j_importer_model.json"
@@ -23,6 +24,20 @@ MAPPING = GraphMapping(text=("title", "body_markdown", "display_name", "name"))
 ROWS = 2000
 
 Item = dict[str, Any]
+
+
+def stack_overflow(folder: Path) -> Archive:
+    """The example as Neo4j gives it away, and what it holds."""
+    labels = {"Tag": 476, "User": 1365, "Answer": 1367, "Comment": 1396, "Question": 1589}
+    types = {
+        "TAGGED": 4425,
+        "ASKED": 1589,
+        "COMMENTED": 1396,
+        "COMMENTED_ON": 1396,
+        "ANSWERED": 1367,
+        "PROVIDED": 1367,
+    }
+    return Archive(folder / ARCHIVE, labels, types)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""All of it on graphs that we did not make: physics2, and Stack Overflow as its users load it."""
+"""All of it on notes as the original engine keeps them, and on questions as their users load them.
+
+Both are generated, and where the shared data is, also the ones that others made.
+"""
 
 import random
 import re
@@ -11,7 +14,7 @@ from pgs_neo4j.ingest.load import load
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.survey import propose, survey
 from tests.graphs import checksum, count
-from tests.stackoverflow import ARCHIVE, load_stack_overflow
+from tests.stackoverflow import load_stack_overflow
 
 FACTS = 200
 
@@ -81,16 +84,15 @@ async def shown_nodes(engine):
     )
 
 
-async def test_physics2_from_file_to_a_complete_reading(endpoint, db, shared):
-    file = read_brain(shared / "data" / "physics2.json.gz")
-    loaded = await load(db, file, "physics2")
+async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
+    loaded = await load(db, read_brain(brain.path), "physics2")
     facts = await plant(db, loaded.label, "concept")
     before = await checksum(db)
     async with connect(endpoint, report_planted) as engine:
         await engine.add_graph("physics2", loaded.mapping)
         answer = await engine.execute("What is planted?", full_sweep=True)
         assert found_facts(answer) == facts
-        assert await shown_nodes(engine) == answer.coverage.nodes_read == 586
+        assert await shown_nodes(engine) == answer.coverage.nodes_read == brain.nodes
         assert answer.coverage.exhausted
         assert not answer.partial
         focused = await engine.execute(
@@ -102,8 +104,8 @@ async def test_physics2_from_file_to_a_complete_reading(endpoint, db, shared):
     assert await checksum(db) == before
 
 
-async def test_physics2_with_the_extractive_reader(endpoint, db, shared):
-    loaded = await load(db, read_brain(shared / "data" / "physics2.json.gz"), "physics2")
+async def test_notes_with_the_extractive_reader(endpoint, db, brain):
+    loaded = await load(db, read_brain(brain.path), "physics2")
     async with connect(endpoint, None) as engine:
         await engine.add_graph("physics2", loaded.mapping)
         answer = await engine.execute("How does crossing symmetry bound scaling dimensions?")
@@ -113,8 +115,8 @@ async def test_physics2_with_the_extractive_reader(endpoint, db, shared):
     assert not answer.partial
 
 
-async def test_stack_overflow_as_an_existing_heterogeneous_database(endpoint, db, shared):
-    await load_stack_overflow(db, shared / "data" / ARCHIVE)
+async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, archive):
+    await load_stack_overflow(db, archive.path)
     facts = await plant(db, "Answer|Question", "body_markdown")
     before = await checksum(db)
     mapping = propose(await survey(db)).mapping
@@ -138,8 +140,8 @@ async def test_stack_overflow_as_an_existing_heterogeneous_database(endpoint, db
 
 
 @pytest.mark.parametrize("mode", ["continue", "targeted"])
-async def test_sessions_exhaust_a_real_graph(endpoint, db, shared, mode):
-    loaded = await load(db, read_brain(shared / "data" / "physics2.json.gz"), "physics2")
+async def test_sessions_exhaust_a_graph(endpoint, db, brain, mode):
+    loaded = await load(db, read_brain(brain.path), "physics2")
     async with connect(endpoint) as engine:
         await engine.add_graph("physics2", loaded.mapping)
         answer = await engine.execute("scaling dimensions", max_sweep_partitions=4)
@@ -148,4 +150,4 @@ async def test_sessions_exhaust_a_real_graph(endpoint, db, shared, mode):
             answer = await engine.execute("scaling", mode=mode, max_sweep_partitions=4)
             runs += 1
         assert answer.coverage.exhausted
-        assert await shown_nodes(engine) == 586
+        assert await shown_nodes(engine) == brain.nodes

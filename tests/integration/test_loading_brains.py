@@ -4,7 +4,6 @@ import asyncio
 import json
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -19,6 +18,7 @@ from pgs_neo4j.events import Event, Progressed
 from pgs_neo4j.ingest.brain import parse_brain, read_brain
 from pgs_neo4j.ingest.graph_file import GraphFile
 from pgs_neo4j.ingest.load import LOADED, load
+from tests.standins import Brain
 
 Row = dict[str, Any]
 
@@ -323,15 +323,16 @@ async def test_the_keys_of_loaded_nodes_are_indexed(db: Database) -> None:
     assert found == [{"labelsOrTypes": [LOADED], "properties": ["graph", "id"]}]
 
 
-async def test_progress_reaches_the_total(db: Database, shared: Path) -> None:
+async def test_progress_reaches_the_total(db: Database, brain: Brain) -> None:
     events: list[Event] = []
-    file = read_brain(shared / "data" / "physics2.json.gz")
+    links = brain.relationships
+    file = read_brain(brain.path)
     result = await load(db, file, "physics2", on_event=events.append)
 
-    assert events[-1] == Progressed("load", 1931, 1931, "relationships")
-    assert Progressed("load", 586, 586, "nodes") in events
+    assert events[-1] == Progressed("load", links, links, "relationships")
+    assert Progressed("load", brain.nodes, brain.nodes, "nodes") in events
     assert len((await nodes(db, "Physics2"))[1]["embedding"]) == 512
-    assert len(await relationships(db, "Physics2")) == 1931
+    assert len(await relationships(db, "Physics2")) == links
     assert (await load(db, file, "physics2")).unchanged
     assert (result.mapping.text, result.mapping.weight) == (("concept",), "weight")
 

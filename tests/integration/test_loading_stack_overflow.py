@@ -1,11 +1,10 @@
 """The Stack Overflow graph: the loader of the tests, and a loaded graph beside it."""
 
-from pathlib import Path
-
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.ingest.brain import parse_brain
 from pgs_neo4j.ingest.load import load
-from tests.stackoverflow import ARCHIVE, load_stack_overflow
+from tests.stackoverflow import load_stack_overflow
+from tests.standins import Archive
 
 CHECKSUM = """
 CALL () { MATCH (n) WHERE NOT n:LoadedNode AND NOT n:PgsLoad
@@ -20,30 +19,17 @@ RETURN nodes, properties, characters, relationships, types
 
 
 async def test_the_archive_becomes_the_graph_its_model_describes(
-    db: Database, shared: Path
+    db: Database, archive: Archive
 ) -> None:
-    counted = await load_stack_overflow(db, shared / "data" / ARCHIVE)
+    counted = await load_stack_overflow(db, archive.path)
 
-    assert counted == (6193, 11540)
-    _, labels = await db.call(
-        "MATCH (n) RETURN labels(n) AS l, count(*) AS c ORDER BY c", {}, "read"
-    )
+    assert counted == (archive.nodes, archive.relationships)
+    _, labels = await db.call("MATCH (n) RETURN labels(n) AS l, count(*) AS c", {}, "read")
     assert {tuple(row["l"]): row["c"] for row in labels} == {
-        ("Tag",): 476,
-        ("User",): 1365,
-        ("Answer",): 1367,
-        ("Comment",): 1396,
-        ("Question",): 1589,
+        (label,): nodes for label, nodes in archive.labels.items()
     }
     _, types = await db.call("MATCH ()-[r]->() RETURN type(r) AS t, count(*) AS c", {}, "read")
-    assert {row["t"]: row["c"] for row in types} == {
-        "TAGGED": 4425,
-        "ASKED": 1589,
-        "COMMENTED": 1396,
-        "COMMENTED_ON": 1396,
-        "ANSWERED": 1367,
-        "PROVIDED": 1367,
-    }
+    assert {row["t"]: row["c"] for row in types} == archive.types
     _, typed = await db.call(
         "MATCH (a:Answer) RETURN valueType(a.is_accepted) AS v, valueType(a.score) AS s LIMIT 1",
         {},
@@ -52,12 +38,12 @@ async def test_the_archive_becomes_the_graph_its_model_describes(
     assert typed == [{"v": "BOOLEAN NOT NULL", "s": "INTEGER NOT NULL"}]
 
 
-async def test_loading_beside_it_leaves_it_untouched(db: Database, shared: Path) -> None:
-    await load_stack_overflow(db, shared / "data" / ARCHIVE)
+async def test_loading_beside_it_leaves_it_untouched(db: Database, archive: Archive) -> None:
+    await load_stack_overflow(db, archive.path)
     _, before = await db.call(CHECKSUM, {}, "read")
 
     brain = b'{"nodes": [{"id": 1, "concept": "a"}], "edges": [{"source": 1, "target": 1}]}'
     await load(db, parse_brain(brain), "beside")
 
     assert (await db.call(CHECKSUM, {}, "read"))[1] == before
-    assert before[0]["nodes"] == 6193
+    assert before[0]["nodes"] == archive.nodes

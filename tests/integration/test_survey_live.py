@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from pgs_neo4j import catalog
@@ -16,7 +14,8 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, propose, survey, validate
 from pgs_neo4j.survey import sample as sampling
 from tests.graphs import checksum, papers
-from tests.stackoverflow import ARCHIVE, load_stack_overflow
+from tests.stackoverflow import load_stack_overflow
+from tests.standins import Archive, Brain
 
 
 def by_label(samples: tuple[LabelSample, ...]) -> dict[str, LabelSample]:
@@ -54,8 +53,8 @@ async def test_the_proposal_for_papers_is_the_mapping_their_authors_would_write(
     assert await validate(db, mapping) == []
 
 
-async def test_the_stack_overflow_graph(db: Database, shared: Path) -> None:
-    nodes, relationships = await load_stack_overflow(db, shared / "data" / ARCHIVE)
+async def test_a_graph_of_questions(db: Database, archive: Archive) -> None:
+    nodes, relationships = await load_stack_overflow(db, archive.path)
     found = await survey(db)
     assert (found.nodes, found.relationships) == (nodes, relationships)
     proposal = propose(found)
@@ -66,9 +65,8 @@ async def test_the_stack_overflow_graph(db: Database, shared: Path) -> None:
     assert await validate(db, proposal.mapping) == []
 
 
-async def test_the_physics_graph(db: Database, shared: Path) -> None:
-    file = read_brain(shared / "data" / "physics2.json.gz")
-    await load(db, file, "physics", on_event=ignore)
+async def test_a_graph_of_notes(db: Database, brain: Brain) -> None:
+    await load(db, read_brain(brain.path), "physics", on_event=ignore)
     found = await survey(db)
     assert {sample.label for sample in found.labels} == {"LoadedNode", "Physics"}
     proposal = propose(found)

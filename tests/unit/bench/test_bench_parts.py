@@ -4,7 +4,9 @@ import json
 import math
 
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.graph.csr import undirected
@@ -16,6 +18,7 @@ from tests.bench.graphs import NAMES, named
 from tests.bench.measure import Peak, digest, figures, nmi, own_peak_mib
 from tests.bench.peer import measured
 from tests.bench.planted import MIXING, SMALLEST, planted
+from tests.standins import write_brain
 
 LIMITS = Limits()
 
@@ -182,6 +185,26 @@ def test_absent_data_is_said_in_one_sentence(tmp_path, name):
         named(name, tmp_path / "nowhere")
     with pytest.raises(InputFileError, match=name):
         named(name, tmp_path)
+
+
+def test_graphs_are_read_from_files_as_they_were_written(tmp_path, graph):
+    ids = np.arange(graph.node_count)
+    nodes = {"id": ids, "label": graph.truth}
+    edges = {"src": graph.source, "dst": graph.target, "weight": graph.weight}
+    parquet.write_table(pyarrow.table(nodes), tmp_path / "kc_facebook.nodes.parquet")
+    parquet.write_table(pyarrow.table(edges), tmp_path / "kc_facebook.edges.parquet")
+    again = named("kc_facebook", tmp_path)
+    assert (again.node_count, again.edge_count) == (graph.node_count, graph.edge_count)
+    for name in ("source", "target", "weight", "truth"):
+        assert np.array_equal(getattr(again, name), getattr(graph, name))
+    parquet.write_table(pyarrow.table(nodes | {"id": ids + 1}), tmp_path / "lfr_1e5.nodes.parquet")
+    parquet.write_table(pyarrow.table(edges), tmp_path / "lfr_1e5.edges.parquet")
+    with pytest.raises(InputFileError, match="not numbered from 0"):
+        named("lfr_1e5", tmp_path)
+    brain = write_brain(tmp_path / "physics2.json.gz")
+    notes = named("physics2", tmp_path)
+    assert (notes.node_count, notes.edge_count) == (brain.nodes, brain.relationships)
+    assert notes.truth is None
 
 
 def test_shared_graphs_are_numbered_from_nought(shared):

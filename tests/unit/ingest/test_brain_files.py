@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.brain import DEFAULT_TYPE, parse_brain, read_brain
-
-PHYSICS = Path(__file__).parents[4] / "shared" / "data" / "physics2.json.gz"
+from tests.standins import Brain
 
 
 def brain(**changes: Any) -> dict[str, Any]:
@@ -217,10 +216,9 @@ def test_any_document_is_read_or_refused(document: Any) -> None:
         assert len({str(n.id) for n in file.nodes}) == len(file.nodes)
 
 
-@pytest.mark.skipif(not PHYSICS.is_file(), reason="the shared data folder is not there")
-def test_the_original_demo_graph_is_read_whole() -> None:
-    file = read_brain(PHYSICS)
-    assert (len(file.nodes), len(file.relationships)) == (586, 1931)
+def test_a_demo_graph_is_read_whole(brain: Brain) -> None:
+    file = read_brain(brain.path)
+    assert (len(file.nodes), len(file.relationships)) == (brain.nodes, brain.relationships)
     assert (file.dimensions, file.duplicates, file.self_loops) == ((512,), 0, 0)
     assert {r.type for r in file.relationships} == {"associative", "bridge"}
     assert not file.ignored

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Prompt, PromptNode
 from pgs_neo4j.text.tokens import estimate
+from tests.standins import Brain
 
 NODES = tuple(
     PromptNode(f"n{i}", f"module{i}", f"Module {i} handles sockets in way number {'x' * i}.")
@@ -61,11 +61,11 @@ async def test_a_search_without_a_fitting_sentence_names_the_nearest() -> None:
     assert none.endswith("No node was found.")
 
 
-async def test_a_real_graph_is_read_sensibly(shared: Path) -> None:
-    brain = json.loads(gzip.decompress((shared / "data/physics2.json.gz").read_bytes()))
+async def test_a_whole_graph_is_read_sensibly(brain: Brain) -> None:
+    document = json.loads(gzip.decompress(brain.path.read_bytes()))
     nodes = tuple(
         PromptNode(f"n{i}", "", node["concept"], (node["tag"],))
-        for i, node in enumerate(brain["nodes"], start=1)
+        for i, node in enumerate(document["nodes"], start=1)
     )
     question = "How precise is the 3D Ising island, and was it tested with neutron scattering?"
     asked = Prompt(task="sweep", system="", user="", question=question, nodes=nodes)
@@ -74,4 +74,4 @@ async def test_a_real_graph_is_read_sensibly(shared: Path) -> None:
     assert len(findings) == 8
     assert sum("Ising" in line or "island" in line for line in findings) >= 5
     assert all("{" not in line[:3] and "[AGENT" not in line for line in findings)
-    assert "“neutron”: no mention in the 586 nodes read here." in text
+    assert f"“neutron”: no mention in the {brain.nodes} nodes read here." in text
