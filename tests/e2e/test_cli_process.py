@@ -180,7 +180,7 @@ async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -
         (("ask", "why?", "--mode", "continue", "--session", "new"), 2, "no session new"),
         (("partitions",), 2, "is not partitioned yet"),
         (("sessions", "show", "none"), 2, "no session none"),
-        (("graph", "add", "x", "--label", "Papre"), 2, "there is Paper"),
+        (("graph", "add", "x", "--label", "Papre"), 2, "the database has Paper"),
         (("graph", "add", "x", "--label", "PgsRun"), 2, "reserved"),
         (("graph", "add", "not a name"), 2, "cannot be a graph's name"),
         (("index", "create"), 2, "embedding property"),
