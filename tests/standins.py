@@ -191,7 +191,7 @@ def _tables(rng: np.random.Generator) -> list[_Table]:
               body_markdown=("string", body), score=number(40), uuid=unique(70_000_000)),
         table("Comment", COMMENTS, 4000, score=number(9), uuid=unique(80_000_000), link=link("c")),
         table("User", USERS, 6000, uuid=unique(90_000_000),
-              display_name=("string", lambda i: f"user {i} of {USERS}")),
+              display_name=("string", lambda i: f"user {i} who asks and answers")),
         table("Tag", NAMES, 8000, name=("string", lambda i: f"{TOPICS[i % 6][i % 4]} {i}"),
               link=link("t")),
     ]  # fmt: skip

@@ -25,6 +25,7 @@ from pgs_neo4j.retrieval import topk
 from pgs_neo4j.retrieval.lookup import Ground, look_up
 from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import Page, SearchTerms
+from tests import database
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING
 
@@ -355,6 +356,7 @@ async def test_beyond_its_bound_a_scan_tells_what_it_searched(db):
 async def test_the_bound_counts_tokens_too(db):
     place = await ground(db, CHEMISTRY, SLEEP, max_tokens=150)
     assert (await one(place, "cats")).searched == 2
+    await database.empty(db)
     nothing = await ground(db, max_tokens=0)
     assert (await one(nothing, "cats")).searched == 0
 
