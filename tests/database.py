@@ -40,7 +40,7 @@ async def empty(database: Database) -> None:
     Costs a few quick statements, unless the test before changed the schema.
     """
     await database.call(DELETE, {}, "write")
-    await database.call(DROP_PROJECTIONS, {}, "write")
+    await drop_projections(database)
     present = await _indexes(database)
     if present != EXPECTED:
         await _drop(database, present - EXPECTED)
@@ -50,8 +50,13 @@ async def empty(database: Database) -> None:
 async def strip(database: Database) -> None:
     """Delete all data, constraints, indexes, and projections."""
     await database.call(DELETE, {}, "write")
-    await database.call(DROP_PROJECTIONS, {}, "write")
+    await drop_projections(database)
     await _drop(database, await _indexes(database))
+
+
+async def drop_projections(database: Database) -> None:
+    """Drop whatever Graph Data Science holds in memory."""
+    await database.call(DROP_PROJECTIONS, {}, "write")
 
 
 async def _create(database: Database) -> None:
