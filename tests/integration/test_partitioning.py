@@ -328,7 +328,7 @@ async def test_a_generation_given_up_during_its_build_is_not_made_current(db, en
         await flip(database, graph, name, stored)
 
     monkeypatch.setattr(generation, "make_current", given_up)
-    with pytest.raises(LeaseLostError, match="given up"):
+    with pytest.raises(LeaseLostError, match="was abandoned"):
         await ensure(mapping, force=True)
     assert (await generation.read_current(db, "papers")).id == first.generation.id
 
