@@ -79,7 +79,7 @@ def check_name(session: str) -> None:
     """Raise UsageError unless a session's name is short and printable."""
     if not session.strip() or len(session) > MAX_NAME or not session.isprintable():
         raise UsageError(
-            f"a session's name has 1 to {MAX_NAME} printable characters, unlike {session[:40]!r}"
+            f"session names must have 1 to {MAX_NAME} printable characters; got {session[:40]!r}"
         )
 
 
