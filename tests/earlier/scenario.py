@@ -100,8 +100,11 @@ async def written_state(endpoint: Endpoint, db: Database, folder: Path) -> Async
         await write_runs(pgs)
         await command(endpoint, "index", "create", "--graph", "papers")
         await pgs.check("papers")
-        await killed_command(endpoint, "nodes written", "repartition", "--graph", "brain", **BRAIN)
-        await killed_command(endpoint, "relationships", *load_of(folder, 5))
+        job = ("repartition", "--graph", "brain")
+        await asyncio.gather(
+            killed_command(endpoint, "nodes written", *job, **BRAIN),
+            killed_command(endpoint, "relationships", *load_of(folder, 5)),
+        )
         async with hung_run(pgs, db):
             yield
 
