@@ -1,4 +1,4 @@
-// Runs of a session, oldest first, with the status of each of their sweeps.
+// Runs of a session, oldest first, each with its sweeps by partition.
 // params: uid
 // returns: run, sweeps
 // mode: read
@@ -6,5 +6,8 @@ MATCH (:PgsSession {uid: $uid})<-[:PGS_RAN_IN]-(r:PgsRun)
 RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at),
           updated_at: toString(r.updated_at), details: null, config: null, request: null,
           routing: null, known: null, holder: null} AS run,
-       [(r)-[:PGS_SWEPT]->(w:PgsSweep) | w {.partition, .status, .nodes, .nodes_read, .passes}] AS sweeps
-ORDER BY r.started_at
+       COLLECT {
+         MATCH (r)-[:PGS_SWEPT]->(w:PgsSweep)
+         RETURN w {.partition, .status, .nodes, .nodes_read, .passes} ORDER BY w.partition
+       } AS sweeps
+ORDER BY r.started_at, r.id
