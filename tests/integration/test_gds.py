@@ -289,7 +289,7 @@ async def test_a_failing_procedure_is_a_gds_error(db, gds):
 
 
 async def test_a_graph_that_does_not_fit_is_refused_with_the_figures(gds):
-    with pytest.raises(GDSMemoryError, match=r"needs up to [\d,]+ MiB .* heap is [\d,]+ MiB"):
+    with pytest.raises(GDSMemoryError, match=r"needs up to [\d,]+ MiB, but .* heap is [\d,]+ MiB"):
         await refuse_if_too_large(gds, 10**10, 10**11, "leiden-louvain")
     await refuse_if_too_large(gds, 1000, 5000, "leiden-louvain")
 

@@ -29,6 +29,7 @@ class Answers:
     def __init__(self) -> None:
         self.taking: list[Any] = []
         self.renewing: list[Any] = []
+        self.down = False  # for renewals
         self.calls: list[tuple[str, dict[str, Any]]] = []
 
     async def read(self, query: Any, **params: Any) -> list[dict[str, Any]]:
@@ -47,6 +48,8 @@ class Answers:
         if name == "merge_leases":
             return self._next(self.taking, [self._taken(params)])
         if name == "set_lease_expiries":
+            if self.down:
+                raise DatabaseUnavailableError("down")
             return self._next(self.renewing, [{"fence": params["fence"]}])
         return [OTHER] if name == "read_leases" else []
 
@@ -164,7 +167,7 @@ async def test_a_lease_that_another_job_took_over_cancels_the_body_and_is_not_re
 
 
 async def test_a_lease_that_cannot_be_renewed_in_its_time_is_lost(database):
-    database.renewing = [DatabaseUnavailableError("down")] * 1000
+    database.down = True
     with pytest.raises(DatabaseUnavailableError, match="could not be reached for 0 s"):
         async with hold_lease(database, "papers", seconds=0.05):
             await asyncio.sleep(PATIENCE_S)
