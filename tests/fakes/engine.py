@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.schema import SCHEMA_VERSION
 from pgs_neo4j.engine.jobs import Jobs
@@ -19,6 +17,7 @@ AT = "2026-07-01T12:00:00Z"
 
 
 def generation(**changed: Any) -> Generation:
+    """A complete generation of papers, with some fields changed."""
     made = Generation(
         id="g1",
         graph="papers",
@@ -39,7 +38,7 @@ def generation(**changed: Any) -> Generation:
 
 @dataclass(slots=True)
 class Records:
-    """Answers the statements of jobs/ from a dictionary."""
+    """Answers the statements about jobs from a dictionary."""
 
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     failing: dict[str, PGSError] = field(default_factory=dict)
@@ -115,21 +114,3 @@ class Engine:
             seconds=1.5,
             steps={"scan": 0.25},
         )
-
-
-@pytest.fixture
-def engine() -> Engine:
-    """An engine with one graph, ``papers``, that has partitions."""
-    return Engine()
-
-
-@pytest.fixture
-def engine_of() -> type[Engine]:
-    """Builds engines."""
-    return Engine
-
-
-@pytest.fixture
-def generation_of() -> Callable[..., Generation]:
-    """Builds generations, with some fields changed."""
-    return generation

@@ -21,17 +21,24 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.model import Drift
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.runs.jobs import Job
+from tests.fakes.engine import Engine, generation
 
 SMALL = Drift(committed=True, nodes=160, relationships=480, nodes_added=4)
 NONE = Drift(committed=True, nodes=160, relationships=480)
 
 
-def only(engine: Any) -> dict[str, Any]:
+@pytest.fixture
+def engine() -> Engine:
+    """An engine with one graph, ``papers``, that has partitions."""
+    return Engine()
+
+
+def only(engine: Engine) -> dict[str, Any]:
     (stored,) = engine.db.jobs.values()
     return stored
 
 
-async def test_a_job_partitions_by_force_and_records_it(engine: Any) -> None:
+async def test_a_job_partitions_by_force_and_records_it(engine: Engine) -> None:
     job = await repartition(engine, "papers", keep=2)
     assert engine.calls == [("partition", "papers", True, 2)]
     assert (job.outcome, job.generation, job.drift) == ("repartitioned", "g1", None)
@@ -50,9 +57,9 @@ async def test_a_job_partitions_by_force_and_records_it(engine: Any) -> None:
     [("cold", "repartitioned"), ("seeded", "seeded"), ("refreshed", "refreshed")],
 )
 async def test_the_outcome_says_how_it_came_about(
-    engine: Any, generation_of: Any, origin: str, outcome: str
+    engine: Engine, origin: str, outcome: str
 ) -> None:
-    engine.made = generation_of(origin=origin)
+    engine.made = generation(origin=origin)
     engine.drift = SMALL
     job = await repartition(engine, "papers", if_changed=True)
     assert engine.calls == [("partition", "papers", False, None)]
@@ -61,13 +68,13 @@ async def test_the_outcome_says_how_it_came_about(
     assert job.figures["changes"]["nodes_added"] == 4
 
 
-async def test_an_unchanged_graph_is_left_to_its_partitions(engine: Any) -> None:
+async def test_an_unchanged_graph_is_left_to_its_partitions(engine: Engine) -> None:
     engine.reused, engine.drift = True, NONE
     job = await repartition(engine, None, if_changed=True)
     assert (job.graph, job.outcome, job.drift) == ("papers", "unchanged", 0.0)
 
 
-async def test_a_drift_that_is_allowed_leaves_the_graph(engine: Any) -> None:
+async def test_a_drift_that_is_allowed_leaves_the_graph(engine: Engine) -> None:
     engine.drift = SMALL
     job = await repartition(engine, "papers", max_drift=0.025)
     assert engine.calls == [("check", "papers", True), ("clean up", "papers")]
@@ -87,14 +94,14 @@ async def test_a_drift_that_is_allowed_leaves_the_graph(engine: Any) -> None:
     ],
 )
 async def test_any_other_drift_goes_to_the_engine(
-    engine: Any, drift: Drift, allowed: float
+    engine: Engine, drift: Drift, allowed: float
 ) -> None:
     engine.drift = drift
     await repartition(engine, "papers", max_drift=allowed)
     assert engine.calls[-1] == ("partition", "papers", False, None)
 
 
-async def test_a_graph_without_partitions_has_nothing_to_drift_from(engine: Any) -> None:
+async def test_a_graph_without_partitions_has_nothing_to_drift_from(engine: Engine) -> None:
     engine.current = None
     job = await repartition(engine, "papers", max_drift=1.0)
     assert engine.calls == [("check", "papers", True), ("partition", "papers", False, None)]
@@ -110,7 +117,7 @@ async def test_a_graph_without_partitions_has_nothing_to_drift_from(engine: Any)
     ],
 )
 async def test_an_error_is_recorded_and_raised_on(
-    engine: Any, error: PGSError, outcome: str
+    engine: Engine, error: PGSError, outcome: str
 ) -> None:
     engine.raising["papers"] = error
     with pytest.raises(type(error)) as raised:
@@ -119,14 +126,14 @@ async def test_an_error_is_recorded_and_raised_on(
     assert (only(engine)["outcome"], only(engine)["error"]) == (outcome, str(error))
 
 
-async def test_a_fault_of_ours_is_recorded_by_its_name_alone(engine: Any) -> None:
+async def test_a_fault_of_ours_is_recorded_by_its_name_alone(engine: Engine) -> None:
     engine.raising["papers"] = ZeroDivisionError("secret")
     with pytest.raises(ZeroDivisionError):
         await repartition(engine, "papers")
     assert (only(engine)["outcome"], only(engine)["error"]) == ("failed", "ZeroDivisionError")
 
 
-async def test_a_cancelled_job_is_interrupted(engine: Any) -> None:
+async def test_a_cancelled_job_is_interrupted(engine: Engine) -> None:
     inside = asyncio.Event()
 
     async def work() -> None:
@@ -143,7 +150,7 @@ async def test_a_cancelled_job_is_interrupted(engine: Any) -> None:
 
 
 async def test_a_second_cancellation_waits_for_the_record(
-    engine: Any, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside, closing = asyncio.Event(), asyncio.Event()
 
@@ -171,13 +178,13 @@ async def test_a_second_cancellation_waits_for_the_record(
     assert only(engine)["outcome"] == "interrupted"
 
 
-async def test_a_database_that_is_gone_at_the_end_hides_no_result(engine: Any) -> None:
+async def test_a_database_that_is_gone_at_the_end_hides_no_result(engine: Engine) -> None:
     engine.db.failing["runs/set_job_results"] = DatabaseUnavailableError("gone")
     job = await repartition(engine, "papers")
     assert (job.outcome, job.finished_at) == ("repartitioned", None)
 
 
-async def test_a_database_that_is_gone_at_the_beginning_leaves_no_record(engine: Any) -> None:
+async def test_a_database_that_is_gone_at_the_beginning_leaves_no_record(engine: Engine) -> None:
     engine.db.failing["runs/merge_jobs"] = DatabaseUnavailableError("gone")
     ended = await attempt(engine, "papers", JobOrder())
     assert isinstance(ended, FailedJob)
@@ -186,14 +193,14 @@ async def test_a_database_that_is_gone_at_the_beginning_leaves_no_record(engine:
         await repartition(engine, "papers")
 
 
-async def test_an_unknown_graph_has_no_job(engine: Any) -> None:
+async def test_an_unknown_graph_has_no_job(engine: Engine) -> None:
     with pytest.raises(UnknownGraphError):
         await repartition(engine, "other")
     assert engine.db.jobs == {}
 
 
-async def test_all_graphs_go_on_after_one_that_fails(engine_of: Any) -> None:
-    engine = engine_of(names=("a", "b", "c"), raising={"b": BusyError("another job")})
+async def test_all_graphs_go_on_after_one_that_fails() -> None:
+    engine = Engine(names=("a", "b", "c"), raising={"b": BusyError("another job")})
     heard: list[Any] = []
     found = await repartition_all(engine, JobOrder(), on_end=heard.append)
     assert found == heard
@@ -214,7 +221,7 @@ def test_at_least_one_generation_is_kept() -> None:
         JobOrder(keep=0)
 
 
-async def test_a_job_gives_signs_of_life(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_job_gives_signs_of_life(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "SIGN_S", 0.001)
     engine.db.failing["runs/set_job_signs"] = DatabaseUnavailableError("for a moment")
 

@@ -20,9 +20,16 @@ from pgs_neo4j.engine.repartition import FailedJob
 from pgs_neo4j.errors import BusyError, ConfigError, DatabaseUnavailableError
 from pgs_neo4j.jobs.schedule import Clock, Planned, plan, run_forever, run_once
 from pgs_neo4j.runs.jobs import Job
+from tests.fakes.engine import Engine
 
 PAPERS = ScheduleEntry(graph="papers", cron="17 3 * * *", timezone="UTC")
 EVERY = ScheduleEntry(all=True, cron="0 4 * * *", timezone="UTC", max_drift=0.1, keep=2)  # type: ignore[call-arg]
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """An engine with one graph, ``papers``, that has partitions."""
+    return Engine()
 
 
 @dataclass(slots=True)
@@ -97,9 +104,9 @@ def test_nothing_to_do_is_said() -> None:
         plan([])
 
 
-async def test_once_runs_every_entry_and_goes_on_after_a_failure(engine_of: Any) -> None:
-    busy = engine_of(raising={"papers": BusyError("another job")})
-    several = engine_of(names=("a", "b"), current=None)
+async def test_once_runs_every_entry_and_goes_on_after_a_failure() -> None:
+    busy = Engine(raising={"papers": BusyError("another job")})
+    several = Engine(names=("a", "b"), current=None)
     watched = Watched()
     planned = plan([PAPERS, PAPERS, EVERY])
     gone = DatabaseUnavailableError("gone")
@@ -113,14 +120,14 @@ async def test_once_runs_every_entry_and_goes_on_after_a_failure(engine_of: Any)
     assert asked == [("partition", "a", False, 2), ("partition", "b", False, 2)]
 
 
-async def test_a_job_begins_when_its_time_has_come(engine: Any) -> None:
+async def test_a_job_begins_when_its_time_has_come(engine: Engine) -> None:
     watched = Watched()
     await served([at_once(PAPERS)], opens(engine), watched)
     ((number, job),) = watched.ends
     assert (number, job.outcome) == (1, "repartitioned")
 
 
-async def test_a_job_that_fails_does_not_end_the_schedule(engine: Any) -> None:
+async def test_a_job_that_fails_does_not_end_the_schedule(engine: Engine) -> None:
     watched = Watched(wanted=3)
     planned = [Planned(1, PAPERS, IntervalTrigger(seconds=0.02))]
     gone = DatabaseUnavailableError("gone")
@@ -128,7 +135,7 @@ async def test_a_job_that_fails_does_not_end_the_schedule(engine: Any) -> None:
     assert [type(ended) for _, ended in watched.ends[:3]] == [FailedJob, FailedJob, Job]
 
 
-async def test_one_job_at_a_time(engine: Any) -> None:
+async def test_one_job_at_a_time(engine: Engine) -> None:
     running: list[int] = []
 
     async def work() -> None:
@@ -162,7 +169,7 @@ async def test_an_entry_whose_job_is_not_done_is_skipped() -> None:
 
 
 async def test_the_end_of_the_schedule_ends_a_job_under_way(
-    engine: Any, capfd: pytest.CaptureFixture[str]
+    engine: Engine, capfd: pytest.CaptureFixture[str]
 ) -> None:
     inside = asyncio.Event()
 
@@ -183,7 +190,7 @@ async def test_the_end_of_the_schedule_ends_a_job_under_way(
 
 
 async def test_a_time_long_missed_is_told_and_apscheduler_says_nothing(
-    engine: Any, capfd: pytest.CaptureFixture[str]
+    engine: Engine, capfd: pytest.CaptureFixture[str]
 ) -> None:
     late = Planned(2, PAPERS, DateTrigger(datetime.now(UTC) - timedelta(days=2)))
     watched = Watched()
