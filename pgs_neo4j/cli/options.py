@@ -15,6 +15,7 @@ GraphOption = Annotated[
     typer.Option("--graph", "-g", help="Stored graph; optional if there is only one."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print lines of JSON on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress on stderr.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 FullSweepOption = Annotated[

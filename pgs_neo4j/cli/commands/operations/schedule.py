@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import JsonOption
+from pgs_neo4j.cli.options import JsonLinesOption
 from pgs_neo4j.cli.run import DONE, code_of, run, worst
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.shown import counted
@@ -28,7 +28,7 @@ def schedule(
     show: Annotated[
         bool, typer.Option("--show", help="Print when each entry runs next, and exit.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """Repartition graphs at the times in pgs.toml.
 
