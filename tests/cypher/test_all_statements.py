@@ -30,6 +30,12 @@ def sources() -> dict[str, str]:
     }
 
 
+@cache
+def strings() -> dict[str, set[str]]:
+    """The string literals of each source file."""
+    return {path: {text for _, text in iterate_strings(code)} for path, code in sources().items()}
+
+
 @pytest.mark.parametrize("name", queries.names())
 async def test_the_planner_agrees_with_the_header(db, name):
     query = queries.get(name)
@@ -39,22 +45,20 @@ async def test_the_planner_agrees_with_the_header(db, name):
 
 
 def test_every_statement_is_used_by_exactly_one_module():
-    strings = {
-        path: {text for _, text in iterate_strings(text)} for path, text in sources().items()
-    }
     for name in queries.names():
         if name.startswith("database/constraint_"):
             continue  # loaded by prefix, in schema.ensure_schema
-        users = [path for path, texts in strings.items() if name in texts]
+        users = [path for path, texts in strings().items() if name in texts]
         assert len(users) == 1, f"{name} is used by {users or 'no module'}"
 
 
 def test_a_statement_stands_in_the_folder_of_its_user():
+    statements = set(queries.names())
     strays = {
         name: path
-        for path, code in sources().items()
-        for _, name in iterate_strings(code)
-        if name in queries.names() and re.split(r"[/.]", path)[0] != name.split("/")[0]
+        for path, texts in strings().items()
+        for name in texts & statements
+        if re.split(r"[/.]", path)[0] != name.split("/")[0]
     }
     assert strays == {}
 

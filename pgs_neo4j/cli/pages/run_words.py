@@ -16,13 +16,13 @@ def resume_command(run: str) -> str:
 
 
 def next_step(run: str, status: str) -> list[str]:
-    """Return lines on the next step with a run; empty if complete."""
+    """Return lines that say how to resume a run; empty if it is complete."""
     if status == WHOLE:
         return []
     if status == RUNNING:
         return [
             "",
-            "It is in progress. If its process was killed, try next:",
+            "It is in progress. If its process was killed, resume it with:",
             f"  {resume_command(run)}",
         ]
-    return ["", "Try next, to resume it:", f"  {resume_command(run)}"]
+    return ["", "Resume it with:", f"  {resume_command(run)}"]
