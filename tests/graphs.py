@@ -19,20 +19,18 @@ TOPICS = ("catalysis of ammonia", "sleep and memory", "orbital debris", "medieva
 CREATE_PAPERS = """
 UNWIND range(0, $topics * $size - 1) AS i
 WITH i, i / $size AS topic, i % $size AS place
-CREATE (:Paper {
+CREATE (p:Paper {
   doi: 'doi/' + i, title: 'Paper ' + i, score: toFloat($size - place), topic: topic,
   abstract: 'Paper ' + i + ' studies ' + $names[topic % size($names)]
             + '. Its token is fact' + i + '.'
 })
-"""
-PAPER_INDEX = "CREATE INDEX paper_doi IF NOT EXISTS FOR (p:Paper) ON (p.doi)"
-CREATE_CITATIONS = """
-MATCH (a:Paper)
+WITH collect(p) AS papers
+UNWIND range(0, size(papers) - 1) AS i
 UNWIND [1, 2, 5] AS step
-MATCH (b:Paper {topic: a.topic})
-WHERE toInteger(substring(b.doi, 4)) % $size = (toInteger(substring(a.doi, 4)) + step) % $size
+WITH papers[i] AS a, papers[i / $size * $size + (i + step) % $size] AS b
 CREATE (a)-[:CITES {strength: 1.0}]->(b)
 """
+PAPER_INDEX = "CREATE INDEX paper_doi IF NOT EXISTS FOR (p:Paper) ON (p.doi)"
 CREATE_BRIDGES = """
 UNWIND range(0, $topics - 2) AS topic
 MATCH (a:Paper {doi: 'doi/' + (topic * $size)}), (b:Paper {doi: 'doi/' + ((topic + 1) * $size)})
@@ -46,9 +44,8 @@ async def papers(db: Database, topics: int = 4, size: int = 40, isolates: int = 
     Paper i says ``facti`` and nothing else does, so that a reader's knowledge can be traced.
     """
     given = {"topics": topics, "size": size, "names": list(TOPICS)}
-    await db.call(CREATE_PAPERS, given, "write")
     await db.call(PAPER_INDEX, {}, "write")
-    await db.call(CREATE_CITATIONS, given, "write")
+    await db.call(CREATE_PAPERS, given, "write")
     await db.call(CREATE_BRIDGES, given, "write")
     await db.call(
         "UNWIND range(1, $isolates) AS i CREATE (:Paper {doi: 'alone/' + i, "
