@@ -1,4 +1,4 @@
-"""The database is killed and started again in the middle of a job."""
+"""The database is killed and started again in the middle of a job or a question."""
 
 from __future__ import annotations
 
@@ -17,17 +17,34 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import open_gds
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
+from pgs_neo4j.model import Prompt
 from pgs_neo4j.partitioning import build, generation, result
 from pgs_neo4j.partitioning.scan import view
 from pgs_neo4j.runs.jobs import list_jobs
-from tests.graphs import checksum
+from tests.database import empty
+from tests.graphs import checksum, count, papers
 from tests.leftovers import expire, nothing_left, only, whole
 
 pytestmark = pytest.mark.timeout(1800)  # many a start of a server, on a busy machine
 KEEP = 2  # generations that the engine of conftest keeps
 PATIENCE_S = 400.0
 Restart = Callable[[], Awaitable[None]]
+
+
+async def kill_and_start(options: LocalOptions) -> None:
+    """Kill the server as a power cut does, and wait until another one answers."""
+    pid = kill(options)
+    assert (await local.ensure_running(options)).pid != pid
+
+
+def kill(options: LocalOptions) -> int:
+    """Kill the server; return the id that its process had."""
+    pid = local.status(options).pid
+    assert pid is not None
+    psutil.Process(pid).kill()
+    return pid
 
 
 def before_scanning(patch: pytest.MonkeyPatch, restart: Restart) -> None:
@@ -88,10 +105,7 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
     async def restart() -> None:
         nonlocal restarts
         restarts += 1
-        pid = local.status(options).pid
-        assert pid is not None
-        psutil.Process(pid).kill()
-        assert (await local.ensure_running(options)).pid != pid
+        await kill_and_start(options)
 
     for number, moment in enumerate(
         (before_scanning, after_detecting, while_writing, before_flipping), start=1
@@ -129,9 +143,7 @@ async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
     async def killed(*args: Any, **how: Any) -> Any:
         working = asyncio.create_task(detect(*args, **how))
         await asyncio.sleep(0)
-        pid = local.status(options).pid
-        assert pid is not None
-        psutil.Process(pid).kill()
+        kill(options)
         return await working
 
     with pytest.MonkeyPatch.context() as patch:
@@ -149,3 +161,36 @@ async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
     await nothing_left(db, await open_gds(db))
     await only(db, KEEP)
     assert await checksum(db) == users
+
+
+async def test_a_database_restarted_during_the_third_of_eight_sweeps_loses_nothing(
+    options: LocalOptions, pgs: PGS
+) -> None:
+    """Replies of the downtime are recorded once, when the database is back."""
+    await empty(pgs.db)
+    await pgs.add_graph("papers", await papers(pgs.db, topics=8, size=20))
+    await pgs.partition("papers")
+    users, restarting = await checksum(pgs.db), asyncio.Event()
+    asked: list[int | None] = []
+
+    async def answer(prompt: Prompt) -> str:
+        asked.append(prompt.partition)
+        if len(asked) == 3 and not restarting.is_set():
+            restarting.set()
+            restarts.append(asyncio.create_task(kill_and_start(options)))
+            await asyncio.sleep(0.5)
+        return contract_reply(prompt)
+
+    restarts: list[asyncio.Task[None]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pgs, "sweep_llm", ScriptedLLM(answer))
+        async with asyncio.timeout(PATIENCE_S):
+            result = await pgs.execute("Why?", full_sweep=True, max_flag_sweeps=0)
+    await asyncio.gather(*restarts)
+    assert restarts
+    assert result.coverage.exhausted
+    assert not result.partial
+    assert sorted(filter(None, asked)) == list(range(1, 9))
+    assert await count(pgs.db, "(x:PgsSweep)") == 8
+    assert await count(pgs.db, "(x:PgsFinding)") == 24
+    assert await checksum(pgs.db) == users
