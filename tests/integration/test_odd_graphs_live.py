@@ -35,9 +35,9 @@ UNWIND range(1, $pairs) AS i
 CREATE (:Dot)-[:TO]->(:Dot) CREATE (:Dot)-[:TO]->(:Dot)-[:TO]->(:Dot)
 """
 HOMES = """
-MATCH (n:Dot)
-RETURN COUNT { (n)-[:PGS_IN]->(:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $id}) } AS homes,
-       count(*) AS nodes
+MATCH (:PgsGeneration {id: $id})<-[:PGS_PART_OF]-(:PgsPartition)<-[:PGS_IN]-(n:Dot)
+WITH n, count(*) AS homes
+RETURN homes, count(*) AS nodes
 """
 MEMBERS = """
 MATCH (:PgsGeneration {id: $id})<-[:PGS_PART_OF]-(p:PgsPartition {level: 0})
