@@ -12,8 +12,13 @@ SETTINGS = {
     "dbms.cypher.min_replan_interval": "1h",
     "dbms.cypher.statistics_divergence_threshold": "1.0",
 }
-# The second compiler takes longer over a server that lives for minutes than its code saves.
-FLAGS = ("-XX:TieredStopAtLevel=1",)
+# The second compiler takes longer over a server that lives for minutes than its code saves, and
+# checking the bytecode of Neo4j's own jars takes a seventh of a start and a first question.
+FLAGS = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote",
+)
 
 
 def tune(patch: pytest.MonkeyPatch) -> None:

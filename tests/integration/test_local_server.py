@@ -14,6 +14,7 @@ from pgs_neo4j.database import connection
 from pgs_neo4j.errors import InputFileError, LocalServerError, ServerStartError, UsageError
 from pgs_neo4j.local import process
 from pgs_neo4j.local.options import paths_of
+from tests import servers
 
 CALLER = """
 import asyncio, sys
@@ -25,8 +26,9 @@ print(asyncio.run(local.ensure_running(options)).pid)
 
 
 @pytest.fixture
-async def options(tmp_path):
+async def options(tmp_path, monkeypatch):
     """Options of a fresh data directory, its name not ASCII; its server is stopped at the end."""
+    servers.tune(monkeypatch)
     given = local.LocalOptions(
         data_dir=tmp_path / "dätä dir", heap_mb=700, page_cache_mb=64, start_timeout_s=240.0
     )
