@@ -28,7 +28,8 @@ from pgs_neo4j.model import (
     Sweep,
 )
 from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.retrieval.lookup import Ground, look_up
+from pgs_neo4j.retrieval.lookup import LookupOrder, LookupTools, look_up
+from pgs_neo4j.sweeping.order import without_centroid
 from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.clean import clean_text
 
@@ -78,15 +79,13 @@ def open_lookups(
 
     Partitions with ids in ``first`` are searched first.
     """
-    ground = Ground(
-        db=db,
+    order = LookupOrder(
         mapping=mapping,
         generation=partitioning.generation.id,
-        partitions=partitioning.partitions,
+        partitions=tuple(map(without_centroid, partitioning.partitions)),
         first=frozenset(first),
-        embedder=embedder,
     )
-    return Lookups(partial(look_up, ground), warn)
+    return Lookups(partial(look_up, order, LookupTools(db=db, embedder=embedder)), warn)
 
 
 async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:

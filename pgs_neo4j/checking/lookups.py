@@ -15,14 +15,14 @@ from pgs_neo4j.text.matching import SearchResult, SearchTerms
 BATCH = 64  # absences looked for at once: a second or so for a graph of 12,000 nodes
 
 Look = Callable[[Iterable[SearchTerms]], Awaitable[Mapping[SearchTerms, SearchResult]]]
-"""``retrieval.lookup.look_up`` on one ground."""
+"""``retrieval.lookup.look_up`` with one order and its tools."""
 
 
 class Lookups:
     """Searches for absences in one background task, batch by batch.
 
-    Used as ``async with Lookups(partial(look_up, ground), log.warn) as lookups``; leaving it ends
-    the task. Absences that could not be searched have no result, so they stay unchecked.
+    Used as ``async with Lookups(partial(look_up, order, tools), log.warn) as lookups``; leaving it
+    ends the task. Absences that could not be searched have no result, so they stay unchecked.
     """
 
     def __init__(self, look: Look, warn: Callable[[str], None]) -> None:

@@ -56,24 +56,21 @@ INNER_TOKENS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """The place to search: all ``partitions`` of a generation.
+class LookupOrder:
+    """The generation to search: all its ``partitions``.
 
-    Those whose ids are in ``first`` come before the others. ``embedder`` makes vectors of the kind
-    that the graph stores; it may be None.
+    Those whose ids are in ``first`` come before the others.
     """
 
-    db: Database
     mapping: GraphMapping
     generation: str
-    partitions: Sequence[Partition]
+    partitions: tuple[Partition, ...]
     first: frozenset[int] = frozenset()
-    embedder: Embedder | None = None
     max_nodes: int = MAX_NODES
     max_tokens: int = MAX_TOKENS
 
     @property
-    def order(self) -> list[Partition]:
+    def sequence(self) -> list[Partition]:
         """The partitions in search order: those in ``first``, then by id."""
         return sorted(
             self.partitions, key=lambda partition: (partition.id not in self.first, partition.id)
@@ -101,7 +98,7 @@ class Ground:
     def fitting(self) -> list[Partition]:
         """The partitions that one scan may read, in search order."""
         fitting, nodes, tokens = [], 0, 0
-        for partition in self.order:
+        for partition in self.sequence:
             if (
                 nodes + partition.size <= self.max_nodes
                 and tokens + partition.tokens <= self.max_tokens
@@ -109,6 +106,17 @@ class Ground:
                 fitting.append(partition)
                 nodes, tokens = nodes + partition.size, tokens + partition.tokens
         return fitting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookupTools:
+    """The connections that search a generation.
+
+    ``embedder`` makes vectors of the kind that the graph stores; it may be None.
+    """
+
+    db: Database
+    embedder: Embedder | None = None
 
 
 @dataclass(slots=True)
@@ -133,7 +141,7 @@ class _Candidates:
 
 
 async def look_up(
-    ground: Ground, searches: Iterable[SearchTerms]
+    order: LookupOrder, tools: LookupTools, searches: Iterable[SearchTerms]
 ) -> dict[SearchTerms, SearchResult]:
     """Run each of ``searches``, and return its result.
 
@@ -141,43 +149,45 @@ async def look_up(
     fewer terms than needed. It is also 0 if nodes have no text. Raises DatabaseError.
     """
     asked = list(dict.fromkeys(searches))
-    possible = [search for search in asked if search.searchable] if ground.properties else []
+    possible = [search for search in asked if search.searchable] if order.properties else []
     results = dict.fromkeys(asked, SearchResult())
     if not possible:
         return results
-    indexes = await ground.db.read(queries.get("retrieval/read_fulltext_indexes"))
-    index = lucene.covering(indexes, ground.mapping.labels, ground.properties)
+    indexes = await tools.db.read(queries.get("retrieval/read_fulltext_indexes"))
+    index = lucene.covering(indexes, order.mapping.labels, order.properties)
     if index is None:
-        return results | await _scan(ground, possible)
-    results |= await _verify(ground, await _find_by_index(ground, index, possible))
+        return results | await _scan(order, tools, possible)
+    results |= await _verify(order, tools, await _find_by_index(order, tools, index, possible))
     missed = {
-        search: results[search] for search in possible if not ground.among_first(results[search])
+        search: results[search] for search in possible if not order.among_first(results[search])
     }
-    return results | await _scan_missed(ground, missed)
+    return results | await _scan_missed(order, tools, missed)
 
 
 async def _scan_missed(
-    ground: Ground, missed: dict[SearchTerms, SearchResult]
+    order: LookupOrder, tools: LookupTools, missed: dict[SearchTerms, SearchResult]
 ) -> dict[SearchTerms, SearchResult]:
     """Scan for searches without an index hit where hits matter most."""
     if not missed:
         return {}
-    if not ground.fits:
+    if not order.fits:
         return {search: replace(result, complete=False) for search, result in missed.items()}
-    scanned = await _scan(ground, list(missed))
+    scanned = await _scan(order, tools, list(missed))
     return {
         search: SearchResult(
             searched=scan.searched,
             method=f"{missed[search].method}, then {scan.method}",
-            hits=_in_order(ground, (*missed[search].hits, *scan.hits)),
+            hits=_in_order(order, (*missed[search].hits, *scan.hits)),
             complete=scan.complete,
         )
         for search, scan in scanned.items()
     }
 
 
-async def _scan(ground: Ground, searches: Sequence[SearchTerms]) -> dict[SearchTerms, SearchResult]:
-    results = await _verify(ground, await _find_by_scan(ground, searches))
+async def _scan(
+    order: LookupOrder, tools: LookupTools, searches: Sequence[SearchTerms]
+) -> dict[SearchTerms, SearchResult]:
+    results = await _verify(order, tools, await _find_by_scan(order, tools, searches))
     # Many nodes hold parts of the words but not the words: look more closely.
     unsure = [
         search
@@ -185,7 +195,9 @@ async def _scan(ground: Ground, searches: Sequence[SearchTerms]) -> dict[SearchT
         if not results[search].complete and results[search].count < CANDIDATES // 2
     ]
     if unsure:
-        closer = await _verify(ground, await _find_by_scan(ground, unsure, closely=True))
+        closer = await _verify(
+            order, tools, await _find_by_scan(order, tools, unsure, closely=True)
+        )
         results |= {
             search: seen for search, seen in closer.items() if seen.count >= results[search].count
         }
@@ -193,14 +205,14 @@ async def _scan(ground: Ground, searches: Sequence[SearchTerms]) -> dict[SearchT
 
 
 async def _find_by_index(
-    ground: Ground, index: str, searches: Sequence[SearchTerms]
+    order: LookupOrder, tools: LookupTools, index: str, searches: Sequence[SearchTerms]
 ) -> dict[SearchTerms, _Candidates]:
-    inside = sum(partition.tokens for partition in ground.partitions) <= INNER_TOKENS
-    [row] = await ground.db.read(
+    inside = sum(partition.tokens for partition in order.partitions) <= INNER_TOKENS
+    [row] = await tools.db.read(
         queries.get("retrieval/nodes_by_fulltext"),
         index=index,
         queries=[lucene.query(search, inside=inside) for search in searches],
-        generation=ground.generation,
+        generation=order.generation,
         fetched=FETCHED,
         most=CANDIDATES,
     )
@@ -215,19 +227,23 @@ async def _find_by_index(
 
 
 async def _find_by_scan(
-    ground: Ground, searches: Sequence[SearchTerms], *, closely: bool = False
+    order: LookupOrder,
+    tools: LookupTools,
+    searches: Sequence[SearchTerms],
+    *,
+    closely: bool = False,
 ) -> dict[SearchTerms, _Candidates]:
     """Scan the members within bounds; a search with enough candidates is dropped."""
-    fitting = ground.fitting
+    fitting = order.fitting
     candidates = {search: _Candidates() for search in searches}
     for portion in _portions(fitting):
         sought = [search for search in searches if not candidates[search].full]
         if not sought:
             break
-        [row] = await ground.db.read(
+        [row] = await tools.db.read(
             queries.get("retrieval/scan_members"),
             partitions=[partition.uid for partition in portion],
-            text=ground.properties,
+            text=order.properties,
             wanted=[_scan_row(place, search, closely) for place, search in enumerate(sought)],
             most=CANDIDATES,
         )
@@ -235,40 +251,42 @@ async def _find_by_scan(
             candidates[search].searched += row["searched"]
         for item in row["found"]:
             candidates[sought[item["wanted"]]].add(item["count"], item["nodes"])
-    whole = ground.fits
-    total = sum(partition.size for partition in ground.partitions)
+    whole = order.fits
+    total = sum(partition.size for partition in order.partitions)
     for pool in candidates.values():
         extent = "every node" if whole else f"{pool.searched:,} of {total:,} nodes"
         pool.method = f"scan of {extent}"
     if not whole:
-        await _add_nearest(ground, candidates)
+        await _add_nearest(order, tools, candidates)
     return candidates
 
 
-async def _add_nearest(ground: Ground, candidates: dict[SearchTerms, _Candidates]) -> None:
+async def _add_nearest(
+    order: LookupOrder, tools: LookupTools, candidates: dict[SearchTerms, _Candidates]
+) -> None:
     """Add the nodes with the nearest stored vectors.
 
     This requires an index that covers all nodes.
     """
-    if ground.embedder is None or not ground.mapping.embedding:
+    if tools.embedder is None or not order.mapping.embedding:
         return
     try:
-        vectors = await ground.embedder.embed([" ".join(search.terms) for search in candidates])
+        vectors = await tools.embedder.embed([" ".join(search.terms) for search in candidates])
     except ModelError:
         return  # it would only have added to the scan's candidates
     for (search, pool), vector in zip(candidates.items(), vectors, strict=True):
         # Without an index it would compare every vector of a graph too large to be scanned.
-        if not await topk.covering_indexes(ground.db, ground.mapping, len(vector)):
+        if not await topk.covering_indexes(tools.db, order.mapping, len(vector)):
             return
         nearest = await topk.nearest(
-            ground.db, ground.mapping, " ".join(search.terms), unit(vector), NEAREST
+            tools.db, order.mapping, " ".join(search.terms), unit(vector), NEAREST
         )
         pool.add(0, (node.element_id for node in nearest.nodes))
         pool.method += f" and of the {len(nearest.nodes)} nearest by {nearest.method}"
 
 
 async def _verify(
-    ground: Ground, candidates: dict[SearchTerms, _Candidates]
+    order: LookupOrder, tools: LookupTools, candidates: dict[SearchTerms, _Candidates]
 ) -> dict[SearchTerms, SearchResult]:
     """Keep the candidates that hold whole words of the terms."""
     seekers: dict[str, list[SearchTerms]] = {}
@@ -278,7 +296,7 @@ async def _verify(
     hits: dict[SearchTerms, list[Hit]] = {search: [] for search in candidates}
     nodes = list(seekers)
     for first in range(0, len(nodes), TEXTS):
-        for row in await _read_placed(ground, nodes[first : first + TEXTS]):
+        for row in await _read_placed(order, tools, nodes[first : first + TEXTS]):
             page = Page.of(node_text.joined_text((row["title"], *row["text"])))
             for search in seekers[row["element_id"]]:
                 if page.counts(search):
@@ -287,27 +305,27 @@ async def _verify(
         search: SearchResult(
             searched=pool.searched,
             method=pool.method + (f", the first {CANDIDATES} candidates" if pool.full else ""),
-            hits=_in_order(ground, hits[search]),
+            hits=_in_order(order, hits[search]),
             complete=not pool.full,
         )
         for search, pool in candidates.items()
     }
 
 
-def _in_order(ground: Ground, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+def _in_order(order: LookupOrder, hits: Iterable[Hit]) -> tuple[Hit, ...]:
     """Return each hit once, by partition in search order, then by rank."""
-    place = {partition.id: place for place, partition in enumerate(ground.order)}
+    place = {partition.id: place for place, partition in enumerate(order.sequence)}
     return tuple(sorted(set(hits), key=lambda hit: (place[hit.partition], hit.rank)))
 
 
-async def _read_placed(ground: Ground, nodes: list[str]) -> list[Row]:
-    return await ground.db.read(
+async def _read_placed(order: LookupOrder, tools: LookupTools, nodes: list[str]) -> list[Row]:
+    return await tools.db.read(
         queries.get("retrieval/read_placed_nodes"),
-        generation=ground.generation,
+        generation=order.generation,
         nodes=nodes,
-        text=list(ground.mapping.text),
-        title=ground.mapping.title or "",
-        key=ground.mapping.key or "",
+        text=list(order.mapping.text),
+        title=order.mapping.title or "",
+        key=order.mapping.key or "",
     )
 
 

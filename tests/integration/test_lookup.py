@@ -22,7 +22,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.retrieval import lookup as lookup_module
 from pgs_neo4j.retrieval import topk
-from pgs_neo4j.retrieval.lookup import Ground, look_up
+from pgs_neo4j.retrieval.lookup import LookupOrder, LookupTools, look_up
 from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import Page, SearchTerms
 from tests import database
@@ -47,16 +47,17 @@ def note(name, text=None, **more):
     return {"name": name, "text": text, **more}
 
 
-async def ground(db, *partitions, mapping=NOTES, **more):
-    """A generation with the notes given, and one more note that is in no partition."""
+async def prepare(db, *partitions, mapping=NOTES, embedder=None, **more):
+    """Order and tools for the notes given; one more note is in no partition."""
     rows = [{"id": i, "notes": notes} for i, notes in enumerate(partitions, 1)]
     await db.call(CREATE_PARTITIONS, {"partitions": rows}, "write")
     await db.call("CREATE (:Note {name: 'outside', text: 'ammonia outside'})", {}, "write")
-    made = [
+    made = tuple(
         Partition(id=row["id"], uid=f"g:{row['id']}", size=len(row["notes"]), tokens=100)
         for row in rows
-    ]
-    return Ground(db=db, mapping=mapping, generation="g", partitions=made, **more)
+    )
+    order = LookupOrder(mapping=mapping, generation="g", partitions=made, **more)
+    return order, LookupTools(db=db, embedder=embedder)
 
 
 async def index(db, text):
@@ -64,9 +65,14 @@ async def index(db, text):
     await db.call("CALL db.awaitIndexes()", {}, "read")
 
 
+async def find(place, searches):
+    order, tools = place
+    return await look_up(order, tools, searches)
+
+
 async def one(place, *terms, needed=None):
     asked = SearchTerms(terms, len(terms) if needed is None else needed)
-    return (await look_up(place, [asked]))[asked]
+    return (await find(place, [asked]))[asked]
 
 
 def titles(found):
@@ -81,10 +87,10 @@ SLEEP = (note("naps", "Cats sleep, and memories stay."), note("dreams", "Of ammo
 
 
 async def test_a_scan_finds_every_node_that_holds_enough_of_the_terms(db):
-    place = await ground(db, CHEMISTRY, SLEEP)
+    place = await prepare(db, CHEMISTRY, SLEEP)
     both = SearchTerms(("ammonia", "pressure"), 2)
     either = SearchTerms(("ammonia", "cat", "pressure"), 2)
-    found = await look_up(place, [both, either])
+    found = await find(place, [both, either])
     assert titles(found[both]) == ["Haber"]
     assert titles(found[either]) == ["Haber", "dreams"]
     [hit] = found[both].hits
@@ -98,7 +104,7 @@ async def test_a_scan_finds_every_node_that_holds_enough_of_the_terms(db):
 
 
 async def test_whole_words_count_and_parts_do_not(db):
-    place = await ground(db, CHEMISTRY, SLEEP)
+    place = await prepare(db, CHEMISTRY, SLEEP)
     assert titles(await one(place, "cat")) == ["naps", "dreams"]
     assert titles(await one(place, "ion")) == []
     assert (await one(place, "ion")).searched == 4
@@ -106,12 +112,12 @@ async def test_whole_words_count_and_parts_do_not(db):
 
 
 async def test_titles_are_looked_into_as_they_are_read(db):
-    place = await ground(db, [note("Photosynthesis", "How plants grow.")])
+    place = await prepare(db, [note("Photosynthesis", "How plants grow.")])
     assert titles(await one(place, "photosynthesis")) == ["Photosynthesis"]
 
 
 async def test_properties_of_any_kind_are_looked_into(db):
-    place = await ground(
+    place = await prepare(
         db,
         [
             note("list", ["first", "the second line"]),
@@ -128,7 +134,7 @@ async def test_properties_of_any_kind_are_looked_into(db):
 
 
 async def test_the_same_node_counts_once_and_only_in_this_generation(db):
-    place = await ground(db, CHEMISTRY)
+    place = await prepare(db, CHEMISTRY)
     await db.call(
         "MATCH (n:Note {name: 'Haber'}), (p:PgsPartition {uid: 'old:1'}) "
         "CREATE (n)-[:PGS_IN {rank: 7}]->(p)",
@@ -147,7 +153,7 @@ async def test_the_same_node_counts_once_and_only_in_this_generation(db):
 
 async def test_partitions_to_be_read_first_come_first(db):
     notes = [[note(f"n{p}{i}", "ammonia") for i in range(2)] for p in range(3)]
-    place = await ground(db, *notes, first=frozenset({3}))
+    place = await prepare(db, *notes, first=frozenset({3}))
     found = await one(place, "ammonia")
     assert [(hit.partition, hit.rank) for hit in found.hits] == [
         (3, 0), (3, 1), (1, 0), (1, 1), (2, 0), (2, 1)
@@ -164,7 +170,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("indexed", [False, True])
 async def test_hostile_terms_find_nothing_and_break_nothing(db, indexed):
-    place = await ground(db, CHEMISTRY)
+    place = await prepare(db, CHEMISTRY)
     if indexed:
         await index(db, "CREATE FULLTEXT INDEX i FOR (n:Note) ON EACH [n.text, n.more, n.name]")
     asked = [SearchTerms((term,), 1) for term in HOSTILE] + [
@@ -174,25 +180,25 @@ async def test_hostile_terms_find_nothing_and_break_nothing(db, indexed):
         SearchTerms(("ammonia",), 0),
         SearchTerms(("ammonia",), -1),
     ]
-    found = await look_up(place, asked)
+    found = await find(place, asked)
     assert set(found) == set(asked)
     assert all(not result.hits for result in found.values())
     assert all((result.searched == 2) == asked.searchable for asked, result in found.items())
 
 
 async def test_nothing_is_searched_where_there_is_nothing_to_look_into(db):
-    place = await ground(db, CHEMISTRY, mapping=GraphMapping())
+    place = await prepare(db, CHEMISTRY, mapping=GraphMapping())
     assert (await one(place, "ammonia")).searched == 0
-    empty = Ground(db=db, mapping=NOTES, generation="g", partitions=())
-    assert (await one(empty, "ammonia")).searched == 0
-    assert await look_up(place, []) == {}
+    empty = LookupOrder(mapping=NOTES, generation="g", partitions=())
+    assert (await one((empty, LookupTools(db=db)), "ammonia")).searched == 0
+    assert await find(place, []) == {}
 
 
 # Full-text indexes
 
 
 async def test_an_index_that_knows_everything_is_asked(db):
-    place = await ground(db, CHEMISTRY, SLEEP)
+    place = await prepare(db, CHEMISTRY, SLEEP)
     await index(
         db, "CREATE FULLTEXT INDEX mine FOR (n:Note|Other) ON EACH [n.name, n.more, n.text, n.x]"
     )
@@ -207,7 +213,7 @@ async def test_an_index_that_knows_everything_is_asked(db):
 
 
 async def test_an_index_finds_parts_of_identifiers_phrases_and_unspaced_scripts(db):
-    place = await ground(
+    place = await prepare(
         db, [note("a", "max_retries of asyncio.timeout"), note("b", "the 量子 physics of cats")]
     )
     await index(db, "CREATE FULLTEXT INDEX mine FOR (n:Note) ON EACH [n.name, n.more, n.text]")
@@ -221,7 +227,7 @@ async def test_an_index_finds_parts_of_identifiers_phrases_and_unspaced_scripts(
 
 async def test_a_large_graph_is_looked_up_by_beginnings_of_words(db, monkeypatch):
     monkeypatch.setattr(lookup_module, "INNER_TOKENS", 0)
-    place = await ground(db, CHEMISTRY, SLEEP)
+    place = await prepare(db, CHEMISTRY, SLEEP)
     await index(db, "CREATE FULLTEXT INDEX mine FOR (n:Note) ON EACH [n.name, n.more, n.text]")
     found = await one(place, "memory")
     assert titles(found) == ["naps"]
@@ -244,7 +250,7 @@ EVERYTHING = "CREATE FULLTEXT INDEX mine FOR (n:Note) ON EACH [n.name, n.more, n
 async def test_what_an_index_cannot_find_is_scanned_for(db, monkeypatch, term, held, inner):
     if not inner:
         monkeypatch.setattr(lookup_module, "INNER_TOKENS", 0)
-    place = await ground(db, [held], SLEEP)
+    place = await prepare(db, [held], SLEEP)
     await index(db, EVERYTHING)
     found = await one(place, term)
     assert titles(found) == ["a"]
@@ -254,14 +260,14 @@ async def test_what_an_index_cannot_find_is_scanned_for(db, monkeypatch, term, h
 
 
 async def test_dates_are_in_no_index_and_found_all_the_same(db):
-    place = await ground(db, [note("a", "text")])
+    place = await prepare(db, [note("a", "text")])
     await db.call("MATCH (n:Note {name: 'a'}) SET n.more = date('2021-05-01')", {}, "write")
     await index(db, EVERYTHING)
     assert titles(await one(place, "2021")) == ["a"]
 
 
 async def test_what_an_index_does_not_find_in_a_graph_too_large_is_not_known_to_be_absent(db):
-    place = await ground(db, [note("a", "The rest.api of it.")], SLEEP, max_nodes=2)
+    place = await prepare(db, [note("a", "The rest.api of it.")], SLEEP, max_nodes=2)
     await index(db, EVERYTHING)
     found = await one(place, "API")
     assert (titles(found), found.complete) == ([], False)
@@ -275,11 +281,11 @@ async def test_what_an_index_does_not_find_in_a_graph_too_large_is_not_known_to_
 
 async def test_an_index_that_finds_a_thing_elsewhere_only_leaves_what_was_read_to_a_scan(db):
     read, other = [note("read", "The rest.api of it.")], [note("other", "An API.")]
-    place = await ground(db, read, other, first=frozenset({1}))
+    place = await prepare(db, read, other, first=frozenset({1}))
     await index(db, EVERYTHING)
     assert titles(await one(place, "API")) == ["read", "other"]
-    place = replace(place, first=frozenset({2}))
-    found = await one(place, "API")
+    order, tools = place
+    found = await one((replace(order, first=frozenset({2})), tools), "API")
     assert (titles(found), found.method) == (["other"], "full-text index mine")
 
 
@@ -295,7 +301,7 @@ async def test_an_index_that_finds_a_thing_elsewhere_only_leaves_what_was_read_t
     ],
 )
 async def test_an_index_that_knows_a_part_only_is_not_asked(db, made):
-    place = await ground(db, CHEMISTRY)
+    place = await prepare(db, CHEMISTRY)
     await index(db, f"CREATE {made}")
     found = await one(place, "ammonia")
     assert titles(found) == ["Haber"]
@@ -304,7 +310,7 @@ async def test_an_index_that_knows_a_part_only_is_not_asked(db, made):
 
 async def test_a_view_of_two_labels_needs_an_index_on_both(db):
     both = GraphMapping(labels=("Note", "Other"), text=("text",))
-    place = await ground(db, CHEMISTRY, mapping=both)
+    place = await prepare(db, CHEMISTRY, mapping=both)
     await index(db, "CREATE FULLTEXT INDEX part FOR (n:Note) ON EACH [n.text]")
     assert (await one(place, "ammonia")).method.startswith("scan")
     await index(db, "CREATE FULLTEXT INDEX whole FOR (n:Note|Other) ON EACH [n.text]")
@@ -317,7 +323,7 @@ async def test_scan_and_index_agree_with_reading_every_node(db):
         "cat cats catalog ion ions formation arXiv max_retries city cities Memory of the 量子 GPT-4"
     )
     texts = [" ".join(random.choices(said.split(), k=random.randint(0, 6))) for _ in range(60)]
-    place = await ground(
+    place = await prepare(
         db, *([note(f"n{i}", texts[i]) for i in range(p, 60, 3)] for p in range(3))
     )
     terms = ["cat", "ion", "arxiv", "retries", "city", "memories", "量子", "GPT-4", "cat of ions"]
@@ -329,7 +335,7 @@ async def test_scan_and_index_agree_with_reading_every_node(db):
     ]
 
     async def holders():
-        found = await look_up(place, asked)
+        found = await find(place, asked)
         return {each: sorted(titles(found[each])) for each in asked}
 
     read = {
@@ -346,7 +352,7 @@ async def test_scan_and_index_agree_with_reading_every_node(db):
 
 async def test_beyond_its_bound_a_scan_tells_what_it_searched(db):
     notes = [[note(f"n{p}{i}", f"ammonia{p}") for i in range(2)] for p in range(4)]
-    place = await ground(db, *notes, first=frozenset({3}), max_nodes=5)
+    place = await prepare(db, *notes, first=frozenset({3}), max_nodes=5)
     found = await one(place, "ammonia2")
     assert titles(found) == ["n20", "n21"]
     assert (found.searched, found.method) == (4, "scan of 4 of 8 nodes")
@@ -354,10 +360,10 @@ async def test_beyond_its_bound_a_scan_tells_what_it_searched(db):
 
 
 async def test_the_bound_counts_tokens_too(db):
-    place = await ground(db, CHEMISTRY, SLEEP, max_tokens=150)
+    place = await prepare(db, CHEMISTRY, SLEEP, max_tokens=150)
     assert (await one(place, "cats")).searched == 2
     await database.empty(db)
-    nothing = await ground(db, max_tokens=0)
+    nothing = await prepare(db, max_tokens=0)
     assert (await one(nothing, "cats")).searched == 0
 
 
@@ -365,7 +371,7 @@ async def test_what_is_in_very_many_nodes_is_looked_for_as_far_as_needed(db, mon
     monkeypatch.setattr(lookup_module, "CANDIDATES", 3)
     monkeypatch.setattr(lookup_module, "PORTION_NODES", 5)
     notes = [[note(f"n{p}{i}", "ammonia") for i in range(5)] for p in range(3)]
-    place = await ground(db, *notes)
+    place = await prepare(db, *notes)
     found = await one(place, "ammonia")
     assert titles(found) == ["n00", "n01", "n02"]
     assert (found.count, found.complete, found.searched) == (3, False, 5)
@@ -375,7 +381,7 @@ async def test_what_is_in_very_many_nodes_is_looked_for_as_far_as_needed(db, mon
 async def test_a_word_that_hides_in_many_others_is_found_all_the_same(db, monkeypatch):
     monkeypatch.setattr(lookup_module, "CANDIDATES", 3)
     notes = [note(f"n{i}", "the formation of onions") for i in range(9)]
-    place = await ground(db, [*notes, note("ions", "An ion moves.")])
+    place = await prepare(db, [*notes, note("ions", "An ion moves.")])
     found = await one(place, "ion")
     assert titles(found) == ["ions"]
     assert found.complete
@@ -406,7 +412,7 @@ async def vectors(db, **more):
     notes = [
         [note(f"n{p}{i}", f"ammonia{p}", v=[1.0, 0.1 * p]) for i in range(2)] for p in range(3)
     ]
-    return await ground(db, *notes, mapping=VECTORS, max_nodes=2, **more)
+    return await prepare(db, *notes, mapping=VECTORS, max_nodes=2, **more)
 
 
 async def test_beyond_the_bound_the_nearest_nodes_are_looked_into(db):
@@ -430,8 +436,8 @@ async def test_an_embedder_that_fails_leaves_the_scan(db):
 
 
 async def test_a_database_error_passes_through(db):
-    place = await ground(db, CHEMISTRY)
-    place.db.timeout_s = 0.0001
+    place = await prepare(db, CHEMISTRY)
+    db.timeout_s = 0.0001
     with pytest.raises(DatabaseError):
         await one(place, "ammonia")
 
@@ -469,15 +475,14 @@ async def test_absences_of_reports_are_contradicted_elsewhere_or_confirmed(db, e
         reported(sleep, ["No discussion of the catalysis of ammonia.", "Nothing on fact0."], 40),
         reported(ammonia, ["No mention of orbital debris", "No dark matter here"], 40),
     ]
-    place = Ground(
-        db=db,
+    order = LookupOrder(
         mapping=MAPPING,
         generation=made.generation.id,
         partitions=made.partitions,
         first=frozenset({sleep, ammonia}),
     )
     warnings = []
-    async with Lookups(partial(look_up, place), warnings.append) as lookups:
+    async with Lookups(partial(look_up, order, LookupTools(db=db)), warnings.append) as lookups:
         for each in sweeps:
             lookups.begin(each.report)
         hits = await lookups.finish(30)

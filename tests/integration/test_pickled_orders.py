@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.checking import check
 from pgs_neo4j.checking.check import CheckOrder
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
@@ -17,6 +18,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.partitioning.order import PartitionOrder
 from pgs_neo4j.pgs import idempotency, pipeline, record, waves
 from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.retrieval.lookup import LookupOrder
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate
 from pgs_neo4j.sweeping.sweep import sweep_partition
 from pgs_neo4j.synthesis.order import SynthesisOrder
@@ -28,6 +30,7 @@ STEPS = (
     (idempotency.pipeline, "execute"),  # type: ignore[attr-defined]
     (record, "ensure_partitions"),
     (waves, "sweep_partition"),
+    (check, "look_up"),
     (pipeline, "check_reports"),
     (pipeline, "write_synthesis"),
 )
@@ -73,6 +76,7 @@ async def test_every_order_of_a_run_is_read_back_equal(
     assert kinds[RunOrder] == kinds[PartitionOrder] == 2
     assert kinds[CheckOrder] == kinds[SynthesisOrder] == 2
     assert kinds[SweepOrder] >= 4
+    assert kinds[LookupOrder] >= 1
     for order in orders:
         again = pickle.loads(pickle.dumps(order))
         assert again == order

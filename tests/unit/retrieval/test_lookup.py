@@ -1,0 +1,72 @@
+"""An order of a lookup is data: what it searches first, how far, and that it travels."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from pgs_neo4j.model import GraphMapping, Partition
+from pgs_neo4j.retrieval.lookup import LookupOrder, LookupTools, look_up
+from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
+from tests.fakes.database import FakeDatabase
+
+ORDER = LookupOrder(
+    mapping=GraphMapping(labels=("Note",), text=("text", "more"), title="text"),
+    generation="g1",
+    partitions=tuple(Partition(id=n, uid=f"g1:{n}", size=10, tokens=100) for n in (1, 2, 3)),
+    first=frozenset({3}),
+)
+
+
+def hit(partition: int) -> Hit:
+    return Hit(partition=partition, rank=0, element_id="e", key="k", title="t")
+
+
+def test_an_order_is_read_back_equal_from_a_pickle() -> None:
+    assert pickle.loads(pickle.dumps(ORDER)) == ORDER
+
+
+def test_partitions_to_be_read_first_come_first_then_by_id() -> None:
+    assert [partition.id for partition in ORDER.sequence] == [3, 1, 2]
+
+
+def test_a_property_that_is_text_and_title_is_searched_once() -> None:
+    assert ORDER.properties == ["text", "more"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "fitting"),
+    [
+        ({}, [3, 1, 2]),
+        ({"max_nodes": 20}, [3, 1]),
+        ({"max_tokens": 250}, [3, 1]),
+        ({"max_nodes": 9}, []),
+    ],
+)
+def test_a_scan_reads_no_partition_beyond_its_bounds(
+    bounds: dict[str, int], fitting: list[int]
+) -> None:
+    order = replace(ORDER, **bounds)
+    assert [partition.id for partition in order.fitting] == fitting
+    assert order.fits is (len(fitting) == 3)
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"), [(frozenset({3}), False), (frozenset({1}), True), (frozenset(), True)]
+)
+def test_a_hit_counts_where_it_matters_most(first: frozenset[int], expected: bool) -> None:
+    order = replace(ORDER, first=first)
+    assert order.among_first(SearchResult(hits=(hit(1),))) is expected
+    assert not order.among_first(SearchResult())
+
+
+async def test_nothing_to_search_reads_nothing() -> None:
+    db = FakeDatabase()
+    tools = LookupTools(db=db)  # type: ignore[arg-type]
+    asked = [SearchTerms((), 0), SearchTerms(("ammonia",), 2)]
+    assert await look_up(ORDER, tools, asked) == dict.fromkeys(asked, SearchResult())
+    textless, search = replace(ORDER, mapping=GraphMapping()), SearchTerms(("ammonia",), 1)
+    assert await look_up(textless, tools, [search]) == {search: SearchResult()}
+    assert db.sent == []
