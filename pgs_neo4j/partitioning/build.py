@@ -19,9 +19,10 @@ from pgs_neo4j.graph.lineage import inherited
 from pgs_neo4j.graph.quality import Quality, quality
 from pgs_neo4j.model import Adjacent, Generation, Partition
 from pgs_neo4j.partitioning import generation, seeds, writing
-from pgs_neo4j.partitioning.attempt import Attempt, begin_generation
+from pgs_neo4j.partitioning.attempt import begin_generation
 from pgs_neo4j.partitioning.divide import Division, divide_communities, place_communities
 from pgs_neo4j.partitioning.membership import rank_members
+from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.rows import generation_properties, uid
 from pgs_neo4j.partitioning.scan.view import View, usable_weights
@@ -31,7 +32,7 @@ ADJACENT = 5  # neighbors of a partition that a sweep sees, as published
 
 
 async def build_generation(
-    attempt: Attempt, view: View, fingerprint: str, previous: Predecessor | None, seeded: bool
+    order: BuildOrder, tools: BuildTools, view: View, previous: Predecessor | None, *, seeded: bool
 ) -> bool:
     """Write a generation and make it current; False if nodes vanished.
 
@@ -41,33 +42,33 @@ async def build_generation(
     root = previous if seeded else None
     # GDS works on one core for most of the time; the other one is free for this process.
     communities, edges = await together(
-        _detect(attempt, view, uniform, root),
+        _detect(order, tools, view, uniform, root),
         asyncio.to_thread(undirected, len(view.ids), view.source, view.target, weight),
     )
     raw = place_communities(view.ids, communities)
-    with attempt.timer.step("limits"):
-        division = await divide_communities(attempt, view, edges, raw, root)
-    async with begin_generation(attempt) as generation_id:
-        stored = await _store(attempt, generation_id, view, edges, raw, division, previous, root)
+    with tools.timer.step("limits"):
+        division = await divide_communities(order, tools, view, edges, raw, root)
+    async with begin_generation(order, tools):
+        stored = await _store(order, tools, view, edges, raw, division, previous, root)
         if stored is None:
-            await generation.abandon(attempt.db, generation_id)
+            await generation.abandon(tools.db, order.generation_id)
             return False
         described, figures = stored
         finished = replace(
-            _summarize(attempt, generation_id, view, division.limited, described, figures),
-            fingerprint=fingerprint,
+            _summarize(order, view, division.limited, described, figures),
+            embedder=tools.space.signature,
             raw_modularity=communities.modularity,
             origin="seeded" if root is not None else "cold",
             grown=root.comparison.drift.accumulated if root is not None else 0.0,
         )
-        with attempt.timer.step("flip"):
-            await make_current(attempt, finished, view)
+        with tools.timer.step("flip"):
+            await make_current(order, tools, finished, view)
     return True
 
 
 async def _store(
-    attempt: Attempt,
-    generation_id: str,
+    order: BuildOrder,
+    tools: BuildTools,
     view: View,
     edges: Edges,
     raw: NDArray[np.int64],
@@ -81,52 +82,52 @@ async def _store(
     """
     labels = division.limited.labels
     shared = SharedPartitions(root.generation, division.shared) if root is not None else None
-    drafts = _draft_partitions(generation_id, view, edges, division, previous)
+    drafts = _draft_partitions(order.generation_id, view, edges, division, previous)
     members = rank_members(view, labels)
-    with attempt.timer.step("write"):
+    with tools.timer.step("write"):
         complete, (figures, levels) = await together(
-            writing.write(attempt, generation_id, drafts, members, shared),
+            writing.write(order, tools, drafts, members, shared),
             asyncio.to_thread(_measure, edges, labels, raw),
         )
     if not complete:
         return None
-    with attempt.timer.step("enrich"):
-        described = await writing.describe(
-            attempt, generation_id, view, members, drafts, levels, shared
-        )
+    with tools.timer.step("enrich"):
+        described = await writing.describe(order, tools, view, members, drafts, levels, shared)
     return described, figures
 
 
-async def make_current(attempt: Attempt, finished: Generation, view: View) -> None:
+async def make_current(
+    order: BuildOrder, tools: BuildTools, finished: Generation, view: View
+) -> None:
     """Make a finished generation the current one, with all its figures."""
-    finished = replace(finished, seconds=dict(attempt.timer.seconds))
+    finished = replace(finished, seconds=dict(tools.timer.seconds))
     stored = generation_properties(finished, sketch=view.sketch.tolist())
-    await generation.make_current(attempt.db, attempt.graph, finished.id, stored)
+    await generation.make_current(tools.db, order.graph, finished.id, stored)
 
 
 async def _detect(
-    attempt: Attempt, view: View, uniform: bool, root: Predecessor | None
+    order: BuildOrder, tools: BuildTools, view: View, uniform: bool, root: Predecessor | None
 ) -> Communities:
     """Detect communities; begin from those of ``root`` if possible.
 
     It is possible if GDS can read them.
     """
-    config, gds, direct = attempt.config, attempt.gds, view.clean or uniform
-    with attempt.timer.step("estimate"):
+    config, gds, direct = order.config, tools.gds, view.clean or uniform
+    with tools.timer.step("estimate"):
         await refuse_if_too_large(gds, len(view.ids), len(view.source), config.algorithm)
     async with AsyncExitStack() as stack:
-        with attempt.timer.step("project"):
+        with tools.timer.step("project"):
             marks = None
             if root is not None and direct:
                 marks = await stack.enter_async_context(
-                    seeds.mark_seeds(attempt.db, attempt.graph, root.generation.id)
+                    seeds.mark_seeds(tools.db, order.graph, root.generation.id)
                 )
             projection = await stack.enter_async_context(
                 project_view(
-                    gds, attempt.mapping, view.ids, uniform=uniform, direct=direct, seeds=marks
+                    gds, order.mapping, view.ids, uniform=uniform, direct=direct, seeds=marks
                 )
             )
-        with attempt.timer.step("communities"):
+        with tools.timer.step("communities"):
             return await detect_communities(
                 gds,
                 projection,
@@ -194,8 +195,7 @@ def _measure(
 
 
 def _summarize(
-    attempt: Attempt,
-    generation_id: str,
+    order: BuildOrder,
     view: View,
     limited: Limited,
     described: Described,
@@ -203,15 +203,15 @@ def _summarize(
 ) -> Generation:
     """Return the generation with its figures.
 
-    Its origin and fingerprint are left blank.
+    Its origin and embedder are left blank.
     """
     levels = [unit.level for unit in described.units]
     return Generation(
-        id=generation_id,
-        graph=attempt.graph,
+        id=order.generation_id,
+        graph=order.graph,
         created_at="",
-        algorithm=attempt.config.algorithm,
-        fingerprint="",
+        algorithm=order.config.algorithm,
+        fingerprint=view.fingerprint(order.settings),
         node_count=len(view.ids),
         relationship_count=len(view.source),
         partition_count=len(described.partitions),
@@ -219,14 +219,14 @@ def _summarize(
         conductance=figures.mean_conductance,
         sizes=tuple(part.size for part in described.partitions),
         pooled_nodes=limited.pooled_nodes,
-        embedder=attempt.space.signature,
+        embedder=None,
         dimensions=described.dimensions,
         issues=view.issues,
         split=limited.split,
         merged=limited.merged,
         pools=int(np.count_nonzero(limited.pool)),
         levels=tuple(np.unique(levels, return_counts=True)[1].tolist()),
-        token=attempt.token,
-        settings=attempt.settings,
+        token=order.token,
+        settings=order.settings,
         common=described.common,
     )

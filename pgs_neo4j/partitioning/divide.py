@@ -13,7 +13,7 @@ from pgs_neo4j.gds import Communities
 from pgs_neo4j.graph.csr import Edges
 from pgs_neo4j.graph.limits import Limited, Limits, apply_limits, renumbered, repool
 from pgs_neo4j.graph.steady import numbered, steady, unchanged
-from pgs_neo4j.partitioning.attempt import Attempt
+from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.pool_order import pool_order
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.scan.view import View
@@ -31,7 +31,8 @@ class Division:
 
 
 async def divide_communities(
-    attempt: Attempt,
+    order: BuildOrder,
+    tools: BuildTools,
     view: View,
     edges: Edges,
     communities: NDArray[np.int64],
@@ -42,14 +43,14 @@ async def divide_communities(
     With ``previous``, the generation that the communities grew from, partitions stay unchanged
     as long as that is about as good.
     """
-    limits = limits_of(attempt.config)
+    limits = limits_of(order.config)
     limited = await asyncio.to_thread(
         _apply_limits, view.tokens, edges, communities, limits, previous
     )
     if np.count_nonzero(limited.pool) > 1:
         pooled = limited.pool[limited.labels]
-        order = await pool_order(attempt.db, attempt.mapping, view, pooled)
-        limited = repool(limited, view.tokens, limits, order)
+        ranks = await pool_order(tools.db, order.mapping, view, pooled)
+        limited = repool(limited, view.tokens, limits, ranks)
     return Division(limited) if previous is None else share_unchanged(limited, previous)
 
 

@@ -15,8 +15,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.model import Partition
-from pgs_neo4j.partitioning.attempt import Attempt
 from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.text.keywords import KeywordCounter
@@ -59,8 +59,8 @@ class PartitionTexts:
 
 
 async def describe(
-    attempt: Attempt,
-    generation_id: str,
+    order: BuildOrder,
+    tools: BuildTools,
     view: View,
     members: Membership,
     partitions: Sequence[Partition],
@@ -77,12 +77,13 @@ async def describe(
         return [], frozenset(common)
     counter = KeywordCounter()
     seen: dict[int, PartitionTexts] = {part.id: PartitionTexts() for part in partitions}
-    if attempt.mapping.text:
-        await _read_texts(attempt, view, members, seen, counter)
+    if order.mapping.text:
+        reader = TextReader(tools.space, seen, counter)
+        await _read_texts(order, tools, view, members, reader)
     left_out = counter.common([part.keywords for part in others]) | frozenset(common)
     keywords = counter.keywords(left_out)
     vectors = await _centroids(
-        attempt, generation_id, seen, keywords, view.embedding_dimensions, partial=bool(others)
+        order, tools, seen, keywords, view.embedding_dimensions, partial=bool(others)
     )
     described = [
         replace(
@@ -97,29 +98,28 @@ async def describe(
 
 
 async def _read_texts(
-    attempt: Attempt,
+    order: BuildOrder,
+    tools: BuildTools,
     view: View,
     members: Membership,
-    seen: dict[int, PartitionTexts],
-    counter: KeywordCounter,
+    reader: TextReader,
 ) -> None:
-    """Read the texts of the wanted partitions and count their words."""
-    order = np.lexsort((members.rank, members.partition_ids))
-    order = order[np.isin(members.partition_ids[order], list(seen))]
-    sizes = view.sizes[np.searchsorted(view.ids, members.nodes[order])]
-    reader = TextReader(attempt.space, seen, counter)
+    """Hand the texts of the reader's partitions to it, heaviest node first."""
+    ranked = np.lexsort((members.rank, members.partition_ids))
+    wanted = ranked[np.isin(members.partition_ids[ranked], list(reader.seen))]
+    sizes = view.sizes[np.searchsorted(view.ids, members.nodes[wanted])]
 
     async def read(places: NDArray[np.int64]) -> list[tuple[int, str]]:
         """Return partition ids and texts of the members at ``places`` ``(k,)``."""
         ids = members.nodes[places].tolist()
-        rows = await attempt.db.read(
-            queries.get("partitioning/read_texts"), ids=ids, text=list(attempt.mapping.text)
+        rows = await tools.db.read(
+            queries.get("partitioning/read_texts"), ids=ids, text=list(order.mapping.text)
         )
         texts = dict(zip(rows[0]["ids"], rows[0]["texts"], strict=True))
         parts = members.partition_ids[places].tolist()
         return [(p, joined_text(texts.get(i, ()))) for p, i in zip(parts, ids, strict=True)]
 
-    await in_order((read(order[part]) for part in portions(sizes)), reader.take)
+    await in_order((read(wanted[part]) for part in portions(sizes)), reader.take)
     await reader.end()
 
 
@@ -166,8 +166,8 @@ class TextReader:
 
 
 async def _centroids(
-    attempt: Attempt,
-    generation_id: str,
+    order: BuildOrder,
+    tools: BuildTools,
     seen: dict[int, PartitionTexts],
     keywords: dict[int, tuple[str, ...]],
     dimensions: int | None,
@@ -175,14 +175,14 @@ async def _centroids(
     partial: bool,
 ) -> dict[int, NDArray[np.float32]]:
     """Return the centroid ``(d,)`` per partition id, in the graph's space."""
-    space, mapping = attempt.space, attempt.mapping
+    space, mapping = tools.space, order.mapping
     if space.kind == "stored" and mapping.embedding and dimensions:
         return await compute_centroids(
-            attempt.gds,
-            generation_id,
+            tools.gds,
+            order.generation_id,
             mapping.embedding,
             dimensions,
-            weight=(mapping.weight or "") if attempt.config.centroid == "weighted" else None,
+            weight=(mapping.weight or "") if order.config.centroid == "weighted" else None,
             partition_ids=list(seen) if partial else (),
             concurrency=1,
         )

@@ -19,7 +19,6 @@ from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import Owner
 from pgs_neo4j.model import Generation
 from pgs_neo4j.partitioning import generation
-from pgs_neo4j.partitioning.attempt import Attempt
 from pgs_neo4j.partitioning.build import build_generation
 from pgs_neo4j.partitioning.cleanup import clean_up, remove_leftovers
 from pgs_neo4j.partitioning.drift import (
@@ -29,7 +28,14 @@ from pgs_neo4j.partitioning.drift import (
     is_valid,
     unchanged_drift,
 )
-from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools, settings_digest
+from pgs_neo4j.partitioning.order import (
+    BuildOrder,
+    BuildTools,
+    PartitionOrder,
+    PartitionTools,
+    new_generation_id,
+    settings_digest,
+)
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.refresh import refresh_generation
 from pgs_neo4j.partitioning.result import Partitioning, read_current, read_partitions_of
@@ -98,21 +104,21 @@ async def _build(
     """Return the current partitions; the caller holds the graph's lease."""
     db, graph = tools.db, order.graph
     gds = await tools.open_gds()
+    owned = gds.owned_by(Owner(graph, own.fence))
+    build_tools = BuildTools(db=db, gds=owned, space=tools.space, timer=timer)
     with timer.step("clean up"):
         await remove_leftovers(order, tools, gds, own)
     for _ in range(ATTEMPTS):
-        attempt = Attempt(
-            db=db,
-            gds=gds.owned_by(Owner(graph, own.fence)),
+        build_order = BuildOrder(
+            generation_id=new_generation_id(),
             lease=own,
             mapping=order.mapping,
             config=order.config,
-            space=tools.space,
             settings=settings_digest(order, tools.space),
             token=await read_change_token(db),
-            timer=timer,
+            force=order.force,
         )
-        result = await _try_once(attempt, order.force)
+        result = await _try_once(build_order, build_tools)
         if result is not None:
             with timer.step("prune"):
                 await generation.prune(db, graph, order.config.keep_generations)
@@ -123,51 +129,53 @@ async def _build(
     )
 
 
-async def _try_once(attempt: Attempt, force: bool) -> Partitioning | None:
+async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None:
     """Scan the graph and update its partitions; None if nodes vanished."""
-    db, graph = attempt.db, attempt.graph
+    db, graph = tools.db, order.graph
     current = await read_current(db, graph)
-    with attempt.timer.step("scan"):
-        view = await scanner.scan(db, attempt.mapping, attempt.timer.on_event)
+    with tools.timer.step("scan"):
+        view = await scanner.scan(db, order.mapping, tools.timer.on_event)
     refuse_empty(graph, view)
-    fingerprint = view.fingerprint(attempt.settings)
     previous = None
     if current is not None:
-        if not force and await confirm_generation(
-            db, current.generation, fingerprint, attempt.token
+        fingerprint = view.fingerprint(order.settings)
+        if not order.force and await confirm_generation(
+            db, current.generation, fingerprint, order.token
         ):
             return replace(current, drift=unchanged_drift(current.generation, committed=True))
-        with attempt.timer.step("compare"):
-            previous = await _compare(attempt, view, current)
-    if not await _write_generation(attempt, view, fingerprint, previous, force):
+        with tools.timer.step("compare"):
+            previous = await _compare(order, tools, view, current)
+    if not await _write_generation(order, tools, view, previous):
         return None
     result = await read_partitions_of(db, graph, await generation.read_current(db, graph))
     return replace(result, reused=False, drift=previous.comparison.drift if previous else None)
 
 
-async def _compare(attempt: Attempt, view: View, current: Partitioning) -> Predecessor:
+async def _compare(
+    order: BuildOrder, tools: BuildTools, view: View, current: Partitioning
+) -> Predecessor:
     """Compare a scan with the current generation.
 
     All partitions count as touched if the length of the stored embeddings changed.
     """
-    comparison = await compare_scan(attempt.db, current.generation, view, attempt.settings)
+    comparison = await compare_scan(tools.db, current.generation, view, order.settings)
     dimensions = current.generation.dimensions
-    if attempt.space.kind == "stored" and view.embedding_dimensions != dimensions:
+    if tools.space.kind == "stored" and view.embedding_dimensions != dimensions:
         touched = tuple(part.id for part in current.partitions)
         comparison = replace(comparison, touched=touched)
     return Predecessor(current.generation, current.partitions, comparison)
 
 
 async def _write_generation(
-    attempt: Attempt, view: View, fingerprint: str, previous: Predecessor | None, force: bool
+    order: BuildOrder, tools: BuildTools, view: View, previous: Predecessor | None
 ) -> bool:
     """Write a generation in the cheapest adequate way; False if nodes vanished."""
-    if previous is None or force:
-        return await build_generation(attempt, view, fingerprint, previous, seeded=False)
-    origin = choose_origin(previous.comparison.drift, attempt.config)
+    if previous is None or order.force:
+        return await build_generation(order, tools, view, previous, seeded=False)
+    origin = choose_origin(previous.comparison.drift, order.config)
     if origin == "refreshed":
-        return await refresh_generation(attempt, view, fingerprint, previous)
-    return await build_generation(attempt, view, fingerprint, previous, seeded=origin == "seeded")
+        return await refresh_generation(order, tools, view, previous)
+    return await build_generation(order, tools, view, previous, seeded=origin == "seeded")
 
 
 def _finish(result: Partitioning, timer: StepTimer) -> Partitioning:

@@ -1,17 +1,20 @@
-"""Orders to partition a graph, and the connections that carry them out."""
+"""Orders to partition a graph or build a generation, and their connections."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Literal
+from uuid import uuid4
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.lease import Lease
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.retrieval.space import Space
 
 OpenGDS = Callable[[], Awaitable[GDS]]
@@ -45,6 +48,44 @@ class PartitionTools:
     open_gds: OpenGDS
     space: Space
     on_event: OnEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOrder:
+    """One scan of a graph and the generation to build from it.
+
+    ``token`` is the change token read before the scan. ``settings`` is the digest of everything
+    but the graph that decides the outcome. ``force`` builds from scratch, changed or not.
+    ``generation_id`` is the id of the new generation.
+    """
+
+    generation_id: str
+    lease: Lease
+    mapping: GraphMapping
+    config: PGSConfig
+    settings: str
+    token: str | None
+    force: bool = False
+
+    @property
+    def graph(self) -> str:
+        """Name of the graph."""
+        return self.lease.graph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildTools:
+    """The connections that build a generation, and the timer of its steps."""
+
+    db: Database
+    gds: GDS
+    space: Space
+    timer: StepTimer
+
+
+def new_generation_id() -> str:
+    """Return an id that no generation has."""
+    return f"g{uuid4().hex[:12]}"
 
 
 def settings_digest(order: PartitionOrder, space: Space) -> str:

@@ -12,10 +12,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.model import Partition
 from pgs_neo4j.partitioning import generation, writing
-from pgs_neo4j.partitioning.attempt import Attempt, begin_generation
+from pgs_neo4j.partitioning.attempt import begin_generation
 from pgs_neo4j.partitioning.build import make_current
-from pgs_neo4j.partitioning.membership import rank_members
+from pgs_neo4j.partitioning.membership import Membership, rank_members
+from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.rows import uid
 from pgs_neo4j.partitioning.scan.view import View
@@ -23,7 +26,7 @@ from pgs_neo4j.partitioning.writing import SharedPartitions
 
 
 async def refresh_generation(
-    attempt: Attempt, view: View, fingerprint: str, previous: Predecessor
+    order: BuildOrder, tools: BuildTools, view: View, previous: Predecessor
 ) -> bool:
     """Write the refreshed generation and make it current.
 
@@ -33,42 +36,50 @@ async def refresh_generation(
     shared = SharedPartitions(
         previous.generation, {part.id for part in previous.partitions} - touched
     )
-    async with begin_generation(attempt) as generation_id:
+    async with begin_generation(order, tools):
         members = rank_members(view, previous.labels)
-        tokens = np.bincount(members.partition_ids, view.tokens, len(previous.partitions) + 1)
-        drafts = [
-            replace(part, uid=uid(generation_id, part.id), tokens=int(tokens[part.id]), parent=None)
-            if part.id in touched
-            else part
-            for part in previous.partitions
-        ]
-        with attempt.timer.step("write"):
-            if not await writing.write(attempt, generation_id, drafts, members, shared):
-                await generation.abandon(attempt.db, generation_id)
+        drafts = _redraft(order, view, members, previous)
+        with tools.timer.step("write"):
+            if not await writing.write(order, tools, drafts, members, shared):
+                await generation.abandon(tools.db, order.generation_id)
                 return False
-        with attempt.timer.step("enrich"):
-            levels = await _levels(attempt, previous)
-            described = await writing.describe(
-                attempt, generation_id, view, members, drafts, levels, shared
-            )
+        with tools.timer.step("enrich"):
+            levels = await _levels(tools.db, previous)
+            described = await writing.describe(order, tools, view, members, drafts, levels, shared)
         finished = replace(
             previous.generation,
-            id=generation_id,
-            fingerprint=fingerprint,
+            id=order.generation_id,
+            fingerprint=view.fingerprint(order.settings),
             origin="refreshed",
             issues=view.issues,
-            token=attempt.token,
+            token=order.token,
             dimensions=described.dimensions,
             common=described.common,
         )
-        with attempt.timer.step("flip"):
-            await make_current(attempt, finished, view)
+        with tools.timer.step("flip"):
+            await make_current(order, tools, finished, view)
     return True
 
 
-async def _levels(attempt: Attempt, previous: Predecessor) -> list[NDArray[np.int64]]:
+def _redraft(
+    order: BuildOrder, view: View, members: Membership, previous: Predecessor
+) -> list[Partition]:
+    """Return the partitions by id, the touched ones with new uids."""
+    touched = set(previous.comparison.touched)
+    tokens = np.bincount(members.partition_ids, view.tokens, len(previous.partitions) + 1)
+    return [
+        replace(
+            part, uid=uid(order.generation_id, part.id), tokens=int(tokens[part.id]), parent=None
+        )
+        if part.id in touched
+        else part
+        for part in previous.partitions
+    ]
+
+
+async def _levels(db: Database, previous: Predecessor) -> list[NDArray[np.int64]]:
     """Return, for each level ``(k,)``, the position of its units above."""
-    above = await generation.read_units(attempt.db, previous.generation.id)
+    above = await generation.read_units(db, previous.generation.id)
     if not above:
         return []
     levels = [[part.parent for part in previous.partitions]]

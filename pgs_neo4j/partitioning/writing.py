@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import enrich, generation, membership, units
-from pgs_neo4j.partitioning.attempt import Attempt
 from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
 
 
@@ -42,8 +42,8 @@ class Described:
 
 
 async def write(
-    attempt: Attempt,
-    generation_id: str,
+    order: BuildOrder,
+    tools: BuildTools,
     partitions: Sequence[Partition],
     members: Membership,
     shared: SharedPartitions | None,
@@ -55,29 +55,29 @@ async def write(
     shared_ids = shared.partition_ids if shared is not None else ()
     if shared is not None and shared_ids:
         await generation.share(
-            attempt.db, attempt.graph, shared.generation.id, generation_id, shared_ids
+            tools.db, order.graph, shared.generation.id, order.generation_id, shared_ids
         )
     fresh = [part for part in partitions if part.id not in shared_ids]
-    await generation.write_partitions(attempt.db, attempt.graph, generation_id, fresh)
+    await generation.write_partitions(tools.db, order.graph, order.generation_id, fresh)
     uids = [part.uid for part in partitions]
     links = [
         (uids[part.id - 1], uids[near.id - 1], near.edges, near.weight)
         for part in partitions
         for near in part.adjacent
     ]
-    await generation.write_adjacents(attempt.db, attempt.graph, generation_id, links)
+    await generation.write_adjacents(tools.db, order.graph, order.generation_id, links)
     chosen = members
     if shared_ids:
         chosen = members.of(np.isin(members.partition_ids, list(shared_ids), invert=True))
     await membership.write_members(
-        attempt.db, attempt.graph, generation_id, uids, chosen, attempt.timer.on_event
+        tools.db, order.graph, order.generation_id, uids, chosen, tools.timer.on_event
     )
-    return await membership.count_members(attempt.db, generation_id) == len(members.nodes)
+    return await membership.count_members(tools.db, order.generation_id) == len(members.nodes)
 
 
 async def describe(
-    attempt: Attempt,
-    generation_id: str,
+    order: BuildOrder,
+    tools: BuildTools,
     view: View,
     members: Membership,
     partitions: Sequence[Partition],
@@ -92,11 +92,9 @@ async def describe(
     old = [part for part in partitions if part.id in shared_ids]
     fresh = [part for part in partitions if part.id not in shared_ids]
     common = shared.generation.common if shared is not None else ()
-    described, common_now = await enrich.describe(
-        attempt, generation_id, view, members, fresh, old, common
-    )
-    await generation.write_partitions(attempt.db, attempt.graph, generation_id, described)
+    described, common_now = await enrich.describe(order, tools, view, members, fresh, old, common)
+    await generation.write_partitions(tools.db, order.graph, order.generation_id, described)
     whole = sorted([*old, *described], key=lambda part: part.id)
     whole, above = units.build(whole, levels)
-    await generation.write_units(attempt.db, attempt.graph, generation_id, whole, above)
+    await generation.write_units(tools.db, order.graph, order.generation_id, whole, above)
     return Described(whole, above, tuple(sorted(common_now)))

@@ -15,7 +15,8 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.partitioning.order import PartitionOrder
+from pgs_neo4j.partitioning import ensure
+from pgs_neo4j.partitioning.order import BuildOrder, PartitionOrder
 from pgs_neo4j.pgs import idempotency, pipeline, record, waves
 from pgs_neo4j.pgs.order import RunOrder
 from pgs_neo4j.retrieval.lookup import LookupOrder
@@ -29,6 +30,7 @@ PLAIN = (str, int, float, bool, type(None))
 STEPS = (
     (idempotency.pipeline, "execute"),  # type: ignore[attr-defined]
     (record, "ensure_partitions"),
+    (ensure, "build_generation"),
     (waves, "sweep_partition"),
     (check, "look_up"),
     (pipeline, "check_reports"),
@@ -77,6 +79,7 @@ async def test_every_order_of_a_run_is_read_back_equal(
     assert kinds[CheckOrder] == kinds[SynthesisOrder] == 2
     assert kinds[SweepOrder] >= 4
     assert kinds[LookupOrder] >= 1
+    assert kinds[BuildOrder] == 1
     for order in orders:
         again = pickle.loads(pickle.dumps(order))
         assert again == order

@@ -1,25 +1,22 @@
-"""Small scans, generations, and attempts that need no database."""
+"""Small scans, generations, orders, and tools that need no database."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.lease import Lease
-from pgs_neo4j.events import Event
+from pgs_neo4j.events import ignore
 from pgs_neo4j.graph.sketch import sketch
 from pgs_neo4j.model import Generation, GraphMapping, Partition
-from pgs_neo4j.partitioning.attempt import Attempt
+from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.retrieval.space import Space
 from tests.fakes.database import Answer, FakeDatabase
-
-MakeAttempt = Callable[..., Attempt]
 
 
 def ints(*values: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -80,29 +77,23 @@ def partition(number: int, size: int = 1, **parts: Any) -> Partition:
     return Partition(**(columns | parts))
 
 
-@pytest.fixture
-def make_attempt() -> MakeAttempt:
-    """Makes an attempt on the graph ``papers``; keywords are answers of its database."""
+def build_order(
+    config: PGSConfig | None = None, mapping: GraphMapping | None = None, **parts: Any
+) -> BuildOrder:
+    """An order to build the generation ``g2`` of the graph ``papers``."""
+    columns: dict[str, Any] = {
+        "generation_id": "g2",
+        "lease": Lease(graph="papers", holder="here", fence=7),
+        "mapping": mapping or GraphMapping(text=("text",)),
+        "config": config or PGSConfig(),
+        "settings": "s",
+        "token": "t",
+    }
+    return BuildOrder(**(columns | parts))
 
-    def make(
-        config: PGSConfig | None = None,
-        space: Space | None = None,
-        mapping: GraphMapping | None = None,
-        **answers: Answer,
-    ) -> Attempt:
-        db: Any = FakeDatabase(**answers)
-        gds: Any = None
-        events: list[Event] = []
-        return Attempt(
-            db=db,
-            gds=gds,
-            lease=Lease(graph="papers", holder="here", fence=7),
-            mapping=mapping or GraphMapping(text=("text",)),
-            config=config or PGSConfig(),
-            space=space or Space("none"),
-            settings="s",
-            token="t",
-            timer=StepTimer(events.append),
-        )
 
-    return make
+def build_tools(space: Space | None = None, **answers: Answer) -> BuildTools:
+    """Tools without GDS; keywords are answers of their database."""
+    db: Any = FakeDatabase(**answers)
+    gds: Any = None
+    return BuildTools(db=db, gds=gds, space=space or Space("none"), timer=StepTimer(ignore))

@@ -7,53 +7,46 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import DatabaseError, LeaseLostError
 from pgs_neo4j.partitioning.attempt import begin_generation
-from tests.unit.partitioning.conftest import MakeAttempt
+from tests.unit.partitioning.conftest import build_order, build_tools
 
 BEGUN: Any = lambda params: [{"id": params["id"]}]  # noqa: E731 - an answer
+ORDER = build_order(PGSConfig(algorithm="louvain"), generation_id="g9")
 
 
-async def test_a_finished_generation_is_not_abandoned(make_attempt: MakeAttempt) -> None:
-    attempt = make_attempt(create_generations=BEGUN)
-    async with begin_generation(attempt) as first:
-        assert first.startswith("g")
-    async with begin_generation(attempt) as second:
-        assert second != first
-    db: Any = attempt.db
+async def test_a_finished_generation_is_not_abandoned() -> None:
+    tools = build_tools(create_generations=BEGUN)
+    async with begin_generation(ORDER, tools):
+        pass
+    db: Any = tools.db
     assert db.params("mark_abandoned") == []
-    assert [params["id"] for params in db.params("create_generations")] == [first, second]
+    assert db.params("create_generations") == [
+        {"graph": "papers", "fence": 7, "id": "g9", "properties": {"algorithm": "louvain"}}
+    ]
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, asyncio.CancelledError, KeyboardInterrupt])
-async def test_a_failed_generation_is_abandoned(
-    make_attempt: MakeAttempt, error: type[BaseException]
-) -> None:
-    attempt = make_attempt(create_generations=BEGUN)
+async def test_a_failed_generation_is_abandoned(error: type[BaseException]) -> None:
+    tools = build_tools(create_generations=BEGUN)
     with pytest.raises(error):
-        async with begin_generation(attempt) as generation_id:
+        async with begin_generation(ORDER, tools):
             raise error
-    db: Any = attempt.db
-    assert db.params("mark_abandoned") == [{"generations": [generation_id]}]
+    db: Any = tools.db
+    assert db.params("mark_abandoned") == [{"generations": ["g9"]}]
 
 
-async def test_an_error_of_the_work_is_not_hidden_by_one_of_the_cleaning(
-    make_attempt: MakeAttempt,
-) -> None:
-    attempt = make_attempt(create_generations=BEGUN, mark_abandoned=DatabaseError("gone"))
+async def test_an_error_of_the_work_is_not_hidden_by_one_of_the_cleaning() -> None:
+    tools = build_tools(create_generations=BEGUN, mark_abandoned=DatabaseError("gone"))
     with pytest.raises(ZeroDivisionError):
-        async with begin_generation(attempt):
+        async with begin_generation(ORDER, tools):
             raise ZeroDivisionError
 
 
-async def test_without_the_lease_no_work_begins(make_attempt: MakeAttempt) -> None:
-    attempt = make_attempt(create_generations=[])
+async def test_without_the_lease_no_work_begins() -> None:
     entered = False
     with pytest.raises(LeaseLostError):
-        async with begin_generation(attempt):
+        async with begin_generation(ORDER, build_tools(create_generations=[])):
             entered = True
     assert not entered
-
-
-def test_the_graph_is_that_of_the_lease(make_attempt: MakeAttempt) -> None:
-    assert make_attempt().graph == "papers"

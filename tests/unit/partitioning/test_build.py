@@ -14,12 +14,13 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.gds import Communities
 from pgs_neo4j.model import Drift
 from pgs_neo4j.partitioning import build
-from pgs_neo4j.partitioning.attempt import Attempt
 from pgs_neo4j.partitioning.build import build_generation
 from pgs_neo4j.partitioning.drift import Comparison
+from pgs_neo4j.partitioning.order import BuildTools
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from tests.unit.partitioning.conftest import (
-    MakeAttempt,
+    build_order,
+    build_tools,
     generation_of_sizes,
     ints,
     partition,
@@ -31,6 +32,7 @@ from tests.unit.partitioning.test_writing import ANSWERS
 CLIQUES = [(a + f, b + f) for f in (0, 4) for a in range(4) for b in range(a)]
 VIEW = view_of(list(range(8)), [*CLIQUES, (3, 4)], tokens=ints(*range(1, 9)))
 CONFIG = PGSConfig(min_community_size=2, target_partition_max=8, algorithm="louvain")
+ORDER = build_order(CONFIG)
 
 
 class Communing:
@@ -62,14 +64,14 @@ def communing(monkeypatch: pytest.MonkeyPatch) -> Communing:
 
 
 @pytest.fixture
-def attempt(make_attempt: MakeAttempt) -> Attempt:
+def tools() -> BuildTools:
     answers = ANSWERS | {
         "create_generations": lambda params: [{"id": params["id"]}],
         "set_current": lambda params: [{"generation": params["generation"]}],
         "read_member_count": [{"members": 8}],
         "set_seeds": [{"marked": 2}],
     }
-    return make_attempt(CONFIG, **answers)
+    return build_tools(**answers)
 
 
 def previous_of(labels: list[int], *touched: int) -> Predecessor:
@@ -83,20 +85,22 @@ def previous_of(labels: list[int], *touched: int) -> Predecessor:
     )
 
 
-def current(attempt: Attempt) -> dict[str, Any]:
+def current(tools: BuildTools) -> dict[str, Any]:
     """The properties of the generation that was made current."""
-    db: Any = attempt.db
+    db: Any = tools.db
     (params,) = db.params("set_current")
     properties: dict[str, Any] = params["properties"]
     return properties
 
 
 async def test_communities_become_partitions_with_their_figures(
-    attempt: Attempt, communing: Communing
+    tools: BuildTools, communing: Communing
 ) -> None:
-    assert await build_generation(attempt, VIEW, "print", None, seeded=False)
-    stored = current(attempt)
-    assert (stored["origin"], stored["fingerprint"], stored["grown"]) == ("cold", "print", 0.0)
+    assert await build_generation(ORDER, tools, VIEW, None, seeded=False)
+    stored = current(tools)
+    assert (stored["origin"], stored["grown"]) == ("cold", 0.0)
+    assert stored["fingerprint"] == VIEW.fingerprint("s")
+    assert (stored["settings"], stored["token"], stored["embedder"]) == ("s", "t", None)
     assert (stored["node_count"], stored["relationship_count"]) == (8, 13)
     assert (stored["partition_count"], stored["sizes"]) == (2, [4, 4])
     assert stored["raw_modularity"] == 0.4
@@ -106,10 +110,10 @@ async def test_communities_become_partitions_with_their_figures(
 
 
 async def test_partitions_carry_sizes_tokens_and_neighbors(
-    attempt: Attempt, communing: Communing
+    tools: BuildTools, communing: Communing
 ) -> None:
-    await build_generation(attempt, VIEW, "print", None, seeded=False)
-    db: Any = attempt.db
+    await build_generation(ORDER, tools, VIEW, None, seeded=False)
+    db: Any = tools.db
     drafts = db.params("write_partitions")[0]["rows"]
     assert [(row["id"], row["size"], row["tokens"]) for row in drafts] == [(1, 4, 10), (2, 4, 26)]
     assert [row["lineage"] for row in drafts] == [row["uid"] for row in drafts]
@@ -118,26 +122,26 @@ async def test_partitions_carry_sizes_tokens_and_neighbors(
 
 
 async def test_a_partition_continues_the_lineage_of_most_of_its_nodes(
-    attempt: Attempt, communing: Communing
+    tools: BuildTools, communing: Communing
 ) -> None:
     previous = previous_of([0, 0, 0, 1, 1, 1, 1, 1])
-    await build_generation(attempt, VIEW, "print", previous, seeded=False)
-    db: Any = attempt.db
+    await build_generation(ORDER, tools, VIEW, previous, seeded=False)
+    db: Any = tools.db
     drafts = db.params("write_partitions")[0]["rows"]
     assert [row["lineage"] for row in drafts] == ["g0:1", "g0:2"]
     assert db.params("write_shared") == []
-    assert current(attempt)["grown"] == 0.0
+    assert current(tools)["grown"] == 0.0
 
 
 async def test_a_seeded_build_shares_what_did_not_change(
-    attempt: Attempt, communing: Communing
+    tools: BuildTools, communing: Communing
 ) -> None:
     previous = previous_of([0, 0, 0, 0, 1, 1, 1, 1], 2)
-    await build_generation(attempt, VIEW, "print", previous, seeded=True)
-    db: Any = attempt.db
+    await build_generation(ORDER, tools, VIEW, previous, seeded=True)
+    db: Any = tools.db
     assert db.params("write_shared")[0]["partitions"] == [1]
     assert [row["id"] for row in db.params("write_partitions")[0]["rows"]] == [2]
-    stored = current(attempt)
+    stored = current(tools)
     assert stored["origin"] == "seeded"
     assert stored["grown"] == pytest.approx(0.25 + 1 / 8)
     assert communing.asked[1]["seeds"].count == 2
@@ -146,38 +150,38 @@ async def test_a_seeded_build_shares_what_did_not_change(
 
 @pytest.mark.parametrize("issues", [{}, {"self_loops": 1}], ids=["clean", "unclean"])
 async def test_only_a_clean_view_is_left_to_gds(
-    attempt: Attempt, communing: Communing, issues: dict[str, int]
+    tools: BuildTools, communing: Communing, issues: dict[str, int]
 ) -> None:
     view = view_of(list(range(8)), CLIQUES, issues=issues)
     previous = previous_of([0] * 4 + [1] * 4)
-    await build_generation(attempt, view, "print", previous, seeded=True)
+    await build_generation(ORDER, tools, view, previous, seeded=True)
     assert communing.asked[1]["direct"] is (not issues)
     assert (communing.asked[1]["seeds"] is None) is bool(issues)
 
 
 async def test_weights_that_are_all_zero_are_projected_alike(
-    attempt: Attempt, communing: Communing
+    tools: BuildTools, communing: Communing
 ) -> None:
     view = view_of(list(range(8)), CLIQUES, weight=np.zeros(12))
-    await build_generation(attempt, view, "print", None, seeded=False)
+    await build_generation(ORDER, tools, view, None, seeded=False)
     assert communing.asked[1]["uniform"] is True
-    assert current(attempt)["modularity"] == pytest.approx(0.5)
+    assert current(tools)["modularity"] == pytest.approx(0.5)
 
 
 async def test_a_node_that_vanished_leaves_the_current_generation(
-    attempt: Attempt, communing: Communing
+    tools: BuildTools, communing: Communing
 ) -> None:
-    db: Any = attempt.db
+    db: Any = tools.db
     db.answers["read_member_count"] = [{"members": 7}]
-    assert not await build_generation(attempt, VIEW, "print", None, seeded=False)
+    assert not await build_generation(ORDER, tools, VIEW, None, seeded=False)
     assert db.params("set_current") == []
     assert len(db.params("mark_abandoned")) == 1
 
 
 async def test_every_step_is_timed_and_stored_but_the_last(
-    attempt: Attempt, communing: Communing
+    tools: BuildTools, communing: Communing
 ) -> None:
-    await build_generation(attempt, VIEW, "print", None, seeded=False)
+    await build_generation(ORDER, tools, VIEW, None, seeded=False)
     steps = ["communities", "enrich", "estimate", "limits", "project", "write"]
-    assert sorted(attempt.timer.seconds) == sorted([*steps, "flip"])
-    assert all(f'"{step}"' in current(attempt)["seconds"] for step in steps)
+    assert sorted(tools.timer.seconds) == sorted([*steps, "flip"])
+    assert all(f'"{step}"' in current(tools)["seconds"] for step in steps)

@@ -21,7 +21,8 @@ from pgs_neo4j.partitioning.divide import (
 from pgs_neo4j.partitioning.drift import Comparison
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from tests.unit.partitioning.conftest import (
-    MakeAttempt,
+    build_order,
+    build_tools,
     generation_of_sizes,
     ints,
     partition,
@@ -105,18 +106,19 @@ def test_an_id_beyond_the_new_count_cannot_be_kept() -> None:
     assert sorted(set(division.limited.labels.tolist())) == [0, 1]
 
 
-async def test_a_single_pool_needs_no_order_of_nodes(make_attempt: MakeAttempt) -> None:
+async def test_a_single_pool_needs_no_order_of_nodes() -> None:
     view = view_of(list(range(10)))
-    attempt = make_attempt(PGSConfig(min_community_size=2, target_partition_max=20))
+    order = build_order(PGSConfig(min_community_size=2, target_partition_max=20))
+    tools = build_tools()
     edges = undirected(10, view.source, view.target)
-    division = await divide_communities(attempt, view, edges, np.arange(10), None)
+    division = await divide_communities(order, tools, view, edges, np.arange(10), None)
     assert division.limited.pool.tolist() == [True]
     assert division.shared == frozenset()
-    db: Any = attempt.db
+    db: Any = tools.db
     assert db.sent == []
 
 
-async def test_several_pools_are_divided_by_likeness(make_attempt: MakeAttempt) -> None:
+async def test_several_pools_are_divided_by_likeness() -> None:
     texts = ["apples and pears", "iron and steel"] * 20
 
     def features(params: dict[str, Any]) -> list[dict[str, Any]]:
@@ -124,27 +126,24 @@ async def test_several_pools_are_divided_by_likeness(make_attempt: MakeAttempt) 
         return [{"ids": ids, "vectors": [[]] * len(ids), "texts": [[texts[i]] for i in ids]}]
 
     view = view_of(list(range(40)))
-    attempt = make_attempt(
-        PGSConfig(min_community_size=2, target_partition_max=25), read_features=features
-    )
+    order = build_order(PGSConfig(min_community_size=2, target_partition_max=25))
+    tools = build_tools(read_features=features)
     edges = undirected(40, view.source, view.target)
-    division = await divide_communities(attempt, view, edges, np.arange(40), None)
+    division = await divide_communities(order, tools, view, edges, np.arange(40), None)
     labels = division.limited.labels
     assert division.limited.pool.tolist() == [True, True]
     assert len(set(labels[::2].tolist())) == len(set(labels[1::2].tolist())) == 1
 
 
 @pytest.mark.parametrize("changed", [True, False])
-async def test_partitions_stay_as_long_as_that_is_about_as_good(
-    make_attempt: MakeAttempt, changed: bool
-) -> None:
+async def test_partitions_stay_as_long_as_that_is_about_as_good(changed: bool) -> None:
     # Two cliques of four, joined once; earlier partitions are the cliques.
     pairs = [(a + f, b + f) for f in (0, 4) for a in range(4) for b in range(a)] + [(3, 4)]
     view = view_of(list(range(8)), pairs)
     edges = undirected(8, view.source, view.target)
-    attempt = make_attempt(PGSConfig(min_community_size=2, target_partition_max=8))
+    order = build_order(PGSConfig(min_community_size=2, target_partition_max=8))
     previous = previous_of([0, 0, 0, 0, 1, 1, 1, 1] if not changed else [0, 1, 0, 1, 0, 1, 0, 1])
     cliques = np.repeat([0, 1], 4)
-    division = await divide_communities(attempt, view, edges, cliques, previous)
+    division = await divide_communities(order, build_tools(), view, edges, cliques, previous)
     assert division.limited.labels.tolist() in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
     assert division.shared == (frozenset() if changed else {1, 2})

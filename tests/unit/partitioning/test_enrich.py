@@ -21,12 +21,13 @@ from pgs_neo4j.partitioning.enrich import (
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.text.keywords import KeywordCounter
-from tests.unit.partitioning.conftest import MakeAttempt, ints, partition, view_of
+from tests.unit.partitioning.conftest import build_order, build_tools, ints, partition, view_of
 
 # Partition 1 holds 1 and 2, heaviest 2; partition 2 holds 3.
 MEMBERS = Membership(ints(1, 2, 3), ints(1, 1, 2), ints(1, 0, 0), ints(0, 0, 0), ints(0, 0, 0))
 TEXTS = {1: "glaciers melt", 2: "glaciers grow", 3: "courts decide"}
 VIEW = view_of([1, 2, 3])
+ORDER = build_order()
 
 
 class CountingEmbedder:
@@ -96,10 +97,10 @@ async def test_partitions_are_embedded_apart_and_in_batches(
     assert texts[1].heaviest == "a"
 
 
-async def test_partitions_are_described_from_their_own_texts(make_attempt: MakeAttempt) -> None:
-    attempt = make_attempt(read_texts=read_texts)
+async def test_partitions_are_described_from_their_own_texts() -> None:
+    tools = build_tools(read_texts=read_texts)
     parts = [partition(1, 2), partition(2, 1)]
-    described, common = await describe(attempt, "g2", VIEW, MEMBERS, parts)
+    described, common = await describe(ORDER, tools, VIEW, MEMBERS, parts)
     assert [part.id for part in described] == [1, 2]
     assert described[0].keywords[0] == "glaciers"
     assert described[0].summary.endswith("glaciers grow")
@@ -109,48 +110,44 @@ async def test_partitions_are_described_from_their_own_texts(make_attempt: MakeA
     assert described[0].lineage == "g0:1"
 
 
-async def test_only_the_texts_of_wanted_partitions_are_read(make_attempt: MakeAttempt) -> None:
-    attempt = make_attempt(read_texts=read_texts)
+async def test_only_the_texts_of_wanted_partitions_are_read() -> None:
+    tools = build_tools(read_texts=read_texts)
     described, common = await describe(
-        attempt, "g2", VIEW, MEMBERS, [partition(2, 1)], [partition(1, 2)], ("data",)
+        ORDER, tools, VIEW, MEMBERS, [partition(2, 1)], [partition(1, 2)], ("data",)
     )
-    db: Any = attempt.db
+    db: Any = tools.db
     assert [params["ids"] for params in db.params("read_texts")] == [[3]]
     assert [part.id for part in described] == [2]
     assert common == {"data"}
 
 
-async def test_nothing_to_describe_reads_nothing(make_attempt: MakeAttempt) -> None:
-    attempt = make_attempt()
-    described, common = await describe(attempt, "g2", VIEW, MEMBERS, [], (), ("data",))
+async def test_nothing_to_describe_reads_nothing() -> None:
+    tools = build_tools()
+    described, common = await describe(ORDER, tools, VIEW, MEMBERS, [], (), ("data",))
     assert (described, common) == ([], frozenset({"data"}))
-    db: Any = attempt.db
+    db: Any = tools.db
     assert db.sent == []
 
 
-async def test_without_mapped_text_partitions_have_no_words(make_attempt: MakeAttempt) -> None:
-    attempt = make_attempt(mapping=GraphMapping(text=()))
-    described, _ = await describe(attempt, "g2", VIEW, MEMBERS, [partition(1, 2)])
+async def test_without_mapped_text_partitions_have_no_words() -> None:
+    order = build_order(mapping=GraphMapping(text=()))
+    described, _ = await describe(order, build_tools(), VIEW, MEMBERS, [partition(1, 2)])
     assert (described[0].keywords, described[0].summary) == ((), "")
 
 
-async def test_embedded_texts_become_mean_centroids(
-    make_attempt: MakeAttempt, embedder: Any
-) -> None:
-    attempt = make_attempt(space=Space("texts", embedder), read_texts=read_texts)
+async def test_embedded_texts_become_mean_centroids(embedder: Any) -> None:
+    tools = build_tools(space=Space("texts", embedder), read_texts=read_texts)
     parts = [partition(1, 2), partition(2, 1)]
-    described, _ = await describe(attempt, "g2", VIEW, MEMBERS, parts)
+    described, _ = await describe(ORDER, tools, VIEW, MEMBERS, parts)
     assert described[0].centroid is not None
     assert described[0].centroid.dtype == np.float32
     assert described[0].centroid.tolist() == [13.0, 2.0]
 
 
-async def test_a_digest_per_partition_is_embedded_in_one_call(
-    make_attempt: MakeAttempt, embedder: Any
-) -> None:
-    attempt = make_attempt(space=Space("digests", embedder), read_texts=read_texts)
+async def test_a_digest_per_partition_is_embedded_in_one_call(embedder: Any) -> None:
+    tools = build_tools(space=Space("digests", embedder), read_texts=read_texts)
     parts = [partition(1, 2), partition(2, 1)]
-    described, _ = await describe(attempt, "g2", VIEW, MEMBERS, parts)
+    described, _ = await describe(ORDER, tools, VIEW, MEMBERS, parts)
     ((first, second),) = embedder.batches
     assert first.splitlines()[1:] == ["glaciers grow", "glaciers melt"]
     assert "courts" in second.splitlines()[0]

@@ -19,9 +19,16 @@ from pgs_neo4j.model import Generation, GraphMapping
 from pgs_neo4j.partitioning import cleanup, drift, ensure
 from pgs_neo4j.partitioning.drift import check_drift
 from pgs_neo4j.partitioning.ensure import ATTEMPTS, FIRST_WAIT_S, WAIT_S, ensure_partitions
-from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools, settings_digest
+from pgs_neo4j.partitioning.order import (
+    BuildOrder,
+    BuildTools,
+    PartitionOrder,
+    PartitionTools,
+    settings_digest,
+)
 from pgs_neo4j.partitioning.rows import generation_properties, partition_row
 from pgs_neo4j.partitioning.scan import view as scanner
+from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.retrieval.space import Space
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes, ints, partition, view_of
@@ -48,6 +55,7 @@ class Stage:
         self.busy: BusyError | None = None
         self.waited: list[float] = []
         self.built: list[str] = []
+        self.ordered: list[BuildOrder] = []
         self.builds: Callable[[], bool] = lambda: True
         self.opened = 0
         self.events: list[Event] = []
@@ -100,11 +108,13 @@ class Stage:
 
     def build(self, how: str) -> Any:
         async def write(
-            attempt: Any, view: Any, fingerprint: str, previous: Any, **more: Any
+            order: BuildOrder, tools: BuildTools, view: View, previous: Any, **more: Any
         ) -> bool:
+            self.ordered.append(order)
             self.built.append("seeded" if more.get("seeded") else how)
             done = self.builds()
             if done:
+                fingerprint = view.fingerprint(order.settings)
                 self.current = generation_of_sizes(2, 2, id="g2", fingerprint=fingerprint)
             return done
 
@@ -207,6 +217,9 @@ async def test_nodes_that_vanish_are_scanned_again(stage: Stage) -> None:
     stage.builds = lambda: next(outcomes)
     await ensure_partitions(ORDER, stage.tools)
     assert stage.built == ["cold", "cold"]
+    first, second = stage.ordered
+    assert first.generation_id != second.generation_id
+    assert (first.settings, first.token, first.lease.fence) == (SETTINGS, "t", 7)
 
 
 async def test_a_graph_that_never_stands_still_is_given_up(stage: Stage) -> None:

@@ -10,16 +10,39 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning.order import PartitionOrder, settings_digest
+from pgs_neo4j.partitioning.order import (
+    BuildOrder,
+    PartitionOrder,
+    new_generation_id,
+    settings_digest,
+)
 from pgs_neo4j.retrieval.space import Space
+from tests.unit.partitioning.conftest import build_order
 
 MAPPING = GraphMapping(labels=("Paper",), text=("title", "abstract"))
 ORDER = PartitionOrder(graph="papers", mapping=MAPPING, config=PGSConfig(), when_busy="reuse")
 NONE = Space("none")
 
 
-def test_an_order_is_read_back_equal_from_a_pickle() -> None:
-    assert pickle.loads(pickle.dumps(ORDER)) == ORDER
+@pytest.mark.parametrize(
+    "order",
+    [ORDER, build_order(PGSConfig(random_seed=7), MAPPING, force=True)],
+    ids=["job", "build"],
+)
+def test_an_order_is_read_back_equal_from_a_pickle(order: PartitionOrder | BuildOrder) -> None:
+    again = pickle.loads(pickle.dumps(order))
+    assert again == order
+    assert again.config.model_fields_set == order.config.model_fields_set
+
+
+def test_the_graph_to_build_is_that_of_the_lease() -> None:
+    assert build_order().graph == "papers"
+
+
+def test_every_generation_has_an_id_of_its_own() -> None:
+    ids = {new_generation_id() for _ in range(100)}
+    assert len(ids) == 100
+    assert all(generation_id.startswith("g") for generation_id in ids)
 
 
 def order(mapping: GraphMapping = MAPPING, **config: Any) -> PartitionOrder:
