@@ -26,7 +26,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 async def test_a_survey_proposes_a_graph_that_can_be_added_and_removed(pgs: PGS) -> None:
     survey = await pgs.survey(["Paper"])
     mapping = pgs.survey.propose(survey).mapping
-    assert mapping.labels == ("Paper",)
+    assert (mapping.title, mapping.text) == ("title", ("title", "abstract"))
     assert await pgs.graphs.validate(mapping) == []
     assert await pgs.graphs.add("again", mapping)
     assert [graph.name for graph in await pgs.graphs()] == ["again", "papers"]

@@ -164,7 +164,7 @@ def test_show_gives_no_advice_on_a_whole_answer(engine: Engine, whole: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("status", "advised"), [("stopped", "to resume it"), ("running", "killed")]
+    ("status", "advised"), [("stopped", "Resume it with:"), ("running", "killed")]
 )
 def test_show_of_a_run_without_an_answer(engine: Engine, status: str, advised: str) -> None:
     engine.properties |= {"status": status, "details": None, "error": "2 calls\nare over"}
