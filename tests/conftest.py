@@ -186,7 +186,7 @@ async def _local(folder: Path) -> AsyncIterator[Endpoint]:
 
     options = LocalOptions(data_dir=folder, heap_mb=1536, page_cache_mb=256)
     with pytest.MonkeyPatch.context() as patch:
-        servers.tune(patch)
+        servers.tune(patch, lasting=True)
         running = await server.ensure_running(options)
     try:
         yield Endpoint(running.uri, running.user, running.password)

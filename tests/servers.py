@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from pgs_neo4j.local import config_files
@@ -12,20 +14,21 @@ SETTINGS = {
     "dbms.cypher.min_replan_interval": "1h",
     "dbms.cypher.statistics_divergence_threshold": "1.0",
 }
-# The second compiler takes longer over a server that lives for minutes than its code saves, and
-# checking the bytecode of Neo4j's own jars takes a seventh of a start and a first question.
-FLAGS = (
-    "-XX:TieredStopAtLevel=1",
-    "-XX:+UnlockDiagnosticVMOptions",
-    "-XX:-BytecodeVerificationRemote",
-)
+# Checking the bytecode of Neo4j's own jars takes a seventh of a start and a first question.
+FLAGS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
+# The second compiler takes longer over a server that lives for a minute than its code saves.
+BRIEF = ("-XX:TieredStopAtLevel=1",)
 
 
-def tune(patch: pytest.MonkeyPatch) -> None:
-    """Have the local servers that this process starts use the settings and flags above."""
+def tune(patch: pytest.MonkeyPatch, *, lasting: bool = False) -> None:
+    """Have the local servers that this process starts use the settings and flags above.
+
+    ``lasting`` servers serve many tests.
+    """
     conf, command = config_files.neo4j_conf, config_files.server_command
+    flags = FLAGS if lasting else FLAGS + BRIEF
     patch.setattr(config_files, "neo4j_conf", lambda *args: conf(*args) + _lines())
-    patch.setattr(config_files, "server_command", lambda *args: _flagged(command(*args)))
+    patch.setattr(config_files, "server_command", lambda *args: _flagged(command(*args), flags))
 
 
 def container_environment() -> dict[str, str]:
@@ -40,5 +43,5 @@ def _lines() -> str:
     return "".join(f"{name}={value}\n" for name, value in SETTINGS.items())
 
 
-def _flagged(command: list[str]) -> list[str]:
-    return [command[0], *FLAGS, *command[1:]]
+def _flagged(command: list[str], flags: Sequence[str]) -> list[str]:
+    return [command[0], *flags, *command[1:]]
