@@ -27,6 +27,7 @@ from tests.database import empty, strip
 from tests.stackoverflow import stack_overflow
 from tests.standins import Archive, Brain, write_archive, write_brain
 from tests.timeless import Clock
+from tests.typed_rows import install
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 IMAGE = "neo4j:5.26-community"
@@ -63,6 +64,14 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             name.startswith("PGS_") and not name.startswith("PGS_TEST_")
         ):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def typed_rows() -> Iterator[None]:
+    """Whatever a statement is sent or returns is of the types that its header names."""
+    with pytest.MonkeyPatch.context() as patch:
+        install(patch)
+        yield
 
 
 @pytest.fixture

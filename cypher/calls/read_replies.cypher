@@ -1,6 +1,6 @@
 // Stored replies by key.
-// params: keys
-// returns: key, text, model
+// params: keys: list[str]
+// returns: key: str, text: str, model: str
 // mode: read
 UNWIND $keys AS wanted
 MATCH (r:PgsReply {key: wanted})

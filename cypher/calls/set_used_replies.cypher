@@ -1,6 +1,6 @@
 // Record that replies were used, and delete the private replies of a finished run.
-// params: keys, run
-// returns: used
+// params: keys: list[str], run: str
+// returns: used: int
 // mode: write
 CALL () {
   UNWIND $keys AS wanted

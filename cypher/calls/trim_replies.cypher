@@ -1,8 +1,8 @@
 // Delete the least recently used replies until the rest fits into a number of bytes. Private
 // replies of a run are deleted with it. Replies of unfinished runs of the last day stay, because
 // they would have to be paid again; their size counts.
-// params: size
-// returns: deleted
+// params: size: int
+// returns: deleted: int
 // mode: write
 MATCH (r:PgsReply) WHERE NOT r.private
 WITH sum(r.size) AS total

@@ -1,6 +1,6 @@
 // Store replies.
-// params: replies
-// returns: kept
+// params: replies: list[dict]
+// returns: kept: int
 // mode: write
 UNWIND $replies AS row
 MERGE (r:PgsReply {key: row.key})

@@ -1,6 +1,6 @@
 // Delete a stored graph with its lease and job records, after its generations and sessions.
-// params: name
-// returns: deleted
+// params: name: str
+// returns: deleted: int
 // mode: write
 OPTIONAL MATCH (o:PgsLease|PgsJob)
 WHERE (o:PgsLease AND o.name = $name) OR (o:PgsJob AND o.graph = $name)

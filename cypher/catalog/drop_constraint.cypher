@@ -1,5 +1,5 @@
 // Drop one constraint of the package.
-// params: name
+// params: name: str
 // returns:
 // mode: schema
 DROP CONSTRAINT $name IF EXISTS

@@ -1,6 +1,6 @@
 // Store a graph mapping under its name.
-// params: name, mapping
-// returns: created
+// params: name: str, mapping: str
+// returns: created: bool
 // mode: write
 OPTIONAL MATCH (old:PgsGraph {name: $name})
 WITH old IS NULL AS created

@@ -1,5 +1,5 @@
 // Delete every node of the package in batches, and never a node of the user's graph.
-// params: labels
+// params: labels: list[str]
 // returns:
 // mode: batch
 MATCH (n:$any($labels))

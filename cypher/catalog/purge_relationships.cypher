@@ -1,5 +1,5 @@
 // Delete every relationship of the package in batches.
-// params: types
+// params: types: list[str]
 // returns:
 // mode: batch
 MATCH ()-[r:$any($types)]->()

@@ -1,6 +1,6 @@
 // All stored graphs by name, with figures of their current generation.
 // params:
-// returns: name, mapping, generation, node_count, partition_count
+// returns: name: str, mapping: str, generation: str?, node_count: int?, partition_count: int?
 // mode: read
 MATCH (g:PgsGraph)
 OPTIONAL MATCH (g)-[:PGS_CURRENT]->(c:PgsGeneration)

@@ -1,8 +1,8 @@
 // Relationships that connect the given nodes of a generation across partitions, each pair once,
 // the lower partition first. `cited` lists ranks by partition id. Relationships are followed from
 // nodes with at most `degree` of them; two nodes that both have more are not compared.
-// params: generation, cited, types, degree, most
-// returns: partition, rank, other_partition, other_rank
+// params: generation: str, cited: dict, types: list[str], degree: int, most: int
+// returns: partition: int, rank: int, other_partition: int, other_rank: int
 // mode: read
 MATCH (g:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0

@@ -1,6 +1,6 @@
 // Create all names that the package stores. A new name costs a transaction of its own, which is
 // not counted as one of the package.
-// params: labels, types, properties
+// params: labels: list[str], types: list[str], properties: list[str]
 // returns:
 // mode: write
 CALL () {

@@ -3,8 +3,8 @@
 // before any of its data is read, and the clock is read after that. So a statement that waited for
 // the lock judges by the time at which it got the lock. Fences start from the time, so that they
 // never repeat when a graph is removed and added again.
-// params: graph, holder, seconds
-// returns: taken, holder, fence, acquired_at, expires_at, abandoned
+// params: graph: str, holder: str, seconds: number
+// returns: taken: bool, holder: str, fence: int, acquired_at: str, expires_at: str, abandoned: int
 // mode: write
 MATCH (g:PgsGraph {name: $graph})
 MERGE (l:PgsLease {name: $graph})

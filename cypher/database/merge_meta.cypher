@@ -1,5 +1,5 @@
 // Record the version of the schema.
-// params: version
+// params: version: int
 // returns:
 // mode: write
 MERGE (m:PgsMeta {id: 'pgs'})

@@ -1,6 +1,6 @@
 // Number of the package's transactions since the schema was created.
 // params:
-// returns: commits
+// returns: commits: int
 // mode: read
 MATCH (m:PgsMeta {id: 'pgs'})
 RETURN coalesce(m.commits, 0) AS commits

@@ -1,6 +1,6 @@
 // Version and edition of the server.
 // params:
-// returns: version, edition
+// returns: version: str, edition: str
 // mode: read
 CALL dbms.components() YIELD name, versions, edition
 WITH * WHERE name = 'Neo4j Kernel'

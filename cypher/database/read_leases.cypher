@@ -1,6 +1,6 @@
 // The current holder of a graph's lease; no row if the lease is free.
-// params: graph
-// returns: holder, fence, acquired_at, expires_at
+// params: graph: str
+// returns: holder: str, fence: int, acquired_at: str, expires_at: str
 // mode: read
 MATCH (l:PgsLease {name: $graph})
 WHERE l.holder IS NOT NULL AND l.expires_at > datetime.realtime('Z')

@@ -1,5 +1,5 @@
 // Reads nothing: its transaction only yields a bookmark.
 // params:
-// returns: one
+// returns: one: int
 // mode: read
 RETURN 1 AS one

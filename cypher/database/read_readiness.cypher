@@ -1,6 +1,6 @@
 // Versions of Neo4j and GDS, and the number of nodes, once the server is ready.
 // params:
-// returns: neo4j, gds, nodes
+// returns: neo4j: str, gds: str, nodes: int
 // mode: read
 CALL dbms.components() YIELD name, versions
 WITH name, versions

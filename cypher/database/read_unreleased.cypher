@@ -1,6 +1,6 @@
 // The holder that has not released the lease, alive or not; no row without one.
-// params: graph
-// returns: holder
+// params: graph: str
+// returns: holder: str
 // mode: read
 MATCH (l:PgsLease {name: $graph})
 WHERE l.holder IS NOT NULL

@@ -1,6 +1,6 @@
 // The version of the schema; no row if there is no schema.
 // params:
-// returns: version
+// returns: version: int
 // mode: read
 MATCH (m:PgsMeta {id: 'pgs'})
 RETURN m.schema_version AS version

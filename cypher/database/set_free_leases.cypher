@@ -1,6 +1,6 @@
 // Release a lease if this holder still has it. The fence stays, so that no number repeats.
-// params: graph, holder
-// returns: fence
+// params: graph: str, holder: str
+// returns: fence: int
 // mode: write
 MATCH (l:PgsLease {name: $graph})
 SET l.asked_at = datetime.realtime('Z')

@@ -1,6 +1,6 @@
 // Renew a lease from now on; no row if it is gone or has another holder.
-// params: graph, holder, fence, seconds
-// returns: fence
+// params: graph: str, holder: str, fence: int, seconds: number
+// returns: fence: int
 // mode: write
 MATCH (l:PgsLease {name: $graph})
 SET l.asked_at = datetime.realtime('Z')

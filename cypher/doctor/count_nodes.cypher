@@ -1,6 +1,6 @@
 // Number of nodes, as proof that the user may read.
 // params:
-// returns: nodes
+// returns: nodes: int
 // mode: read
 MATCH (n)
 RETURN count(n) AS nodes

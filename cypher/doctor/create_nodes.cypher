@@ -1,6 +1,6 @@
 // Create a node, as proof that the user may write. Always rolled back.
 // params:
-// returns: created
+// returns: created: int
 // mode: write
 CREATE (n)
 RETURN count(n) AS created

@@ -1,6 +1,6 @@
 // Names of all constraints with the package's prefix.
 // params:
-// returns: names
+// returns: names: list[str]
 // mode: read
 SHOW CONSTRAINTS YIELD name
 WHERE name STARTS WITH 'pgs_'

@@ -1,6 +1,6 @@
 // Vector and full-text indexes by name.
 // params:
-// returns: name, type, labels, properties, state
+// returns: name: str, type: str, labels: list[str], properties: list[str], state: str
 // mode: read
 SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state
 WHERE type IN ['VECTOR', 'FULLTEXT']

@@ -1,6 +1,6 @@
 // Those of the named procedures that are installed and that the user may call.
-// params: names
-// returns: names
+// params: names: list[str]
+// returns: names: list[str]
 // mode: read
 SHOW PROCEDURES EXECUTABLE YIELD name
 WHERE name IN $names

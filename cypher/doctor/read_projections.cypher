@@ -1,6 +1,6 @@
 // Names of all GDS projections, as proof that the catalog can be called.
 // params:
-// returns: names
+// returns: names: list[str]
 // mode: read
 CALL gds.graph.list() YIELD graphName
 RETURN collect(graphName) AS names

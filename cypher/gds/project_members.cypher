@@ -2,8 +2,9 @@
 // An empty list of partitions stands for all.
 // Vectors of another length, or with a component that is not a finite number, are left out.
 // A finite positive weight multiplies the vector; above 1e12 it counts as 1e12.
-// params: name, generation, partitions, embedding, dimensions, weight, concurrency
-// returns: graph
+// params: name: str, generation: str, partitions: list[int], embedding: str, dimensions: int,
+//   weight: str, concurrency: int
+// returns: graph: dict
 // mode: read
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[:PGS_IN]-(n)
 WHERE size($partitions) = 0 OR p.id IN $partitions

@@ -3,8 +3,9 @@
 // left out. Other weights are clipped to 1e-100 and 1e12: far outside of that, Leiden fails or puts
 // all nodes into one community. `uniform` ignores all weights. All nodes come before the
 // relationships, so that they stand in the order of `ids`.
-// params: name, ids, labels, types, weight, uniform, concurrency
-// returns: graph
+// params: name: str, ids: list[int], labels: list[str], types: list[str], weight: str,
+//   uniform: bool, concurrency: int
+// returns: graph: dict
 // mode: read
 CALL () {
   UNWIND $ids AS id

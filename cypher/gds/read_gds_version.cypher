@@ -1,5 +1,5 @@
 // Version of the installed Graph Data Science library.
 // params:
-// returns: version
+// returns: version: str
 // mode: read
 RETURN gds.version() AS version

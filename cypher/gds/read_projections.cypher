@@ -1,6 +1,6 @@
 // Names of this package's projections of at least that age, by the server's clock.
-// params: prefix, pattern, older_than_s
-// returns: names
+// params: prefix: str, pattern: str, older_than_s: number
+// returns: names: list[str]
 // mode: read
 CALL gds.graph.list() YIELD graphName, creationTime
 WITH graphName, creationTime

@@ -1,7 +1,7 @@
 // Labels and relationship types in use that this package did not create, for a view without
 // any of its own.
 // params:
-// returns: labels, types
+// returns: labels: list[str], types: list[str]
 // mode: read
 CALL () {
   CALL db.labels() YIELD label

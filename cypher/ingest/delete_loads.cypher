@@ -1,6 +1,6 @@
 // Forget a load that did not finish.
-// params: load
-// returns: deleted
+// params: load: str
+// returns: deleted: int
 // mode: write
 MATCH (l:PgsLoad {load: $load})
 WHERE l.finished_at IS NULL

@@ -1,6 +1,6 @@
 // Begin a load. An earlier load of the same graph that still runs loses its right to write.
-// params: graph, load, label
-// returns: load
+// params: graph: str, load: str, label: str
+// returns: load: str
 // mode: write
 MERGE (l:PgsLoad {graph: $graph})
 SET l = {graph: $graph, load: $load, label: $label, batches: 0,

@@ -1,6 +1,6 @@
 // Loads that never finished: an earlier one of this graph, or any that has not moved for an hour.
-// params: graph
-// returns: load
+// params: graph: str
+// returns: load: str
 // mode: read
 MATCH (l:PgsLoad)
 WHERE l.finished_at IS NULL

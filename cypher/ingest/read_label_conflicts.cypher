@@ -1,6 +1,6 @@
 // Whether a label is in use by nodes that were not loaded under this graph's name.
-// params: graph, label
-// returns: conflict
+// params: graph: str, label: str
+// returns: conflict: bool
 // mode: read
 RETURN EXISTS {
   MATCH (n:$($label))

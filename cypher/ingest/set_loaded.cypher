@@ -1,8 +1,8 @@
 // Make a complete load the content of its graph, all in one transaction: what is gone from
 // the file goes, nodes with a known id stay the same nodes with new content (so that what
 // points to them still does), new ones come into sight. Nothing happens a second time.
-// params: graph, load
-// returns: finished, removed, kept, added
+// params: graph: str, load: str
+// returns: finished: bool, removed: int, kept: int, added: int
 // mode: data
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()

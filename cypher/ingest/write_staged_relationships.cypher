@@ -1,6 +1,6 @@
 // Write one batch of relationships between staged nodes; safe to repeat like the nodes.
-// params: graph, load, batch, rows
-// returns: batches
+// params: graph: str, load: str, batch: int, rows: list[dict]
+// returns: batches: int
 // mode: data
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()

@@ -1,7 +1,7 @@
 // Begin a generation. It is being built, and no reader sees it yet. No row when the graph is
 // gone, or when another job now holds the lease it would be built under.
-// params: graph, fence, id, properties
-// returns: id
+// params: graph: str, fence: int, id: str, properties: dict
+// returns: id: str
 // mode: write
 MATCH (l:PgsLease {name: $graph})
 SET l.checked_at = datetime()

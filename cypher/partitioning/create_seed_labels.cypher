@@ -1,6 +1,6 @@
 // Create the label that marks seeds, before a change token is read: a new name costs a transaction
 // of its own.
-// params: label
+// params: label: str
 // returns:
 // mode: write
 CALL db.createLabel($label)

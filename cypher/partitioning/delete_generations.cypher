@@ -1,6 +1,6 @@
 // Delete generations with the links that they made between partitions that other generations
 // share. Partitions that no other generation shares are deleted and their members detached.
-// params: generations
+// params: generations: list[str]
 // returns:
 // mode: write
 MATCH (c:PgsGeneration) WHERE c.id IN $generations

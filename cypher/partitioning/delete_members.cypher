@@ -1,5 +1,5 @@
 // Detach the nodes of some partitions.
-// params: uids
+// params: uids: list[str]
 // returns:
 // mode: write
 UNWIND $uids AS uid

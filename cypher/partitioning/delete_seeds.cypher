@@ -1,6 +1,6 @@
 // Remove the label that marks seeds.
-// params: label
-// returns: removed
+// params: label: str
+// returns: removed: int
 // mode: write
 MATCH (p:$($label)) REMOVE p:$($label)
 RETURN count(*) AS removed

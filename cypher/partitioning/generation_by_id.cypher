@@ -1,6 +1,6 @@
 // One complete generation and its graph, no row without one.
-// params: generation
-// returns: graph, generation
+// params: generation: str
+// returns: graph: str, generation: dict
 // mode: read
 MATCH (g:PgsGraph)<-[:PGS_OF]-(c:PgsGeneration {id: $generation, status: 'complete'})
 RETURN g.name AS graph, c {.*, created_at: toString(c.created_at), sketch: null} AS generation

@@ -1,6 +1,6 @@
 // The current generation of a graph, no row without one.
-// params: graph
-// returns: generation
+// params: graph: str
+// returns: generation: dict
 // mode: read
 MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(c:PgsGeneration)
 RETURN c {.*, created_at: toString(c.created_at), sketch: null} AS generation

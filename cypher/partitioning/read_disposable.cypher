@@ -1,6 +1,6 @@
 // The partitions that only these generations have, and how many nodes are attached to each.
-// params: generations
-// returns: uids, members
+// params: generations: list[str]
+// returns: uids: list[str], members: list[int]
 // mode: read
 MATCH (c:PgsGeneration)<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE c.id IN $generations

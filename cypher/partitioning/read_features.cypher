@@ -1,7 +1,7 @@
 // Embedding and text of some nodes, as parallel lists. The vector is empty if it is missing or
 // has another length.
-// params: ids, text, embedding, dimensions
-// returns: ids, vectors, texts
+// params: ids: list[int], text: list[str], embedding: str, dimensions: int
+// returns: ids: list[int], vectors: list[list[float]], texts: list[list[any]]
 // mode: read
 MATCH (n) WHERE id(n) IN $ids
 WITH n,

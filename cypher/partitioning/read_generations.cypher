@@ -1,6 +1,6 @@
 // All generations of a graph, whatever their status.
-// params: graph
-// returns: ids
+// params: graph: str
+// returns: ids: list[str]
 // mode: read
 MATCH (:PgsGraph {name: $graph})<-[:PGS_OF]-(c:PgsGeneration)
 RETURN collect(c.id) AS ids

@@ -1,7 +1,7 @@
 // The members of some partitions of a generation, with the hashes of their text, weight, and
 // embedding then: one row per partition, the lists in parallel. The ids hold within one job.
-// params: generation, partitions
-// returns: partition, ids, ranks, hashes, facts
+// params: generation: str, partitions: list[int]
+// returns: partition: int, ids: list[int], ranks: list[int], hashes: list[int], facts: list[int]
 // mode: read
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[m:PGS_IN]-(n)
 WHERE p.id IN $partitions

@@ -1,7 +1,7 @@
 // Internal ids of a view's nodes and the approximate length of each text in characters, so that
 // texts can be read in portions of a known size. The ids hold within one job.
-// params: labels, text
-// returns: ids, sizes
+// params: labels: list[str], text: list[str]
+// returns: ids: list[int], sizes: list[int]
 // mode: read
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0

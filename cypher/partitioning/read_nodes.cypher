@@ -1,7 +1,8 @@
 // What partitioning needs of some nodes of a view, as parallel lists: text, weight, length of
 // the vector, and a few of its components. A missing weight or component is NaN.
-// params: ids, text, weight, embedding
-// returns: ids, texts, weights, dimensions, probes
+// params: ids: list[int], text: list[str], weight: str, embedding: str
+// returns: ids: list[int], texts: list[list[any]], weights: list[float], dimensions: list[int],
+//   probes: list[list[float]]
 // mode: read
 MATCH (n) WHERE id(n) IN $ids
 WITH n, CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL

@@ -1,6 +1,6 @@
 // Partitions of a generation by id, with adjacent partitions and the unit above.
-// params: generation
-// returns: partition, adjacent, parent
+// params: generation: str
+// returns: partition: dict, adjacent: list[list[number]], parent: int?
 // mode: read
 MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0

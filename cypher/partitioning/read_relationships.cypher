@@ -1,7 +1,7 @@
 // Relationships that leave some nodes, as parallel lists, one row per type. The other end may
 // be outside of the view. A weight that is not a number becomes NaN.
-// params: ids, types, weight
-// returns: type, sources, targets, weights
+// params: ids: list[int], types: list[str], weight: str
+// returns: type: str, sources: list[int], targets: list[int], weights: list[float]
 // mode: read
 MATCH (n) WHERE id(n) IN $ids
 MATCH (n)-[r]->(m)

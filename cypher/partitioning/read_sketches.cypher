@@ -1,6 +1,6 @@
 // The summary of the relationships that a generation was made of.
-// params: generation
-// returns: sketch
+// params: generation: str
+// returns: sketch: list[int]
 // mode: read
 MATCH (c:PgsGeneration {id: $generation})
 RETURN coalesce(c.sketch, []) AS sketch

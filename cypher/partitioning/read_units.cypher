@@ -1,6 +1,6 @@
 // Units of a generation's hierarchy above its partitions, by level and id.
-// params: generation
-// returns: unit, parent
+// params: generation: str
+// returns: unit: dict, parent: int?
 // mode: read
 MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level > 0

@@ -1,7 +1,7 @@
 // Mark the partitions of a generation, and no other, with a label of their graph, so that GDS can
 // read which nodes belonged together. Pools are left out: nothing ties their nodes together.
-// params: generation, label
-// returns: marked
+// params: generation: str, label: str
+// returns: marked: int
 // mode: write
 CALL () {
   MATCH (old:$($label)) REMOVE old:$($label)

@@ -1,7 +1,7 @@
 // Link partitions that share relationships, as of one generation: two generations may share both
 // partitions, but not the strength of the link. No row when the generation was abandoned.
-// params: generation, rows
-// returns: written
+// params: generation: str, rows: list[dict]
+// returns: written: int
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()

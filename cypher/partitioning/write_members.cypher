@@ -2,8 +2,8 @@
 // in the order of rank, heaviest first. `hashes` identify the texts of this generation, `facts`
 // the weights and embeddings, to detect changes later. A partition that has its members is left
 // alone, so that repeating does no harm. No row when the generation was abandoned.
-// params: generation, rows
-// returns: generation, attached
+// params: generation: str, rows: list[dict]
+// returns: generation: str, attached: int
 // mode: write
 MATCH (c:PgsGeneration {id: $generation}) WHERE c.status = 'building'
 UNWIND $rows AS row

@@ -1,6 +1,6 @@
 // Put units of one level of the hierarchy under those of the level above.
-// params: rows
-// returns: written
+// params: rows: list[dict]
+// returns: written: int
 // mode: write
 UNWIND $rows AS row
 MATCH (p:PgsPartition {uid: row.child})

@@ -1,7 +1,7 @@
 // Create or update partitions of a generation that is being built. No row when the generation was
 // abandoned.
-// params: generation, rows
-// returns: written
+// params: generation: str, rows: list[dict]
+// returns: written: int
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()

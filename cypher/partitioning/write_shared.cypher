@@ -1,6 +1,6 @@
 // Make some partitions of one generation part of another as well.
-// params: source, generation, partitions
-// returns: shared
+// params: source: str, generation: str, partitions: list[int]
+// returns: shared: int
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()

@@ -1,6 +1,6 @@
 // Average length of each model's stored replies.
-// params: models
-// returns: model, output_tokens
+// params: models: list[str]
+// returns: model: str, output_tokens: float
 // mode: read
 MATCH (r:PgsReply)
 WHERE r.model IN $models AND r.output_tokens > 0

@@ -1,6 +1,6 @@
 // Create a cosine vector index on a label's embeddings. The procedure takes as values what
 // the statement of the same purpose only takes as names.
-// params: name, label, property, dimensions
+// params: name: str, label: str, property: str, dimensions: int
 // returns:
 // mode: schema
 CALL db.index.vector.createNodeIndex($name, $label, $property, $dimensions, 'cosine')

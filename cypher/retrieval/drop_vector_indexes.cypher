@@ -1,5 +1,5 @@
 // Drop a vector index that pgs created.
-// params: name
+// params: name: str
 // returns:
 // mode: schema
 DROP INDEX $name IF EXISTS

@@ -1,7 +1,8 @@
 // The nodes nearest to a vector, best first, within a view: candidates by a vector index, which
 // holds rounded vectors, and then the exact cosine, mapped to 0 to 1 as the index does.
-// params: index, candidates, k, vector, embedding, labels, text, title, key
-// returns: element_id, labels, text, title, key, score
+// params: index: str, candidates: int, k: int, vector: list[float], embedding: str,
+//   labels: list[str], text: list[str], title: str, key: str
+// returns: element_id: str, labels: list[str], text: list[any], title: any, key: any, score: float
 // mode: read
 CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node
 WITH * WHERE CASE size($labels)

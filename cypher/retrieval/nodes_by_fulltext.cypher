@@ -1,8 +1,8 @@
 // Nodes of a generation that a full-text index finds, for many queries at once. `found` has for
 // each place in `queries` how many of its first `fetched` nodes are of the generation, and `most`
 // of those, best first; `full` tells that the index may know more. `searched` counts members.
-// params: index, queries, generation, fetched, most
-// returns: searched, found
+// params: index: str, queries: list[str], generation: str, fetched: int, most: int
+// returns: searched: int, found: list[dict]
 // mode: read
 CALL () {
   MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)

@@ -1,6 +1,6 @@
 // Every stored embedding of a view that has the wanted length, streamed.
-// params: labels, embedding, dimensions
-// returns: element_id, vector
+// params: labels: list[str], embedding: str, dimensions: int
+// returns: element_id: str, vector: list[float]
 // mode: read
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0

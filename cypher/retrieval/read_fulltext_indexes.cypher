@@ -1,6 +1,6 @@
 // Full-text indexes on nodes that can be asked, by name, with their analyzer.
 // params:
-// returns: name, labels, properties, analyzer
+// returns: name: str, labels: list[str], properties: list[str], analyzer: str
 // mode: read
 SHOW FULLTEXT INDEXES YIELD name, labelsOrTypes, properties, entityType, state, options
 WHERE entityType = 'NODE' AND state = 'ONLINE'

@@ -1,6 +1,6 @@
 // Some nodes with what a prompt shows of them.
-// params: nodes, text, title, key
-// returns: element_id, labels, text, title, key
+// params: nodes: list[str], text: list[str], title: str, key: str
+// returns: element_id: str, labels: list[str], text: list[any], title: any, key: any
 // mode: read
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted

@@ -1,7 +1,8 @@
 // Some nodes with their place in a generation and what a prompt shows of them. Nodes that are
 // gone, or have no place in it, have no row.
-// params: generation, nodes, text, title, key
-// returns: partition, rank, element_id, labels, text, title, key
+// params: generation: str, nodes: list[str], text: list[str], title: str, key: str
+// returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any],
+//   title: any, key: any
 // mode: read
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted

@@ -1,7 +1,7 @@
 // Nodes whose text holds at least one of the terms, with the places of the terms it holds.
 // Terms are lower case; `size` is the length of the text in characters.
-// params: labels, text, terms
-// returns: element_id, found, size
+// params: labels: list[str], text: list[str], terms: list[str]
+// returns: element_id: str, found: list[int], size: int
 // mode: read
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0

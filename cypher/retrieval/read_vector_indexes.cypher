@@ -1,6 +1,6 @@
 // Vector indexes on nodes; only those whose state is ONLINE can be asked.
 // params:
-// returns: name, label, property, dimensions, similarity, state
+// returns: name: str, label: str, property: str, dimensions: int, similarity: str, state: str
 // mode: read
 SHOW VECTOR INDEXES YIELD name, labelsOrTypes, properties, entityType, state, options
 WHERE entityType = 'NODE'

@@ -1,6 +1,6 @@
 // Stored embeddings of some nodes.
-// params: nodes, embedding, dimensions
-// returns: element_id, vector
+// params: nodes: list[str], embedding: str, dimensions: int
+// returns: element_id: str, vector: list[float]
 // mode: read
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted

@@ -3,8 +3,8 @@
 // in `wanted` that is held at all how many nodes hold it and the first `most` of them, in the
 // order of `partitions` and by rank. One of the `probes` is in every text that can count, so
 // most nodes are done with after them.
-// params: partitions, text, wanted, most
-// returns: searched, found
+// params: partitions: list[str], text: list[str], wanted: list[dict], most: int
+// returns: searched: int, found: list[dict]
 // mode: read
 CALL () {
   UNWIND $partitions AS uid

@@ -1,7 +1,7 @@
 // Create a run in a session. No row if the session or the generation is gone. If the idempotency
 // key is in use, the row has the id of the earlier run.
-// params: session, id, generation, idempotency, properties
-// returns: id
+// params: session: str, id: str, generation: str, idempotency: str, properties: dict
+// returns: id: str
 // mode: write
 MATCH (s:PgsSession {uid: $session})
 MATCH (c:PgsGeneration {id: $generation})

@@ -1,6 +1,6 @@
 // Delete a graph's job records except the newest `keep` and those of running jobs.
-// params: graph, keep
-// returns: deleted
+// params: graph: str, keep: int
+// returns: deleted: int
 // mode: write
 MATCH (j:PgsJob {graph: $graph})
 WITH j ORDER BY j.started_at DESC, j.id DESC

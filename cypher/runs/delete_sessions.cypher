@@ -1,6 +1,6 @@
 // Delete a session with its runs, sweeps, findings, flags, absences, answers, and private replies.
-// params: uid
-// returns: deleted
+// params: uid: str
+// returns: deleted: int
 // mode: write
 MATCH (s:PgsSession {uid: $uid})
 CALL (s) {

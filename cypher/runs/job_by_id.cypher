@@ -1,6 +1,6 @@
 // The record of one job.
-// params: id, silent_s
-// returns: job
+// params: id: str, silent_s: number
+// returns: job: dict
 // mode: read
 MATCH (j:PgsJob {id: $id})
 RETURN j {

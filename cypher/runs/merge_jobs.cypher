@@ -1,6 +1,6 @@
 // Create the record of a job that starts.
-// params: id, graph, kind, holder
-// returns: started_at
+// params: id: str, graph: str, kind: str, holder: str
+// returns: started_at: str
 // mode: write
 MERGE (j:PgsJob {id: $id})
 ON CREATE SET j.graph = $graph, j.kind = $kind, j.holder = $holder, j.outcome = 'running',

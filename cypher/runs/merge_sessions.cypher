@@ -1,6 +1,6 @@
 // Open a session, new or existing.
-// params: uid, graph, id
-// returns: uid
+// params: uid: str, graph: str, id: str
+// returns: uid: str
 // mode: write
 MATCH (g:PgsGraph {name: $graph})
 MERGE (s:PgsSession {uid: $uid})

@@ -1,6 +1,7 @@
 // The nodes that a run's synthesis cites and that still exist, with what a page shows of them.
-// params: run, title, key, text
-// returns: partition, alias, rank, element_id, labels, title, key, text
+// params: run: str, title: str, key: str, text: list[str]
+// returns: partition: int, alias: str, rank: int, element_id: str, labels: list[str], title: any,
+//   key: any, text: list[any]
 // mode: read
 MATCH (:PgsThesis {id: $run + ':thesis'})-[c:PGS_CITES]->(n)
 RETURN c.partition AS partition, c.alias AS alias, c.rank AS rank, elementId(n) AS element_id,

@@ -1,8 +1,8 @@
 // Ranks that a session has read, per partition of a generation. Nodes read in an older generation
 // count if they still exist with the same text. With a run's id as `before`, only runs that
 // started before it count.
-// params: session, generation, before
-// returns: partition, ranks
+// params: session: str, generation: str, before: str
+// returns: partition: int, ranks: list[int]
 // mode: read
 OPTIONAL MATCH (this:PgsRun {id: $before})
 WITH this.started_at AS began

@@ -1,6 +1,6 @@
 // Job records, newest first; an empty list of graphs means all graphs.
-// params: graphs, silent_s, limit
-// returns: job
+// params: graphs: list[str], silent_s: number, limit: int
+// returns: job: dict
 // mode: read
 MATCH (j:PgsJob)
 WHERE $graphs = [] OR j.graph IN $graphs

@@ -1,7 +1,7 @@
 // Runs of a session without a recorded end; `silent` if a run gave no sign of life for some
 // seconds.
-// params: session, silent_s
-// returns: id, holder, silent
+// params: session: str, silent_s: number
+// returns: id: str, holder: str, silent: bool
 // mode: read
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun {status: 'running'})
 RETURN r.id AS id, coalesce(r.holder, '') AS holder,

@@ -1,6 +1,6 @@
 // Runs of a session, oldest first, each with its sweeps by partition.
-// params: uid
-// returns: run, sweeps
+// params: uid: str
+// returns: run: dict, sweeps: list[dict]
 // mode: read
 MATCH (:PgsSession {uid: $uid})<-[:PGS_RAN_IN]-(r:PgsRun)
 RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at),

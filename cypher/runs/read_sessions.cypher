@@ -1,6 +1,6 @@
 // Sessions, newest first; an empty graph name means all graphs.
-// params: graph
-// returns: id, graph, uid, created_at, updated_at, runs
+// params: graph: str
+// returns: id: str, graph: str, uid: str, created_at: str, updated_at: str, runs: int
 // mode: read
 MATCH (s:PgsSession)
 WHERE $graph = '' OR s.graph = $graph

@@ -1,7 +1,9 @@
 // Current nodes by their place in the partitions of a generation; `hash` is of their text when the
 // partition was made.
-// params: generation, partitions, ranks, title, key, text
-// returns: partition, rank, hash, element_id, labels, title, key, text
+// params: generation: str, partitions: list[int], ranks: list[int], title: str, key: str,
+//   text: list[str]
+// returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any,
+//   key: any, text: list[any]
 // mode: read
 UNWIND range(0, size($partitions) - 1) AS i
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition {id: $partitions[i]})

@@ -1,7 +1,8 @@
 // A run's record of each partition, with the cited nodes that still exist. Their texts are
 // included only if a bullet was stored without citations, as in the first releases.
-// params: run, title, key, text
-// returns: id, partition, sweep, findings, flags, absences
+// params: run: str, title: str, key: str, text: list[str]
+// returns: id: str, partition: int, sweep: dict, findings: list[dict], flags: list[dict],
+//   absences: list[dict]
 // mode: read
 MATCH (:PgsRun {id: $run})-[:PGS_SWEPT]->(w:PgsSweep)
 RETURN w.id AS id, w.partition AS partition, w {.*} AS sweep,

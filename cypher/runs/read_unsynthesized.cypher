@@ -1,8 +1,10 @@
 // Reports of a session that no synthesis has used, from runs that ended without an answer,
 // including the runs in `given_up`. `current` tells whether a report's partition numbers are those
 // of this generation. Texts of nodes as in `read_sweeps`.
-// params: session, run, given_up, generation, title, key, text
-// returns: id, run, partition, sweep, current, findings, flags, absences
+// params: session: str, run: str, given_up: list[str], generation: str, title: str, key: str,
+//   text: list[str]
+// returns: id: str, run: str, partition: int, sweep: dict, current: bool, findings: list[dict],
+//   flags: list[dict], absences: list[dict]
 // mode: read
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
       -[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})

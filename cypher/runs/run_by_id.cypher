@@ -1,7 +1,7 @@
 // One run with its session and generation; `generation` is null if its partitions are gone.
 // `silent` if it is running but gave no sign of life for some seconds.
-// params: run, silent_s
-// returns: run, session, graph, generation, current, silent
+// params: run: str, silent_s: number
+// returns: run: dict, session: str, graph: str, generation: str, current: bool, silent: bool
 // mode: read
 MATCH (r:PgsRun {id: $run})-[:PGS_RAN_IN]->(s:PgsSession)
 OPTIONAL MATCH (r)-[:PGS_ON]->(c:PgsGeneration {status: 'complete'})

@@ -1,6 +1,6 @@
 // The run with an idempotency key.
-// params: idempotency
-// returns: id
+// params: idempotency: str
+// returns: id: str
 // mode: read
 MATCH (r:PgsRun {idempotency: $idempotency})
 RETURN r.id AS id

@@ -1,6 +1,6 @@
 // Close a job's record with its outcome and figures, even if it was marked as killed.
-// params: id, properties, generation
-// returns: finished_at
+// params: id: str, properties: dict, generation: str?
+// returns: finished_at: str
 // mode: write
 MATCH (j:PgsJob {id: $id})
 SET j += $properties, j.finished_at = coalesce(j.finished_at, datetime.realtime('Z')),

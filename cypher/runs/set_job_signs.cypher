@@ -1,6 +1,6 @@
 // Record a sign of life of a running job.
-// params: id
-// returns: id
+// params: id: str
+// returns: id: str
 // mode: write
 MATCH (j:PgsJob {id: $id})
 SET j.updated_at = datetime.realtime('Z')

@@ -1,6 +1,6 @@
 // Mark a graph's running jobs as killed if they gave no sign of life for some seconds.
-// params: graph, silent_s
-// returns: ids
+// params: graph: str, silent_s: number
+// returns: ids: list[str]
 // mode: write
 MATCH (j:PgsJob {graph: $graph})
 SET j.checked_at = datetime.realtime('Z')

@@ -1,7 +1,7 @@
 // Take a run over from its holder, who cannot record anything from then on. No row if another
 // process was faster.
-// params: run, former, holder
-// returns: id
+// params: run: str, former: str, holder: str
+// returns: id: str
 // mode: write
 MATCH (r:PgsRun {id: $run})
 SET r.updated_at = datetime()

@@ -1,7 +1,7 @@
 // Close a run with its status, answer, and figures. `sweeps` are those that its synthesis used. No
 // row if the run was taken over or deleted.
-// params: run, holder, properties, sweeps
-// returns: id
+// params: run: str, holder: str, properties: dict, sweeps: list[str]
+// returns: id: str
 // mode: write
 MATCH (r:PgsRun {id: $run, holder: $holder})
 SET r += $properties, r.finished_at = datetime(), r.updated_at = datetime()

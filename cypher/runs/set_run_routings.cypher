@@ -1,6 +1,6 @@
 // Record how a run routed its question.
-// params: run, holder, routing
-// returns: id
+// params: run: str, holder: str, routing: str
+// returns: id: str
 // mode: write
 MATCH (r:PgsRun {id: $run, holder: $holder})
 SET r.routing = $routing, r.updated_at = datetime()

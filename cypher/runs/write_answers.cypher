@@ -1,7 +1,9 @@
 // Write the answer of a run as nodes linked to their evidence, replacing an earlier answer. No row
 // if the run was taken over or deleted.
-// params: run, holder, generation, thesis, connections, convergences, joins, absences, citations, sightings
-// returns: id
+// params: run: str, holder: str, generation: str, thesis: dict, connections: list[dict],
+//   convergences: list[dict], joins: list[dict], absences: list[dict], citations: list[dict],
+//   sightings: list[dict]
+// returns: id: str
 // mode: write
 MATCH (r:PgsRun {id: $run, holder: $holder})
 SET r.updated_at = datetime()

@@ -1,8 +1,10 @@
 // Record one sweep in one transaction: its findings, flags, absences, cited nodes, and replies.
 // Repeated with more when another pass is accepted. No row if the run was taken over or deleted,
 // or if the partition is gone.
-// params: run, holder, generation, partition, sweep, findings, flags, absences, citations, replies
-// returns: id
+// params: run: str, holder: str, generation: str, partition: int, sweep: dict,
+//   findings: list[dict], flags: list[dict], absences: list[dict], citations: list[dict],
+//   replies: list[dict]
+// returns: id: str
 // mode: write
 MATCH (r:PgsRun {id: $run, holder: $holder})
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)

@@ -1,6 +1,6 @@
 // Number of nodes with a label, counted up to a limit.
-// params: label, limit
-// returns: count
+// params: label: str, limit: int
+// returns: count: int
 // mode: read
 MATCH (n:$($label))
 WITH n LIMIT $limit

@@ -1,6 +1,6 @@
 // Number of relationships of a type, counted up to a limit.
-// params: type, limit
-// returns: count
+// params: type: str, limit: int
+// returns: count: int
 // mode: read
 MATCH ()-[r:$($type)]->()
 WITH r LIMIT $limit

@@ -1,6 +1,6 @@
 // Labels and relationship types in use, and totals, for users without access to the count store.
 // params:
-// returns: nodes, relationships, labels, types
+// returns: nodes: int, relationships: int, labels: list[str], types: list[str]
 // mode: read
 CALL () { CALL db.labels() YIELD label RETURN collect(label) AS labels }
 CALL () { CALL db.relationshipTypes() YIELD relationshipType RETURN collect(relationshipType) AS types }

@@ -1,6 +1,6 @@
 // Properties that a constraint makes unique among the nodes of a label.
 // params:
-// returns: label, property
+// returns: label: str, property: str
 // mode: read
 SHOW CONSTRAINTS YIELD type, entityType, labelsOrTypes, properties
 WHERE entityType = 'NODE' AND size(properties) = 1

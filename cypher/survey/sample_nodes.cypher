@@ -2,8 +2,10 @@
 // empty label means nodes without labels. A hash of their ids spreads the sample over the first
 // `scan` nodes: threshold / 65537 of them, always the same. Prose has four words or more and is
 // not JSON, or is a run of letters of a script without spaces.
-// params: label, scan, threshold, limit
-// returns: property, nodes, types, distinct_values, texts, mean_length, longest, prose, least, greatest, sizes
+// params: label: str, scan: int, threshold: int, limit: int
+// returns: property: str?, nodes: int, types: list[str], distinct_values: int, texts: int,
+//   mean_length: float?, longest: int?, prose: int, least: number?, greatest: number?,
+//   sizes: list[int]
 // mode: read
 CALL () {
   WITH $label AS label WHERE label <> ''

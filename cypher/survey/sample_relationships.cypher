@@ -1,7 +1,7 @@
 // Properties in a sample of a type's relationships; the row without a property counts them. The
 // sample is spread over the first `scan` relationships, as for nodes.
-// params: type, scan, threshold, limit
-// returns: property, relationships, types, least, greatest
+// params: type: str, scan: int, threshold: int, limit: int
+// returns: property: str?, relationships: int, types: list[str], least: number?, greatest: number?
 // mode: read
 MATCH ()-[r:$($type)]->()
 WITH r LIMIT $scan

@@ -1,7 +1,7 @@
 // Nodes of a partition between two ranks, heaviest first, with what a sweep shows of them: rank,
 // element id, labels, texts, title, and key. In one row, because rows cost more than nodes.
-// params: partition, first, last, text, title, key
-// returns: members
+// params: partition: str, first: int, last: int, text: list[str], title: str, key: str
+// returns: members: list[list[any]]
 // mode: read
 MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)
 WHERE $first <= m.rank < $last

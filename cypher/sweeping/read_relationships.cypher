@@ -1,6 +1,6 @@
 // Relationships among the members of one partition, by the ranks of their ends.
-// params: partition, types
-// returns: sources, targets, types
+// params: partition: str, types: list[str]
+// returns: sources: list[int], targets: list[int], types: list[str]
 // mode: read
 MATCH (p:PgsPartition {uid: $partition})<-[a:PGS_IN]-(n)-[r]->(m)-[b:PGS_IN]->(p)
 WHERE n <> m

@@ -3,11 +3,15 @@
 A file begins with comment lines that state its purpose, parameters, and columns::
 
     // Members of one partition, heaviest first.
-    // params: partition, first, last
-    // returns: rank, title, text
+    // params: partition: str, first: int, last: int
+    // returns: rank: int, title: str?, text: list[str?]
     // mode: read
 
-``params`` and ``returns`` may be empty. These are the modes.
+``params`` and ``returns`` may be empty; a long one continues in lines that are indented by three
+blanks. The types are those of Python: ``bool``, ``int``,
+``float``, ``number`` (one of the two before), ``str``, ``datetime``, ``dict``, ``list[...]``, and
+``any`` for values of the user. A question mark says that the value may be null. The test suite
+compares them with what it sends and receives. These are the modes.
 
 - ``read``: reads only.
 - ``write``: writes data of the package.
@@ -21,29 +25,36 @@ Loading a file fails if its header does not match the parameters of its statemen
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 QueryMode = Literal["read", "write", "data", "batch", "schema"]
 
 _HEADER = re.compile(r"//\s?(?:(params|returns|mode):)?(.*)")
+_CONTINUED = "//   "
 _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")
+_TYPE = re.compile(r"(?:bool|int|float|number|str|datetime|dict|any|list\[(?P<item>.+)\])\??")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _COMMENT = re.compile(r"^//.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement: its name (``folder/file``), text, mode, parameters, and columns."""
+    """One statement: its name (``folder/file``), text, mode, parameters, and columns.
+
+    ``params`` and ``columns`` map names to types.
+    """
 
     name: str
     text: str
     purpose: str
     mode: QueryMode
-    params: tuple[str, ...]
-    columns: tuple[str, ...]
+    params: Mapping[str, str]
+    columns: Mapping[str, str]
 
 
 def folder() -> Path:
@@ -73,17 +84,19 @@ def parse(name: str, text: str) -> Query:
     """Read a statement and check its header; ValueError names the fault."""
     header: dict[str, str] = {}
     purpose: list[str] = []
-    lines = text.splitlines()
-    for line in lines:
+    latest = ""
+    for line in text.splitlines():
         if not line.startswith("//"):
             break
         field, value = cast("re.Match[str]", _HEADER.match(line)).groups()
-        if field is None:
+        if field is None and latest and line.startswith(_CONTINUED):
+            header[latest] += value
+        elif field is None:
             purpose.append(value.strip())
         elif field in header:
             raise ValueError(f"{name}: the header has two lines '{field}:'")
         else:
-            header[field] = value.strip()
+            header[field], latest = value.strip(), field
     if missing := {"params", "returns", "mode"} - header.keys():
         raise ValueError(f"{name}: the header lacks {', '.join(sorted(missing))}")
     if header["mode"] not in get_args(QueryMode):
@@ -95,15 +108,27 @@ def parse(name: str, text: str) -> Query:
         text=text,
         purpose=" ".join(purpose),
         mode=cast("QueryMode", header["mode"]),
-        params=_split_list(header["params"]),
-        columns=_split_list(header["returns"]),
+        params=_read_types(name, header["params"]),
+        columns=_read_types(name, header["returns"]),
     )
     _check_statement(query)
     return query
 
 
-def _split_list(value: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in value.split(",") if part.strip())
+def _read_types(statement: str, value: str) -> Mapping[str, str]:
+    types: dict[str, str] = {}
+    for part in filter(None, value.split(",")):
+        name, _, type_name = (piece.strip() for piece in part.partition(":"))
+        if not is_type(type_name):
+            raise ValueError(f"{statement}: {name} has the type {type_name!r}, which is unknown")
+        types[name] = type_name
+    return MappingProxyType(types)
+
+
+def is_type(text: str) -> bool:
+    """Return whether ``text`` is a type as headers name it, such as ``list[str?]``."""
+    match = _TYPE.fullmatch(text)
+    return match is not None and (match["item"] is None or is_type(match["item"]))
 
 
 def _check_statement(query: Query) -> None:

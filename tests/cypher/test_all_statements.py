@@ -41,7 +41,7 @@ async def test_the_planner_agrees_with_the_header(db, name):
     query = queries.get(name)
     kind, columns = await db.explain(query)
     assert kind in PLANNED_AS[query.mode]
-    assert columns == query.columns
+    assert columns == tuple(query.columns)
 
 
 def test_every_statement_is_used_by_exactly_one_module():

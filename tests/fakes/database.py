@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pgs_neo4j.database.queries import Query
+from tests.typed_rows import check
 
 Row = dict[str, Any]
 Answer = list[Row] | Exception | Callable[[Row], list[Row]]
@@ -56,6 +57,7 @@ class FakeDatabase:
 
     def _answer(self, query: Query, params: Row) -> list[Row]:
         assert set(params) == set(query.params), query.name
+        check(query, query.params, [params])
         name = query.name.rpartition("/")[2]
         self.sent.append((name, params))
         answer = self.answers.get(name, [])
@@ -63,4 +65,5 @@ class FakeDatabase:
             raise answer
         rows = answer(params) if callable(answer) else answer
         assert all(set(row) == set(query.columns) for row in rows), query.name
+        check(query, query.columns, rows)
         return rows

@@ -22,9 +22,10 @@ from tests.graphs import papers
 
 
 def query(text, mode="read", returns="value", params=""):
+    typed = [", ".join(f"{n.strip()}: any" for n in ns.split(",") if n) for ns in (params, returns)]
     return queries.parse(
         "test/statement",
-        f"// A test.\n// params: {params}\n// returns: {returns}\n// mode: {mode}\n{text}\n",
+        f"// A test.\n// params: {typed[0]}\n// returns: {typed[1]}\n// mode: {mode}\n{text}\n",
     )
 
 

@@ -55,10 +55,13 @@ def database() -> Database:
 
 
 def parse(mode: str, params: str = "") -> queries.Query:
-    values = "".join(f", ${name}" for name in params.split(",") if name)
+    names = [name for name in params.split(",") if name]
+    values = "".join(f", ${name}" for name in names)
+    typed = ", ".join(f"{name}: any" for name in names)
     return queries.parse(
         "test/statement",
-        f"// A test.\n// params: {params}\n// returns: n\n// mode: {mode}\nRETURN 1 AS n{values}\n",
+        f"// A test.\n// params: {typed}\n// returns: n: int\n// mode: {mode}\n"
+        f"RETURN 1 AS n{values}\n",
     )
 
 

@@ -5,8 +5,8 @@ import pytest
 from pgs_neo4j.database import queries
 
 GOOD = """// Count nodes of a label.
-// params: label
-// returns: count
+// params: label: str
+// returns: count: int
 // mode: read
 MATCH (n:$($label)) WHERE n.note <> '$notThis; nor // this' RETURN count(n) AS count
 """
@@ -16,23 +16,33 @@ def test_a_statement_is_read_with_its_header():
     query = queries.parse("test/count", GOOD)
     assert query.name == "test/count"
     assert query.purpose == "Count nodes of a label."
-    assert query.params == ("label",)
-    assert query.columns == ("count",)
+    assert query.params == {"label": "str"}
+    assert query.columns == {"count": "int"}
     assert query.mode == "read"
 
 
 def test_dynamic_label_functions_are_no_parameters():
     text = GOOD.replace("$($label)", "$any($label)")
-    assert queries.parse("test/count", text).params == ("label",)
+    assert queries.parse("test/count", text).params == {"label": "str"}
+
+
+def test_a_long_header_line_continues():
+    text = GOOD.replace("// returns: count: int", "// returns: count: int,\n//   more: list[str?]")
+    query = queries.parse("test/count", text)
+    assert query.columns == {"count": "int", "more": "list[str?]"}
+    assert query.purpose == "Count nodes of a label."
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("// params: label\n", ""), "lacks params"),
+        (("// params: label: str\n", ""), "lacks params"),
         (("mode: read", "mode: maybe"), "mode is 'maybe'"),
-        (("params: label", "params: label, more"), "disagree on the parameters more"),
-        (("params: label", "params:"), "disagree on the parameters label"),
+        (("label: str", "label: str, more: int"), "disagree on the parameters more"),
+        ((" label: str", ""), "disagree on the parameters label"),
+        (("label: str", "label"), "label has the type '', which is unknown"),
+        (("label: str", "label: string"), "label has the type 'string', which is unknown"),
+        (("count: int", "count: list[int"), r"count has the type 'list\[int', which is unknown"),
         (("// Count nodes of a label.\n", ""), "does not say what"),
         (("// mode: read", "// mode: read\n// mode: write"), "two lines 'mode:'"),
         (("RETURN", "; RETURN"), "more than one statement"),
@@ -56,3 +66,20 @@ def test_an_unknown_name_is_refused():
 def test_every_file_loads():
     assert len(queries.names()) > 30
     assert all(queries.get(name).name == name for name in queries.names())
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [
+        ("str", True),
+        ("str?", True),
+        ("list[int?]?", True),
+        ("list[list[any]]", True),
+        ("list", False),
+        ("list[]", False),
+        ("int??", False),
+        ("string", False),
+    ],
+)
+def test_types_of_headers(text, valid):
+    assert queries.is_type(text) is valid

@@ -1,0 +1,79 @@
+"""Compares what statements are sent and return with the types that their headers name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+import pytest
+from neo4j.time import DateTime
+
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.queries import Query
+
+MOST = 20  # rows, and items of a list, to look at
+KINDS: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (int,),
+    "float": (float,),
+    "number": (int, float),
+    "str": (str,),
+    "datetime": (DateTime,),
+    "dict": (dict,),
+}
+
+
+def fits(value: object, type_name: str) -> bool:
+    """Whether a value is of a type as headers name it."""
+    name = type_name.removesuffix("?")
+    if name == "any":
+        return True
+    if value is None:
+        return type_name.endswith("?")
+    if name.startswith("list["):
+        return isinstance(value, list | tuple) and all(
+            fits(item, name[5:-1]) for item in islice(value, MOST)
+        )
+    return isinstance(value, KINDS[name]) and isinstance(value, bool) == (name == "bool")
+
+
+def check(query: Query, types: Mapping[str, str], rows: Iterable[Row]) -> None:
+    """Fail unless every value fits."""
+    for row in islice(rows, MOST):
+        for name, value in row.items():
+            assert fits(value, types[name]), (
+                f"{query.name}: {name} is not {types[name]} but {value!r:.200}"
+            )
+
+
+def install(patch: pytest.MonkeyPatch) -> None:
+    """Check every statement that this process runs."""
+    for name in ("read", "write", "rehearse", "batch"):
+        patch.setattr(Database, name, _checked(getattr(Database, name)))
+    patch.setattr(Database, "stream", _checked_stream(Database.stream))
+
+
+def _checked(run: Any) -> Any:
+    @functools.wraps(run)
+    async def checked(db: Database, query: Query, **params: object) -> list[Row]:
+        rows: list[Row] = await run(db, query, **params)
+        check(query, query.params, [params])
+        check(query, query.columns, rows)
+        return rows
+
+    return checked
+
+
+def _checked_stream(run: Any) -> Any:
+    @functools.wraps(run)
+    async def checked(
+        db: Database, query: Query, *, fetch: int = 1000, **params: object
+    ) -> AsyncIterator[Row]:
+        check(query, query.params, [params])
+        async for row in run(db, query, fetch=fetch, **params):
+            check(query, query.columns, [row])
+            yield row
+
+    return checked
