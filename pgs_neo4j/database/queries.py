@@ -126,7 +126,7 @@ def _read_types(statement: str, value: str) -> Mapping[str, str]:
 
 
 def is_type(text: str) -> bool:
-    """Return whether ``text`` is a type as headers name it, such as ``list[str?]``."""
+    """Return whether headers may name ``text`` as a type."""
     match = _TYPE.fullmatch(text)
     return match is not None and (match["item"] is None or is_type(match["item"]))
 

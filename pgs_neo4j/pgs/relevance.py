@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import Partition, Route, Routing
 
 FALLBACK = 3  # partitions swept when none is relevant enough
@@ -151,16 +152,11 @@ def _scored(
     centroids = np.stack([np.asarray(partition.centroid) for partition in comparable])
     if centered and len(comparable) > 1:
         middle = np.average(centroids, axis=0, weights=[part.size for part in comparable])
-        centroids, vector = centroids - middle, _unit(vector - middle)
+        centroids, vector = centroids - middle, unit(vector - middle)
     lengths = np.linalg.norm(centroids, axis=1)
     cosine = (centroids @ vector) / np.where(lengths > 0, lengths, 1.0)
     pairs = list(zip(cosine.astype(float).tolist(), comparable, strict=True))
     return sorted(pairs, key=lambda pair: (-pair[0], pair[1].id))
-
-
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    length = float(np.linalg.norm(vector))
-    return vector / np.float32(length) if length else vector
 
 
 def _cap(config: PGSConfig) -> int:

@@ -16,7 +16,10 @@ def resume_command(run: str) -> str:
 
 
 def next_step(run: str, status: str) -> list[str]:
-    """Return lines that say how to resume a run; empty if it is complete."""
+    """Return how to resume a run, as lines.
+
+    A complete run has none.
+    """
     if status == WHOLE:
         return []
     if status == RUNNING:

@@ -45,7 +45,10 @@ async def _show_help(topic: str | None) -> None:
 
 
 def _write_page(text: str) -> None:
-    """Write a page: laid out on a terminal, as plain Markdown into a file or pipe."""
+    """Write a page.
+
+    It is laid out on a terminal, and plain Markdown in a file or pipe.
+    """
     if output.is_terminal(sys.stdout):
         from rich.markdown import Markdown
 

@@ -85,7 +85,10 @@ async def _ask(
 
 
 def asking(pgs: PGS, question: str, asked: Json) -> Ask:
-    """Return a function that asks ``question``, after a search if ``asked`` has ``top_k``."""
+    """Return a function that asks ``question``.
+
+    If ``asked`` has ``top_k``, it searches first.
+    """
 
     async def ask(on_event: OnEvent) -> Asked:
         if "top_k" not in asked:

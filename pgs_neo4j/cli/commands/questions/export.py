@@ -23,7 +23,10 @@ STDOUT = "-"
 
 
 class Format(StrEnum):
-    """Formats of an exported answer; each is also the suffix of its files."""
+    """Formats of an exported answer.
+
+    Each is also the suffix of its files.
+    """
 
     MD = "md"
     HTML = "html"

@@ -52,7 +52,10 @@ def _write(document: Document, status: str) -> None:
 
 
 def without_answer(stored: StoredRun, width: int) -> list[str]:
-    """Return a run without an answer: question, end, and how to resume it."""
+    """Return a run without an answer.
+
+    Shown are its question, how it ended, and how to resume it.
+    """
     from pgs_neo4j.cli.pages.run_words import next_step
     from pgs_neo4j.cli.pages.text import labeled, moment
     from pgs_neo4j.text.shown import one_line
