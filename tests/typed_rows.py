@@ -20,6 +20,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "float": (float,),
     "number": (int, float),
     "str": (str,),
+    "bytes": (bytes, bytearray),
     "datetime": (DateTime,),
     "dict": (dict,),
 }

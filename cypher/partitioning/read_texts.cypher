@@ -1,6 +1,7 @@
-// Texts of some nodes, as parallel lists.
-// params: ids: list[int], text: list[str]
-// returns: ids: list[int], texts: list[list[any]]
+// Titles and texts of some nodes, as parallel lists.
+// params: ids: list[int], text: list[str], title: str
+// returns: ids: list[int], titles: list[list[any]], texts: list[list[any]]
 // mode: read
 MATCH (n) WHERE id(n) IN $ids
-RETURN collect(id(n)) AS ids, collect([property IN $text | n[property]]) AS texts
+RETURN collect(id(n)) AS ids, collect([n[$title]]) AS titles,
+       collect([property IN $text | n[property]]) AS texts

@@ -23,6 +23,7 @@ class Knobs(TypedDict, total=False):
     seed_drift: float | None
     centroid: Literal["mean", "weighted"] | None
     keep_generations: int | None
+    route_by: Literal["evidence", "centroids"] | None
     max_sweep_partitions: int | None
     min_sweep_partitions: int | None
     partition_relevance_threshold: float | None

@@ -11,6 +11,7 @@ from pgs_neo4j.config.sources import Sourced
 from pgs_neo4j.model import Effort
 
 Algorithm = Literal["leiden-louvain", "leiden", "louvain"]
+RouteBy = Literal["evidence", "centroids"]
 
 
 class PGSConfig(Sourced):
@@ -68,6 +69,14 @@ class PGSConfig(Sourced):
         ),
     ] = 3
 
+    route_by: Annotated[
+        RouteBy,
+        About("routing", shapes=True),
+        Field(
+            description="choose partitions by the nodes that match the question, or by centroids "
+            "as published"
+        ),
+    ] = "evidence"
     max_sweep_partitions: Annotated[
         int,
         About("routing", shapes=True),

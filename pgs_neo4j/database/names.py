@@ -21,6 +21,8 @@ LABELS = (
     "PgsLoad",
     "PgsStaged",
     "PgsMeta",
+    "PgsSegment",
+    "PgsPostings",
 )
 TYPES = (
     "PGS_OF",
@@ -37,6 +39,7 @@ TYPES = (
     "PGS_CITES",
     "PGS_JOINS",
     "PGS_SEEN_IN",
+    "PGS_INDEXED_IN",
 )
 # A new name costs a transaction of its own, so all names are created at once.
 PROPERTIES = (
@@ -46,6 +49,7 @@ PROPERTIES = (
     "answer",
     "asked_at",
     "attached",
+    "bits",
     "cached",
     "calls",
     "centroid",
@@ -61,6 +65,7 @@ PROPERTIES = (
     "coverage",
     "created_at",
     "crosscheck",
+    "data",
     "details",
     "dimensions",
     "domain_state",
@@ -75,6 +80,7 @@ PROPERTIES = (
     "figures",
     "fingerprint",
     "finished_at",
+    "first",
     "found",
     "generation",
     "graph",

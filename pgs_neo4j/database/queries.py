@@ -8,10 +8,10 @@ A file begins with comment lines that state its purpose, parameters, and columns
     // mode: read
 
 ``params`` and ``returns`` may be empty; a long one continues in lines that are indented by three
-blanks. The types are those of Python: ``bool``, ``int``,
-``float``, ``number`` (one of the two before), ``str``, ``datetime``, ``dict``, ``list[...]``, and
-``any`` for values of the user. A question mark says that the value may be null. The test suite
-compares them with what it sends and receives. These are the modes.
+blanks. The types are those of Python: ``bool``, ``int``, ``float``, ``number`` (one of the two
+before), ``str``, ``bytes``, ``datetime``, ``dict``, ``list[...]``, and ``any`` for values of the
+user. A question mark says that the value may be null. The test suite compares them with what it
+sends and receives. These are the modes.
 
 - ``read``: reads only.
 - ``write``: writes data of the package.
@@ -37,7 +37,7 @@ QueryMode = Literal["read", "write", "data", "batch", "schema"]
 _HEADER = re.compile(r"//\s?(?:(params|returns|mode):)?(.*)")
 _CONTINUED = "//   "
 _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")
-_TYPE = re.compile(r"(?:bool|int|float|number|str|datetime|dict|any|list\[(?P<item>.+)\])\??")
+_TYPE = re.compile(r"(?:bool|int|float|number|str|bytes|datetime|dict|any|list\[(?P<item>.+)\])\??")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _COMMENT = re.compile(r"^//.*$", re.MULTILINE)
 

@@ -77,7 +77,7 @@ async def route(core: Core, asking: Asking) -> Routing:
     order = _run_order(core, asking, stored)
     tools = core.run_tools(order, None)
     current = await core.current(stored)
-    return await route_question(order, tools, current.partitions, current.generation.dimensions)
+    return await route_question(order, tools, current, current.partitions)
 
 
 async def sweep_partition(

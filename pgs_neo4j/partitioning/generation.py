@@ -173,6 +173,7 @@ async def prune(db: Database, graph: str, keep: int) -> None:
     rows = await db.write(queries.get("partitioning/mark_disposable"), graph=graph, keep=keep)
     if rows and rows[0]["ids"]:
         await _delete(db, rows[0]["ids"])
+    await db.write(queries.get("partitioning/delete_segments"), graph=graph)
 
 
 async def has_surplus(db: Database, graph: str, keep: int) -> bool:
@@ -197,3 +198,4 @@ async def delete_all(db: Database, graph: str) -> None:
     """Delete every generation of a graph."""
     rows = await db.read(queries.get("partitioning/read_generations"), graph=graph)
     await _delete(db, rows[0]["ids"])
+    await db.write(queries.get("partitioning/delete_segments"), graph=graph)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.model import Generation, Partition, Unit
-from pgs_neo4j.partitioning import enrich, generation, membership, units
+from pgs_neo4j.partitioning import generation, membership
+from pgs_neo4j.partitioning.describe import enrich, units
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View

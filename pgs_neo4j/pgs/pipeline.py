@@ -44,7 +44,7 @@ from pgs_neo4j.text.shown import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class CheckedReports:
     """The reports that a run answers from, and the checks on them.
 
     ``earlier`` are reports of runs that ended without an answer. ``read`` is everything that the
@@ -146,7 +146,7 @@ async def check(
     routing: Routing,
     sweeps: tuple[Sweep, ...],
     earlier: tuple[Recovered, ...],
-) -> Evidence:
+) -> CheckedReports:
     """Check the reports against each other and against everything read by now."""
     generation_id = record.partitioning.generation.id
     now = await session.read_so_far(tools.db, order.graph, order.session, generation_id)
@@ -157,7 +157,7 @@ async def check(
         read=now.ranks,
     )
     crosscheck = await check_reports(reports, CheckTools(db=tools.db, lookups=lookups))
-    return Evidence(routing, sweeps, earlier, now, crosscheck)
+    return CheckedReports(routing, sweeps, earlier, now, crosscheck)
 
 
 def _lookups(
@@ -172,7 +172,7 @@ def _lookups(
 
 
 async def synthesize(
-    order: RunOrder, tools: RunTools, record: RunRecord, evidence: Evidence
+    order: RunOrder, tools: RunTools, record: RunRecord, evidence: CheckedReports
 ) -> tuple[Synthesis, str]:
     """Phase 3: return the synthesis, and why the run stopped early.
 
@@ -212,7 +212,7 @@ def compose_answer(
     order: RunOrder,
     tools: RunTools,
     record: RunRecord,
-    evidence: Evidence,
+    evidence: CheckedReports,
     synthesis: Synthesis,
     stopped: str,
     seconds: dict[str, float],
@@ -243,7 +243,7 @@ def compose_answer(
     )
 
 
-async def record_answer(record: RunRecord, answer: Answer, evidence: Evidence) -> None:
+async def record_answer(record: RunRecord, answer: Answer, evidence: CheckedReports) -> None:
     """Store the answer and end the record. Raises DatabaseError."""
     if answer.text:
         await answers.write(record.db, record.handle, answer)

@@ -48,9 +48,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     tools.calls.budget.check(tools.models)
     partitioning = (await prepare(order, tools)).partitioning
     selection = await select_partitions(order, tools, partitioning)
-    routing = await route_question(
-        order, tools, selection.partitions, partitioning.generation.dimensions
-    )
+    routing = await route_question(order, tools, partitioning, selection.partitions)
     usual = await _usual(order, tools)
     sweeps = await _plan_sweeps(order, tools, partitioning, selection, routing, usual)
     synthesis = _plan_synthesis(order, tools, sweeps, usual)

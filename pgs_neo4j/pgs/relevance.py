@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +14,13 @@ from numpy.typing import NDArray
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import Partition, Route, Routing
+from pgs_neo4j.retrieval.evidence import Evidence, vote
+from pgs_neo4j.text.shown import counted
 
 FALLBACK = 3  # partitions swept when none is relevant enough
+# The share of the best partition's evidence from which another one is read. On CACM, this takes
+# 83 % of the relevant documents with 4 of 18 partitions.
+ENOUGH = 0.5
 
 # Questions that ask for everything: similarity to one centroid would mislead.
 BROAD = tuple(
@@ -77,6 +83,49 @@ def route(
         return _remainder(scored, largest, limit, note)
     wanted = config.partition_relevance_threshold if threshold is None else threshold
     return _relevant(scored, len(largest), wanted, config, note)
+
+
+def route_by_evidence(
+    evidence: Evidence,
+    partitions: Sequence[Partition],
+    config: PGSConfig,
+    *,
+    nearest: Sequence[Route] = (),
+    titles: Mapping[int, str] | None = None,
+    everything_unread: bool = False,
+) -> Routing:
+    """Choose the partitions that hold most of the evidence, the most first.
+
+    A partition is taken if it holds at least ``ENOUGH`` of the evidence of the first one, up to the
+    cap. ``nearest`` fill up to ``min_sweep_partitions``; with ``everything_unread``, up to the cap.
+    ``titles`` name the best node of each partition.
+    """
+    votes = vote(evidence)
+    holders = Counter(node.partition for node in evidence.nodes)
+    best = next(iter(votes.values()), 0.0)
+    relevant = [number for number, votes_of in votes.items() if votes_of >= ENOUGH * best]
+    least = _cap(config) if everything_unread else config.min_sweep_partitions
+    limit = max(_limit(len(relevant), config), least)
+    chosen = list(votes)[: max(min(len(relevant), limit), min(len(votes), least))]
+    routes = [
+        Route(
+            partition=number,
+            similarity=None,
+            reason=_evidence_reason(holders[number], (titles or {}).get(number, "")),
+        )
+        for number in chosen
+    ]
+    routes += [route for route in nearest if route.partition not in votes][: least - len(routes)]
+    return Routing(routes=tuple(routes), considered=len(partitions))
+
+
+def _evidence_reason(count: int, title: str) -> str:
+    """Return why a partition is read, such as ``“Chelsea” and 11 more nodes speak to it``."""
+    if not title:
+        return f"{counted(count, 'node')} match the question"
+    if count == 1:
+        return f"“{title}” matches the question"
+    return f"“{title}” and {count - 1} more of the best-matching nodes"
 
 
 def _remainder(

@@ -9,11 +9,12 @@ from pydantic import TypeAdapter
 
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Routed
-from pgs_neo4j.model import Partition, Routing
+from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
-from pgs_neo4j.pgs.relevance import route
+from pgs_neo4j.pgs.relevance import is_broad, route, route_by_evidence
+from pgs_neo4j.retrieval.evidence import Evidence, find_evidence, read_titles
 from pgs_neo4j.retrieval.space import QuestionVector, embed_question
 from pgs_neo4j.runs import runs, session
 from pgs_neo4j.runs.session import Read
@@ -81,8 +82,8 @@ async def route_run(
         routing = ROUTING.validate_json(record.routing)
         tools.log.on_event(Routed(routing))
         return routing
-    dimensions, vector = record.partitioning.generation.dimensions, record.prepared.vector
-    routing = await route_question(order, tools, partitions, dimensions, vector)
+    vector = record.prepared.vector
+    routing = await route_question(order, tools, record.partitioning, partitions, vector)
     await runs.remember_routing(tools.db, record.handle, ROUTING.dump_json(routing).decode())
     return routing
 
@@ -90,15 +91,65 @@ async def route_run(
 async def route_question(
     order: RunOrder,
     tools: RunTools,
+    partitioning: Partitioning,
     partitions: Sequence[Partition],
-    dimensions: int | None,
     vector: QuestionVector | None = None,
 ) -> Routing:
     """Route a question among ``partitions``.
 
-    It is embedded unless ``vector`` is passed.
+    It is embedded unless ``vector`` is passed, or evidence decides alone.
     """
-    asked = vector or await embed_order(order, tools, dimensions)
+    evidence = await _find_evidence(order, tools, partitioning, partitions)
+    if evidence is not None and evidence.nodes:
+        routing = await _route_by_evidence(order, tools, partitioning, partitions, evidence)
+    else:
+        routing = await _route_by_centroids(order, tools, partitioning, partitions, vector)
+    tools.log.on_event(Routed(routing))
+    return routing
+
+
+async def _find_evidence(
+    order: RunOrder, tools: RunTools, partitioning: Partitioning, partitions: Sequence[Partition]
+) -> Evidence | None:
+    """Return the evidence for a question; None if it does not decide."""
+    if order.config.route_by == "centroids" or order.full_sweep or is_broad(order.question):
+        return None
+    ids = [partition.id for partition in partitions]
+    return await find_evidence(tools.db, partitioning.generation, order.question, ids)
+
+
+async def _route_by_evidence(
+    order: RunOrder,
+    tools: RunTools,
+    partitioning: Partitioning,
+    partitions: Sequence[Partition],
+    evidence: Evidence,
+) -> Routing:
+    unread = order.mode == "continue"
+    nearest: Sequence[Route] = ()
+    if unread or order.config.min_sweep_partitions:
+        others = await _route_by_centroids(order, tools, partitioning, partitions)
+        nearest = others.routes
+    generation = partitioning.generation.id
+    titles = await read_titles(tools.db, order.mapping, generation, evidence.nodes)
+    return route_by_evidence(
+        evidence,
+        partitions,
+        order.config,
+        nearest=nearest,
+        titles=titles,
+        everything_unread=unread,
+    )
+
+
+async def _route_by_centroids(
+    order: RunOrder,
+    tools: RunTools,
+    partitioning: Partitioning,
+    partitions: Sequence[Partition],
+    vector: QuestionVector | None = None,
+) -> Routing:
+    asked = vector or await embed_order(order, tools, partitioning.generation.dimensions)
     routing = route(
         order.question,
         asked.vector,
@@ -112,7 +163,6 @@ async def route_question(
     )
     if routing.fallback or asked.vector is None:
         tools.log.warn(routing.note)
-    tools.log.on_event(Routed(routing))
     return routing
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pgs_neo4j.gds import Communities
 from pgs_neo4j.graph.limits import Limited
 from pgs_neo4j.model import Adjacent, Drift, Generation, Partition
-from pgs_neo4j.partitioning import units
+from pgs_neo4j.partitioning.describe import units
 from pgs_neo4j.partitioning.divide import place_communities, share_unchanged
 from pgs_neo4j.partitioning.drift import Comparison, compare_arrays
 from pgs_neo4j.partitioning.membership import join_members, rank_members

@@ -92,8 +92,15 @@ def build_order(
     return BuildOrder(**(columns | parts))
 
 
+# The text index is written as ordered.
+INDEXING: dict[str, Answer] = {
+    "write_postings": lambda params: [{"written": len(params["cells"])}],
+    "write_segments": lambda params: [{"indexed": len(params["partitions"])}],
+}
+
+
 def build_tools(space: Space | None = None, **answers: Answer) -> BuildTools:
     """Tools without GDS; keywords are answers of their database."""
-    db: Any = FakeDatabase(**answers)
+    db: Any = FakeDatabase(**{**INDEXING, **answers})
     gds: Any = None
     return BuildTools(db=db, gds=gds, space=space or Space("none"), timer=StepTimer(ignore))

@@ -137,6 +137,7 @@ async def test_members_are_detached_before_their_generation_goes() -> None:
         "read_disposable",
         "delete_members",
         "delete_generations",
+        "delete_segments",
     ]
 
 

@@ -42,7 +42,11 @@ ANSWERS: dict[str, Any] = {
     "write_members": lambda params: [{"generation": "g2", "attached": len(params["rows"])}],
     "read_member_count": [{"members": 4}],
     "read_texts": lambda params: [
-        {"ids": params["ids"], "texts": [["courts decide"]] * len(params["ids"])}
+        {
+            "ids": params["ids"],
+            "titles": [[None]] * len(params["ids"]),
+            "texts": [["courts decide"]] * len(params["ids"]),
+        }
     ],
 }
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.model import Partition
+from pgs_neo4j.partitioning.describe.indexing import SegmentWriter
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
@@ -77,8 +80,11 @@ async def describe(
         return [], frozenset(common)
     counter = KeywordCounter()
     seen: dict[int, PartitionTexts] = {part.id: PartitionTexts() for part in partitions}
-    if order.mapping.text:
-        reader = TextReader(tools.space, seen, counter)
+    if order.mapping.text or order.mapping.title:
+        typical = float(view.sizes.mean()) if len(view.sizes) else 1.0
+        uids = {part.id: part.uid for part in partitions}
+        index = SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical)
+        reader = TextReader(tools.space, seen, counter, index)
         await _read_texts(order, tools, view, members, reader)
     left_out = counter.common([part.keywords for part in others]) | frozenset(common)
     keywords = counter.keywords(left_out)
@@ -109,18 +115,44 @@ async def _read_texts(
     wanted = ranked[np.isin(members.partition_ids[ranked], list(reader.seen))]
     sizes = view.sizes[np.searchsorted(view.ids, members.nodes[wanted])]
 
-    async def read(places: NDArray[np.int64]) -> list[tuple[int, str]]:
-        """Return partition ids and texts of the members at ``places`` ``(k,)``."""
+    title = order.mapping.title or ""
+    if title in order.mapping.text:
+        title = ""
+
+    async def read(places: NDArray[np.int64]) -> list[MemberText]:
+        """Return the texts of the members at ``places`` ``(k,)``."""
         ids = members.nodes[places].tolist()
         rows = await tools.db.read(
-            queries.get("partitioning/read_texts"), ids=ids, text=list(order.mapping.text)
+            queries.get("partitioning/read_texts"),
+            ids=ids,
+            text=list(order.mapping.text),
+            title=title,
         )
-        texts = dict(zip(rows[0]["ids"], rows[0]["texts"], strict=True))
+        columns = zip(rows[0]["ids"], rows[0]["titles"], rows[0]["texts"], strict=True)
+        found = {i: (joined_text(own), joined_text(text)) for i, own, text in columns}
         parts = members.partition_ids[places].tolist()
-        return [(p, joined_text(texts.get(i, ()))) for p, i in zip(parts, ids, strict=True)]
+        return [MemberText(p, *found.get(i, ("", ""))) for p, i in zip(parts, ids, strict=True)]
 
     await in_order((read(wanted[part]) for part in portions(sizes)), reader.take)
     await reader.end()
+    await reader.index.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class MemberText:
+    """The text of a member of a partition.
+
+    ``title`` is empty if the text contains it.
+    """
+
+    partition_id: int
+    title: str
+    text: str
+
+    @property
+    def whole(self) -> str:
+        """Title and text."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
 
 
 @dataclass(slots=True)
@@ -133,23 +165,31 @@ class TextReader:
     space: Space
     seen: dict[int, PartitionTexts]
     counter: KeywordCounter
+    index: SegmentWriter
     partition_id: int | None = None
     batch: list[str] = field(default_factory=list)
 
-    async def take(self, texts: list[tuple[int, str]]) -> None:
-        """Read ``(partition id, text)`` pairs; empty texts are skipped."""
-        for partition_id, text in texts:
+    async def take(self, members: list[MemberText]) -> None:
+        """Read members; those without a text only count."""
+        for partition_id, group in groupby(members, key=attrgetter("partition_id")):
             if partition_id != self.partition_id:
                 await self.end()
                 self.partition_id = partition_id
-            if not text:
-                continue
-            self.counter.add(partition_id, text)
-            self.seen[partition_id].add_text(text)
-            if self.space.kind == "texts":
-                self.batch.append(text)
-            if len(self.batch) == EMBED_BATCH:
-                await self._embed()
+            texts = list(group)
+            await self.index.add(partition_id, [one.whole for one in texts])
+            for one in texts:
+                await self._take(one.text)
+
+    async def _take(self, text: str) -> None:
+        assert self.partition_id is not None
+        if not text:
+            return
+        self.counter.add(self.partition_id, text)
+        self.seen[self.partition_id].add_text(text)
+        if self.space.kind == "texts":
+            self.batch.append(text)
+        if len(self.batch) == EMBED_BATCH:
+            await self._embed()
 
     async def end(self) -> None:
         """End the current partition: no more of its texts follow."""

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning import enrich
-from pgs_neo4j.partitioning.enrich import (
+from pgs_neo4j.partitioning.describe import enrich
+from pgs_neo4j.partitioning.describe.enrich import (
     DIGEST_TEXT,
     SUMMARY_TEXT,
+    MemberText,
     PartitionTexts,
     TextReader,
     describe,
@@ -49,7 +50,8 @@ class CountingEmbedder:
 
 def read_texts(params: dict[str, Any]) -> list[dict[str, Any]]:
     ids = params["ids"]
-    return [{"ids": ids, "texts": [[TEXTS[i]] for i in ids]}]
+    titles: list[list[Any]] = [[None] for _ in ids]
+    return [{"ids": ids, "titles": titles, "texts": [[TEXTS[i]] for i in ids]}]
 
 
 @pytest.fixture
@@ -83,15 +85,27 @@ def test_the_mean_counts_every_vector_once() -> None:
     assert texts.mean.tolist() == [2.0, 2.0]
 
 
+class Indexed:
+    """Remembers what is to be indexed."""
+
+    def __init__(self) -> None:
+        self.added: list[tuple[int, list[str]]] = []
+
+    async def add(self, partition_id: int, texts: list[str]) -> None:
+        self.added.append((partition_id, texts))
+
+
 async def test_partitions_are_embedded_apart_and_in_batches(
     monkeypatch: pytest.MonkeyPatch, embedder: Any
 ) -> None:
     monkeypatch.setattr(enrich, "EMBED_BATCH", 2)
     texts = {1: PartitionTexts(), 2: PartitionTexts()}
-    reader = TextReader(Space("texts", embedder), texts, KeywordCounter())
-    await reader.take([(1, "a"), (1, "b b"), (1, "c")])
-    await reader.take([(1, ""), (2, "d")])
+    index = Indexed()
+    reader = TextReader(Space("texts", embedder), texts, KeywordCounter(), index)  # type: ignore[arg-type]
+    await reader.take([MemberText(1, "", text) for text in ("a", "b b", "c")])
+    await reader.take([MemberText(1, "Empty", ""), MemberText(2, "Last", "d")])
     await reader.end()
+    assert index.added == [(1, ["a", "b b", "c"]), (1, ["Empty\n"]), (2, ["Last\nd"])]
     assert embedder.batches == [["a", "b b"], ["c"], ["d"]]
     assert (texts[1].count, texts[2].count) == (3, 1)
     assert texts[1].heaviest == "a"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.model import Partition
-from pgs_neo4j.partitioning import units
+from pgs_neo4j.partitioning.describe import units
 
 
 def partition(

@@ -1,0 +1,5 @@
+// One PgsPostings per uid.
+// params:
+// returns:
+// mode: schema
+CREATE CONSTRAINT pgs_postings_uid IF NOT EXISTS FOR (n:PgsPostings) REQUIRE n.uid IS UNIQUE

@@ -1,0 +1,11 @@
+// Delete the segments of a graph's text index that no partition has any more, with their cells.
+// params: graph: str
+// returns: deleted: int
+// mode: write
+MATCH (s:PgsSegment {graph: $graph})
+WHERE NOT (s)<-[:PGS_INDEXED_IN]-()
+OPTIONAL MATCH (s)<-[:PGS_PART_OF]-(k:PgsPostings)
+WITH s, collect(k) AS cells
+FOREACH (k IN cells | DETACH DELETE k)
+DETACH DELETE s
+RETURN count(*) AS deleted

@@ -1,0 +1,1 @@
+"""Describes partitions: keywords, summaries, centroids, the hierarchy, and the text index."""

@@ -1,0 +1,96 @@
+"""Writes the text index of partitions, by which questions find nodes.
+
+The index is a list of segments (:mod:`pgs_neo4j.text.postings`). A partition lies in one segment,
+its members numbered in the order of rank. Generations that share a partition share its segment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.lease import generation_lost
+from pgs_neo4j.text.postings import Segment, SegmentBuilder
+
+# A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
+# takes a byte less. The arrays of four million postings take about 200 MB while they are sorted.
+MOST_TEXTS = 60_000
+MOST_POSTINGS = 4_000_000
+WRITE_BYTES = 4_000_000  # of cells in one transaction
+
+
+@dataclass(slots=True)
+class SegmentWriter:
+    """Indexes texts as they stream by, partition by partition, in the order of rank.
+
+    ``uids`` are those of the partitions by id. ``typical`` is the mean length of the graph's texts.
+    """
+
+    db: Database
+    graph: str
+    generation_id: str
+    uids: Mapping[int, str]
+    typical: float
+    builder: SegmentBuilder = field(init=False)
+    firsts: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin the first segment."""
+        self.builder = SegmentBuilder(self.typical)
+
+    async def add(self, partition_id: int, texts: list[str]) -> None:
+        """Index the next texts of a partition; empty ones count.
+
+        Raises LeaseLostError.
+        """
+        if partition_id not in self.firsts:
+            if self.builder.size >= MOST_TEXTS or self.builder.postings >= MOST_POSTINGS:
+                await self.flush()
+            self.firsts[partition_id] = self.builder.size
+        self.builder.add(texts)
+        if self.builder.full:
+            await asyncio.to_thread(self.builder.count)
+
+    async def flush(self) -> None:
+        """Write the segment of everything added so far. Raises LeaseLostError."""
+        if not self.firsts:
+            return
+        segment = await asyncio.to_thread(self.builder.build)
+        await self._write(segment)
+        self.builder, self.firsts = SegmentBuilder(self.typical), {}
+
+    async def _write(self, segment: Segment) -> None:
+        name = f"s{uuid4().hex[:16]}"
+        owner = {"generation": self.generation_id, "graph": self.graph, "segment": name}
+        batch: list[Row] = []
+        for bucket, data in segment.cells.items():
+            batch.append({"uid": cell_uid(name, bucket), "data": data})
+            if sum(len(cell["data"]) for cell in batch) >= WRITE_BYTES:
+                await self._write_cells(owner, batch)
+                batch = []
+        if batch:
+            await self._write_cells(owner, batch)
+        places = [{"uid": self.uids[part], "first": at} for part, at in self.firsts.items()]
+        rows = await self.db.write(
+            queries.get("partitioning/write_segments"),
+            **owner,
+            size=segment.size,
+            bits=segment.bits,
+            partitions=places,
+        )
+        if not rows or rows[0]["indexed"] != len(places):
+            raise generation_lost(self.graph)
+
+    async def _write_cells(self, owner: Row, cells: list[Row]) -> None:
+        rows = await self.db.write(queries.get("partitioning/write_postings"), **owner, cells=cells)
+        if not rows or rows[0]["written"] != len(cells):
+            raise generation_lost(self.graph)
+
+
+def cell_uid(segment: str, bucket: int) -> str:
+    """Return the key of a cell."""
+    return f"{segment}:{bucket}"

@@ -1,0 +1,308 @@
+"""An inverted index of texts: for each term, the texts that hold it and how strongly.
+
+A term is the hash of a word's stem, of a whole identifier, or of letters of a script without
+spaces. Function words are left out. A segment is the index of some texts that are numbered from 0.
+It is stored as cells, each with the terms of one bucket, so that a question reads few of them.
+
+The strength of a term in a text is its BM25 weight without the rarity of the term (Robertson and
+Zaragoza, "The Probabilistic Relevance Framework", 2009), as a byte. So a question needs neither
+counts nor lengths of texts.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.text.spans import (
+    HashArray,
+    IntArray,
+    WordHasher,
+    WordSpans,
+    hash_words,
+    split_words,
+    stem_ends,
+)
+from pgs_neo4j.text.words import STOP_WORDS
+
+K1, B = 1.2, 0.75  # the customary values for documents
+LONGEST_WORD = 64  # letters; longer runs are data
+TERM_BITS = 48
+BATCH = 1 << 20  # characters to split together; their arrays fit the processor's caches
+TEXT_BITS = 64 - TERM_BITS  # a sort key is a term and the number of a text in its batch
+CELL = 24_000  # bytes of a cell before compression, on average
+FULL = 255  # impact of a term that a text holds without end
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermCounts:
+    """How often texts hold terms: three arrays ``(k,)``, by term, then by text."""
+
+    terms: HashArray
+    texts: IntArray
+    counts: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PostingList:
+    """The texts ``(p,)`` that hold a term, ascending, and its impact on each, 1 to 255 ``(p,)``."""
+
+    texts: IntArray
+    impacts: IntArray
+
+
+NO_POSTINGS = PostingList(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """An index of ``size`` texts as cells; the bucket of a term is its first ``bits`` bits."""
+
+    size: int
+    bits: int
+    cells: dict[int, bytes] = field(repr=False)
+
+
+def count_terms(texts: Sequence[str]) -> TermCounts:
+    """Return the terms of some texts, at most ``2**TEXT_BITS``."""
+    split = split_words(texts, apart=True)
+    hasher = WordHasher(split.words.codes)
+    words = _shorter(split.words, least=2)
+    keys = np.concatenate(
+        [
+            _keys(hasher.hash(words.starts, stem_ends(words)), words)[_telling(hasher, words)],
+            *(
+                _keys(hasher.hash(spans.starts, spans.ends), spans)
+                for spans in (_shorter(split.wholes), split.signs)
+            ),
+        ]
+    )
+    keys.sort()
+    first = _firsts(keys)
+    counts = np.diff(np.append(first, len(keys)))
+    distinct = keys[first]
+    return TermCounts(
+        terms=distinct >> np.uint64(TEXT_BITS),
+        texts=(distinct & np.uint64((1 << TEXT_BITS) - 1)).astype(np.int64),
+        counts=counts,
+    )
+
+
+def terms_of(text: str) -> list[int]:
+    """Return the distinct terms of a question."""
+    distinct: list[int] = np.unique(count_terms([text]).terms).tolist()
+    return distinct
+
+
+def batches(texts: Sequence[str]) -> Iterator[tuple[list[str], IntArray]]:
+    """Yield pieces of texts and the places ``(k,)`` of their texts, ``BATCH`` characters at a time.
+
+    Only a longer text is cut, at a blank if possible.
+    """
+    pieces: list[str] = []
+    places: list[int] = []
+    size = 0
+    for place, text in enumerate(texts):
+        for piece in _pieces(text):
+            if pieces and (size + len(piece) > BATCH or len(pieces) >= 1 << TEXT_BITS):
+                yield pieces, np.array(places)
+                pieces, places, size = [], [], 0
+            pieces.append(piece)
+            places.append(place)
+            size += len(piece)
+    if pieces:
+        yield pieces, np.array(places)
+
+
+class SegmentBuilder:
+    """Indexes texts in the order in which they are added.
+
+    ``typical`` is the mean length of the texts of the whole graph in characters.
+    """
+
+    def __init__(self, typical: float) -> None:
+        self._typical = max(typical, 1.0)
+        self._parts: list[TermCounts] = []
+        self._lengths: list[int] = []
+        self._waiting: list[str] = []
+        self._waiting_size = 0
+
+    @property
+    def size(self) -> int:
+        """Number of texts so far."""
+        return len(self._lengths)
+
+    @property
+    def postings(self) -> int:
+        """Number of postings of the texts that were counted."""
+        return sum(len(part.terms) for part in self._parts)
+
+    @property
+    def full(self) -> bool:
+        """Whether enough texts wait for :meth:`count`."""
+        return self._waiting_size >= BATCH
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Add texts; an empty one only takes its number."""
+        self._waiting += texts
+        self._waiting_size += sum(map(len, texts))
+        self._lengths += map(len, texts)
+
+    def count(self) -> None:
+        """Count the terms of the waiting texts, which takes most of the time."""
+        first = self.size - len(self._waiting)
+        for pieces, places in batches(self._waiting):
+            counted = count_terms(pieces)
+            at = places[counted.texts] + first
+            self._parts.append(TermCounts(counted.terms, at, counted.counts))
+        self._waiting, self._waiting_size = [], 0
+
+    def build(self) -> Segment:
+        """Return the index of all texts."""
+        self.count()
+        if not self._parts:
+            return Segment(self.size, 0, {})
+        terms = np.concatenate([part.terms for part in self._parts])
+        texts = np.concatenate([part.texts for part in self._parts])
+        counts = np.concatenate([part.counts for part in self._parts])
+        order = np.argsort(terms, kind="stable")
+        terms, texts, counts = _joined(terms[order], texts[order], counts[order])
+        impacts = self._impacts(texts, counts)
+        width = 2 if self.size <= 1 << 16 else 4
+        bits = _bucket_bits(len(terms) * (width + 1))
+        buckets = (terms >> np.uint64(TERM_BITS - bits)).astype(np.int64)
+        edges = np.searchsorted(buckets, np.arange((1 << bits) + 1))
+        short = (terms >> np.uint64(_unused_bits(bits))).astype(np.uint32)
+        cells = {
+            bucket: _encode(short[start:end], texts[start:end], impacts[start:end], width)
+            for bucket, (start, end) in enumerate(pairwise(edges))
+            if end > start
+        }
+        return Segment(self.size, bits, cells)
+
+    def _impacts(self, texts: IntArray, counts: IntArray) -> NDArray[np.uint8]:
+        lengths = np.array(self._lengths)[texts] / self._typical
+        weight = counts / (counts + K1 * (1 - B + B * lengths))
+        return np.maximum(np.rint(FULL * weight), 1).astype(np.uint8)
+
+
+def bucket_of(term: int, bits: int) -> int:
+    """Return the bucket of a term in a segment with ``2**bits`` of them."""
+    return term >> (TERM_BITS - bits)
+
+
+def read_cell(data: bytes, term: int, bits: int) -> PostingList:
+    """Return the postings of a term from the cell of its bucket, one of ``2**bits``.
+
+    ``data`` is empty if there is no such cell. Raises ValueError if another release wrote the cell
+    in another format.
+    """
+    if not data:
+        return NO_POSTINGS
+    if data[0] != _VERSION:
+        raise ValueError(f"a cell of the text index has format {data[0]}, not {_VERSION}")
+    width, plain = data[1], zlib.decompress(data[2:])
+    count = int.from_bytes(plain[:4], "little")
+    terms = np.frombuffer(plain, "<u4", count, 4)
+    wanted = (term >> _unused_bits(bits)) & 0xFFFFFFFF
+    place = int(np.searchsorted(terms, wanted))
+    if place == count or terms[place] != wanted:
+        return NO_POSTINGS
+    ends = np.cumsum(np.frombuffer(plain, "<u4", count, 4 + 4 * count), dtype=np.int64)
+    start, end, total = int(ends[place - 1]) if place else 0, int(ends[place]), int(ends[-1])
+    planes = 4 + 8 * count
+    gaps = np.zeros(end - start, np.int64)
+    for byte in range(width):
+        plane = np.frombuffer(plain, np.uint8, end - start, planes + byte * total + start)
+        gaps += plane.astype(np.int64) << (8 * byte)
+    impacts = np.frombuffer(plain, np.uint8, end - start, planes + width * total + start)
+    return PostingList(np.cumsum(gaps), impacts.astype(np.int64))
+
+
+def _encode(
+    terms: NDArray[np.uint32], texts: IntArray, impacts: NDArray[np.uint8], width: int
+) -> bytes:
+    """Return a cell: version, width of gaps, then compressed terms, counts, gaps, and impacts.
+
+    The bytes of gaps are stored in planes, lowest first, because most high bytes are zero.
+    """
+    first = _firsts(terms)
+    counts = np.diff(np.append(first, len(terms)))
+    gaps = np.diff(texts, prepend=0)
+    gaps[first] = texts[first]
+    plain = b"".join(
+        [
+            len(first).to_bytes(4, "little"),
+            terms[first].astype("<u4").tobytes(),
+            counts.astype("<u4").tobytes(),
+            *((gaps >> (8 * byte)).astype(np.uint8).tobytes() for byte in range(width)),
+            impacts.tobytes(),
+        ]
+    )
+    return bytes((_VERSION, width)) + zlib.compress(plain, 1)
+
+
+def _joined(
+    terms: HashArray, texts: IntArray, counts: IntArray
+) -> tuple[HashArray, IntArray, IntArray]:
+    """Return postings with the pieces of a text as one; all are ``(k,)`` and sorted."""
+    new = np.concatenate(([True], (terms[1:] != terms[:-1]) | (texts[1:] != texts[:-1])))
+    if new.all():
+        return terms, texts, counts
+    first = np.flatnonzero(new)
+    return terms[first], texts[first], np.add.reduceat(counts, first)
+
+
+def _bucket_bits(size: int) -> int:
+    """Return how many bits give buckets of about ``CELL`` bytes."""
+    return min(max(-(-size // CELL) - 1, 0).bit_length(), TERM_BITS - 32)
+
+
+def _unused_bits(bits: int) -> int:
+    """Return how many last bits of a term a cell leaves out."""
+    return TERM_BITS - bits - 32
+
+
+def _firsts(ordered: HashArray | NDArray[np.uint32]) -> IntArray:
+    """Return the place of the first of each run of equal values, ``(r,)``."""
+    if not len(ordered):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+
+
+def _keys(hashes: HashArray, words: WordSpans) -> HashArray:
+    """Return sort keys ``(m,)``: the first bits of the hash, then the text."""
+    low = np.uint64((1 << TEXT_BITS) - 1)
+    keys: HashArray = (hashes & ~low) | words.texts.astype(np.uint64)
+    return keys
+
+
+def _shorter(words: WordSpans, least: int = 1) -> WordSpans:
+    return words.at((words.lengths >= least) & (words.lengths <= LONGEST_WORD))
+
+
+def _telling(hasher: WordHasher, words: WordSpans) -> NDArray[np.bool_]:
+    """Return which words ``(m,)`` are no function words."""
+    return ~np.isin(hasher.hash(words.starts, words.ends), _stop_words())
+
+
+@cache
+def _stop_words() -> HashArray:
+    return hash_words(split_words(sorted(STOP_WORDS)).words)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    start = 0
+    while len(text) - start > BATCH:
+        blank = text.rfind(" ", start + BATCH // 2, start + BATCH)
+        end = blank if blank > 0 else start + BATCH
+        yield text[start:end]
+        start = end
+    yield text[start:]

@@ -1,0 +1,100 @@
+"""Questions are routed to the partitions of the nodes that speak to them, on a real database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+from tests.graphs import checksum, count
+
+HOME = """
+MATCH (:PgsGraph)-[:PGS_CURRENT]->()<-[:PGS_PART_OF]-(p)<-[:PGS_IN]-(:Paper {doi: $doi})
+RETURN p.id AS id
+"""
+SEGMENTS = "(x:PgsSegment)"
+LOOSE = "(x:PgsSegment) WHERE NOT (x)<-[:PGS_INDEXED_IN]-()"
+LOOSE_CELLS = "(x:PgsPostings) WHERE NOT (x)-[:PGS_PART_OF]->(:PgsSegment)"
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """An engine on four topics of papers, partitioned; ``db`` is the user's own connection."""
+    async with engine_on_papers(endpoint, db, keep_generations=1) as opened:
+        await opened.partition("papers")
+        yield opened
+
+
+async def home(db: Database, doi: str) -> int:
+    """Return the current partition of a paper."""
+    _, rows = await db.call(HOME, {"doi": doi}, "read")
+    return int(rows[0]["id"])
+
+
+async def change(db: Database, doi: str, text: str) -> None:
+    """Change the abstract of a paper as another program would."""
+    await db.call(
+        "MATCH (p:Paper {doi: $doi}) SET p.abstract = $text", {"doi": doi, "text": text}, "write"
+    )
+
+
+@pytest.mark.parametrize("number", [0, 47, 159])
+async def test_the_partition_of_the_node_that_answers_is_routed(
+    pgs: PGS, db: Database, number: int
+) -> None:
+    routing = await pgs.route(f"What is the meaning of fact{number}?")
+    assert [route.partition for route in routing.routes] == [await home(db, f"doi/{number}")]
+    assert routing.routes[0].reason == f"“Paper {number}” matches the question"
+    assert routing.considered == 4
+
+
+async def test_a_subject_leads_to_its_partition(pgs: PGS, db: Database) -> None:
+    routing = await pgs.route("Which papers are about orbital debris?")
+    assert routing.routes[0].partition == await home(db, "doi/80")
+    assert "and 39 more of the best-matching nodes" in routing.routes[0].reason
+
+
+async def test_centroids_route_as_published_on_request(pgs: PGS) -> None:
+    routing = await pgs.route("What is the meaning of fact47?", route_by="centroids")
+    assert all("matches" not in route.reason for route in routing.routes)
+
+
+async def test_a_changed_text_is_found_after_the_refresh(pgs: PGS, db: Database) -> None:
+    users = await checksum(db)
+    assert await count(db, SEGMENTS) == 1
+    await change(db, "doi/47", "All of a sudden it treats zymurgy.")
+    assert await checksum(db) != users
+    refreshed = await pgs.partition("papers")
+    assert refreshed.generation.origin == "refreshed"
+    routing = await pgs.route("Is there anything on zymurgy?")
+    assert [route.partition for route in routing.routes] == [await home(db, "doi/47")]
+    gone = await pgs.route("What is the meaning of fact47?")
+    assert await home(db, "doi/47") not in [
+        route.partition for route in gone.routes if "matches" in route.reason
+    ]
+    unchanged = await pgs.route("What is the meaning of fact101?")
+    assert [route.partition for route in unchanged.routes] == [await home(db, "doi/101")]
+    assert await count(db, SEGMENTS) == 2
+
+
+async def test_segments_go_with_their_last_partition(pgs: PGS, db: Database) -> None:
+    for number in range(3):
+        await change(db, "doi/1", f"Version {number}.")
+        await pgs.partition("papers", force=number == 2)
+        assert await count(db, LOOSE) == 0
+        assert await count(db, LOOSE_CELLS) == 0
+    assert await count(db, SEGMENTS) == 1
+    await pgs.graphs.remove("papers")
+    assert await count(db, SEGMENTS) == 0
+    assert await count(db, "(x:PgsPostings)") == 0
+
+
+async def test_a_generation_without_an_index_is_routed_by_centroids(pgs: PGS, db: Database) -> None:
+    await db.call("MATCH (s:PgsSegment) DETACH DELETE s", {}, "write")
+    routing = await pgs.route("What is the meaning of fact47?")
+    assert routing.routes
+    assert all("matches" not in route.reason for route in routing.routes)
