@@ -31,7 +31,7 @@ class PGSConfig(Sourced):
         int,
         About("partitioning"),
         Field(ge=1000, description="split partitions with more tokens of text than this"),
-    ] = 600_000
+    ] = 100_000
     algorithm: Annotated[
         Algorithm,
         About("partitioning"),

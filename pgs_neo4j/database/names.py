@@ -89,6 +89,7 @@ PROPERTIES = (
     "holder",
     "id",
     "idempotency",
+    "indexed",
     "input_tokens",
     "issues",
     "key",

@@ -127,7 +127,8 @@ class Generation:
 
     ``token`` is the database's change token when the generation was last seen to be valid.
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
-    of the graph that changed since partitions were last made from scratch.
+    of the graph that changed since partitions were last made from scratch. ``indexed``: all
+    partitions have a text index; those of 0.1.0 had none.
     """
 
     id: str
@@ -156,6 +157,7 @@ class Generation:
     settings: str = ""
     common: tuple[str, ...] = ()
     grown: float = 0.0
+    indexed: bool = False
 
     @property
     def largest_fraction(self) -> float:

@@ -229,4 +229,5 @@ def _summarize(
         token=order.token,
         settings=order.settings,
         common=described.common,
+        indexed=True,
     )

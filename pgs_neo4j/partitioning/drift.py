@@ -79,12 +79,13 @@ def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
 
 
 def is_valid(current: Generation | None, settings: str, token: str | None) -> bool:
-    """Return whether a generation is certainly still valid.
+    """Return whether a generation is certainly still valid and complete.
 
-    The graph is not read.
+    The graph is not read. A generation of 0.1.0 lacks its text index.
     """
     return (
         current is not None
+        and current.indexed
         and token is not None
         and current.token == token
         and current.settings == settings

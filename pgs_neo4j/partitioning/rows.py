@@ -27,6 +27,7 @@ class StoredGeneration(TypedDict):
     fingerprint: str
     grown: NotRequired[float]
     id: str
+    indexed: NotRequired[bool]
     issues: str
     levels: NotRequired[list[int]]
     merged: NotRequired[int]
@@ -153,6 +154,7 @@ def generation_properties(generation: Generation, **more: object) -> Row:
         "settings": generation.settings,
         "common": list(generation.common),
         "grown": generation.grown,
+        "indexed": generation.indexed,
         **more,
     }
 
@@ -186,6 +188,7 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         settings=stored.get("settings", ""),
         common=tuple(stored.get("common", ())),
         grown=stored.get("grown", 0.0),
+        indexed=stored.get("indexed", False),
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import generation, membership
 from pgs_neo4j.partitioning.describe import enrich, units
+from pgs_neo4j.partitioning.describe.indexing import index_missing
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
@@ -94,6 +95,8 @@ async def describe(
     fresh = [part for part in partitions if part.id not in shared_ids]
     common = shared.generation.common if shared is not None else ()
     described, common_now = await enrich.describe(order, tools, view, members, fresh, old, common)
+    if old:
+        await index_missing(order, tools, view, members, old)
     await generation.write_partitions(tools.db, order.graph, order.generation_id, described)
     whole = sorted([*old, *described], key=lambda part: part.id)
     whole, above = units.build(whole, levels)

@@ -42,7 +42,7 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
     if former is None:
         return await pipeline.execute(order, tools)
     stored = await runs.read(tools.db, former)
-    if stored.request != order.request:
+    if not _is_repeated(stored.request, order.request):
         raise IdempotencyError(
             f"the idempotency key was used for run {former} with another request; choose another "
             "key, or repeat that request"
@@ -50,6 +50,16 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
     if stored.properties.get("details"):
         return await answers.load(tools.db, stored, order.mapping)
     return await pipeline.execute(order, tools, stored)
+
+
+def _is_repeated(stored: dict[str, Any], request: dict[str, Any]) -> bool:
+    """Return whether a request is the stored one.
+
+    A knob that the release of the stored request did not have is left aside.
+    """
+    former = stored.get("knobs", {})
+    knobs = {name: value for name, value in request["knobs"].items() if name in former}
+    return stored == {**request, "knobs": knobs}
 
 
 def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -> RunOrder:

@@ -145,7 +145,7 @@ async def test_a_full_run_in_an_old_session_selects_as_in_a_new_one(engine):
 
 async def test_targeted_routes_among_the_unread_only(connect, db):
     mapping = await papers(db)
-    async with connect(embedder="hashing") as engine:
+    async with connect(embedder="hashing", route_by="centroids") as engine:
         await engine.add_graph("papers", mapping)
         first = await engine.execute("medieval trade", max_sweep_partitions=1)
         second = await engine.execute("medieval trade", mode="targeted", max_sweep_partitions=1)
@@ -538,7 +538,7 @@ async def test_layered_search_answers_first_and_tells_the_sweeps_what_is_known(e
     assert all("ammonia" in node.text for node in result.search.nodes)
     synthesis = engine.synthesis_llm.prompts[-1]
     assert result.search.nodes[0].title in synthesis.user.partition("<known>")[2]
-    assert result.answer.coverage.exhausted
+    assert result.answer.coverage.partitions_swept == 1
 
 
 async def test_a_question_comes_last_in_the_prompt_and_the_prefix_is_stable(engine):

@@ -13,17 +13,16 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.database import queries
-from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.model import Partition
-from pgs_neo4j.partitioning.describe.indexing import SegmentWriter
+from pgs_neo4j.partitioning.describe.indexing import SegmentWriter, text_index
+from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.text.keywords import KeywordCounter
-from pgs_neo4j.text.node_text import joined_text, shortened
+from pgs_neo4j.text.node_text import shortened
 
 SUMMARY_KEYWORDS = 5
 SUMMARY_TEXT = 120  # characters of the heaviest node's text, as published
@@ -81,11 +80,10 @@ async def describe(
     counter = KeywordCounter()
     seen: dict[int, PartitionTexts] = {part.id: PartitionTexts() for part in partitions}
     if order.mapping.text or order.mapping.title:
-        typical = float(view.sizes.mean()) if len(view.sizes) else 1.0
-        uids = {part.id: part.uid for part in partitions}
-        index = SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical)
-        reader = TextReader(tools.space, seen, counter, index)
-        await _read_texts(order, tools, view, members, reader)
+        reader = TextReader(tools.space, seen, counter, text_index(order, tools, view, partitions))
+        await read_texts(order, tools, view, members, list(seen), reader.take)
+        await reader.end()
+        await reader.index.flush()
     left_out = counter.common([part.keywords for part in others]) | frozenset(common)
     keywords = counter.keywords(left_out)
     vectors = await _centroids(
@@ -101,58 +99,6 @@ async def describe(
         for partition in partitions
     ]
     return described, left_out
-
-
-async def _read_texts(
-    order: BuildOrder,
-    tools: BuildTools,
-    view: View,
-    members: Membership,
-    reader: TextReader,
-) -> None:
-    """Hand the texts of the reader's partitions to it, heaviest node first."""
-    ranked = np.lexsort((members.rank, members.partition_ids))
-    wanted = ranked[np.isin(members.partition_ids[ranked], list(reader.seen))]
-    sizes = view.sizes[np.searchsorted(view.ids, members.nodes[wanted])]
-
-    title = order.mapping.title or ""
-    if title in order.mapping.text:
-        title = ""
-
-    async def read(places: NDArray[np.int64]) -> list[MemberText]:
-        """Return the texts of the members at ``places`` ``(k,)``."""
-        ids = members.nodes[places].tolist()
-        rows = await tools.db.read(
-            queries.get("partitioning/read_texts"),
-            ids=ids,
-            text=list(order.mapping.text),
-            title=title,
-        )
-        columns = zip(rows[0]["ids"], rows[0]["titles"], rows[0]["texts"], strict=True)
-        found = {i: (joined_text(own), joined_text(text)) for i, own, text in columns}
-        parts = members.partition_ids[places].tolist()
-        return [MemberText(p, *found.get(i, ("", ""))) for p, i in zip(parts, ids, strict=True)]
-
-    await in_order((read(wanted[part]) for part in portions(sizes)), reader.take)
-    await reader.end()
-    await reader.index.flush()
-
-
-@dataclass(frozen=True, slots=True)
-class MemberText:
-    """The text of a member of a partition.
-
-    ``title`` is empty if the text contains it.
-    """
-
-    partition_id: int
-    title: str
-    text: str
-
-    @property
-    def whole(self) -> str:
-        """Title and text."""
-        return f"{self.title}\n{self.text}" if self.title else self.text
 
 
 @dataclass(slots=True)

@@ -7,13 +7,20 @@ its members numbered in the order of rank. Generations that share a partition sh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.lease import generation_lost
+from pgs_neo4j.model import Partition
+from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts
+from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.text.postings import Segment, SegmentBuilder
 
 # A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
@@ -89,6 +96,45 @@ class SegmentWriter:
         rows = await self.db.write(queries.get("partitioning/write_postings"), **owner, cells=cells)
         if not rows or rows[0]["written"] != len(cells):
             raise generation_lost(self.graph)
+
+
+def text_index(
+    order: BuildOrder, tools: BuildTools, view: View, partitions: Iterable[Partition]
+) -> SegmentWriter:
+    """Return a writer of the text index of some partitions."""
+    typical = float(view.sizes.mean()) if len(view.sizes) else 1.0
+    uids = {part.id: part.uid for part in partitions}
+    return SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical)
+
+
+async def index_missing(
+    order: BuildOrder,
+    tools: BuildTools,
+    view: View,
+    members: Membership,
+    partitions: Sequence[Partition],
+) -> None:
+    """Index the partitions that have no text index yet. Raises LeaseLostError.
+
+    These are partitions of an earlier release. ``members`` are those of all partitions.
+    """
+    if not (order.mapping.text or order.mapping.title):
+        return
+    rows = await tools.db.read(
+        queries.get("partitioning/read_unindexed"), uids=[part.uid for part in partitions]
+    )
+    missing = set(rows[0]["uids"])
+    chosen = [part for part in partitions if part.uid in missing]
+    if not chosen:
+        return
+    index = text_index(order, tools, view, chosen)
+
+    async def take(texts: list[MemberText]) -> None:
+        for partition_id, group in groupby(texts, key=attrgetter("partition_id")):
+            await index.add(partition_id, [one.whole for one in group])
+
+    await read_texts(order, tools, view, members, [part.id for part in chosen], take)
+    await index.flush()
 
 
 def cell_uid(segment: str, bucket: int) -> str:

@@ -61,6 +61,7 @@ def generation_of_sizes(*sizes: int, **parts: Any) -> Generation:
         "pooled_nodes": 0,
         "embedder": None,
         "dimensions": None,
+        "indexed": True,
     }
     return Generation(**(columns | parts))
 
@@ -95,6 +96,7 @@ def build_order(
 # The text index is written as ordered.
 INDEXING: dict[str, Answer] = {
     "write_postings": lambda params: [{"written": len(params["cells"])}],
+    "read_unindexed": [{"uids": []}],
     "write_segments": lambda params: [{"indexed": len(params["partitions"])}],
 }
 

@@ -13,12 +13,12 @@ from pgs_neo4j.partitioning.describe import enrich
 from pgs_neo4j.partitioning.describe.enrich import (
     DIGEST_TEXT,
     SUMMARY_TEXT,
-    MemberText,
     PartitionTexts,
     TextReader,
     describe,
     summarize,
 )
+from pgs_neo4j.partitioning.describe.texts import MemberText
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.text.keywords import KeywordCounter

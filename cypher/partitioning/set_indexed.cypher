@@ -1,0 +1,7 @@
+// Record that all partitions of a generation have a text index.
+// params: generation: str
+// returns: generation: str
+// mode: write
+MATCH (c:PgsGeneration {id: $generation})
+SET c.indexed = true
+RETURN c.id AS generation

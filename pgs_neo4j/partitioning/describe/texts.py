@@ -1,0 +1,65 @@
+"""Reads the texts of members, partition by partition, heaviest node first."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.portions import in_order, portions
+from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.partitioning.scan.view import View
+from pgs_neo4j.text.node_text import joined_text
+
+
+@dataclass(frozen=True, slots=True)
+class MemberText:
+    """The text of a member of a partition.
+
+    ``title`` is empty if the text contains it.
+    """
+
+    partition_id: int
+    title: str
+    text: str
+
+    @property
+    def whole(self) -> str:
+        """Title and text."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+async def read_texts(
+    order: BuildOrder,
+    tools: BuildTools,
+    view: View,
+    members: Membership,
+    partition_ids: Collection[int],
+    take: Callable[[list[MemberText]], Awaitable[None]],
+) -> None:
+    """Hand the texts of some partitions to ``take``, in portions.
+
+    All members of a partition come in the order of rank, those without a text as well.
+    """
+    mapping = order.mapping
+    title = "" if mapping.title in mapping.text else mapping.title or ""
+    ranked = np.lexsort((members.rank, members.partition_ids))
+    wanted = ranked[np.isin(members.partition_ids[ranked], list(partition_ids))]
+    sizes = view.sizes[np.searchsorted(view.ids, members.nodes[wanted])]
+
+    async def read(places: NDArray[np.int64]) -> list[MemberText]:
+        """Return the texts of the members at ``places`` ``(k,)``."""
+        ids = members.nodes[places].tolist()
+        rows = await tools.db.read(
+            queries.get("partitioning/read_texts"), ids=ids, text=list(mapping.text), title=title
+        )
+        columns = zip(rows[0]["ids"], rows[0]["titles"], rows[0]["texts"], strict=True)
+        found = {i: (joined_text(own), joined_text(text)) for i, own, text in columns}
+        parts = members.partition_ids[places].tolist()
+        return [MemberText(p, *found.get(i, ("", ""))) for p, i in zip(parts, ids, strict=True)]
+
+    await in_order((read(wanted[part]) for part in portions(sizes)), take)
