@@ -73,8 +73,8 @@ class PGSConfig(Sourced):
         RouteBy,
         About("routing", shapes=True),
         Field(
-            description="choose partitions by the nodes that match the question, or by centroids "
-            "as published"
+            description="evidence: the partitions of the nodes that match the question; "
+            "centroids: by mean vectors, as published"
         ),
     ] = "evidence"
     max_sweep_partitions: Annotated[

@@ -9,11 +9,26 @@ from __future__ import annotations
 
 import html
 import re
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.text.spans import (
+    TEXT_BITS,
+    HashArray,
+    IntArray,
+    WordSpans,
+    hash_words,
+    is_digit,
+    run_starts,
+    sort_keys,
+    split_words,
+)
 from pgs_neo4j.text.stopwords import STOP_WORDS
 
 TOP = 20
@@ -28,14 +43,22 @@ MIN_PARTITIONS = 4
 KEEP = 200
 """Words kept of a partition that is finished: room for the shared ones to be left out."""
 
-MAX_WORDS = 50_000
-"""Distinct words held per partition; then the rarest go (lossy counting, Manku and Motwani
-2002), which cannot touch the best twenty unless the text hardly repeats a word at all."""
+SPELLED = 400
+"""Words of a partition that are spelled out in each batch of texts: the most frequent ones. A word
+that is in none of these is never among the best of the whole partition, but for odd cases."""
+
+SHORTEST, LONGEST = 3, 40
+"""Letters and digits of a keyword."""
 
 _WORD = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]{2,39}(?![^\W_])")
-_LINK = re.compile(
-    r"(?:https?|ftp)://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|[\w.+-]{1,64}@[\w-]+\.\w+"
+# Each begins with plain letters, for which a pattern is searched quickly.
+_ADDRESSES = tuple(
+    re.compile(start + r"[^\s<>\"')\]]+") for start in ("https?://", "ftp://", r"www\.(?<!\wwww\.)")
 )
+_BEFORE_AT = re.compile(r"[\w.+-]{1,64}\Z")
+_AFTER_AT = re.compile(r"[\w-]+\.\w+")
+# What a text with markup or addresses contains at least.
+_MARKS = ("<", "```", "&", "@", "://", "www.")
 _TAG = re.compile(r"</?[a-zA-Z!?][^<>]*>")
 _BLOCKS = tuple(
     (re.compile(opening, re.IGNORECASE | re.MULTILINE), re.compile(closing, re.IGNORECASE))
@@ -64,14 +87,37 @@ def words(text: str) -> set[str]:
 def _plain(text: str) -> str:
     """Return the text without markup.
 
-    Every step takes time in proportion to the text.
+    Every step takes time in proportion to the text, and is left out if nothing calls for it.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    for opening, closing in _BLOCKS:
-        text = _without_blocks(text, opening, closing)
-    text = _TAG.sub(" ", text)
-    return _LINK.sub(" ", html.unescape(text))
+    if "```" in text or "<" in text:
+        for opening, closing in _BLOCKS:
+            text = _without_blocks(text, opening, closing)
+        text = _TAG.sub(" ", text)
+    if "&" in text:
+        text = html.unescape(text)
+    if "://" in text or "www." in text:
+        for pattern in _ADDRESSES:
+            text = pattern.sub(" ", text)
+    return _without_addresses(text)
+
+
+def _without_addresses(text: str) -> str:
+    """Return the text without e-mail addresses.
+
+    Looking at each @ is faster than a pattern that begins at every word.
+    """
+    parts, position = [], 0
+    at = text.find("@")
+    while at >= 0:
+        before = _BEFORE_AT.search(text, max(position, at - 64), at)
+        after = _AFTER_AT.match(text, at + 1)
+        if before and after:
+            parts.append(text[position : before.start()])
+            position = after.end()
+        at = text.find("@", max(at + 1, position))
+    return " ".join((*parts, text[position:])) if parts else text
 
 
 def _without_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
@@ -89,37 +135,106 @@ def _without_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str
     return " ".join((*parts, text[position:])) if parts else text[position:]
 
 
-class KeywordCounter:
-    """Counts words per partition while texts stream by, in any order.
+@dataclass(slots=True)
+class WordCounts:
+    """Words of an unfinished partition.
 
-    Memory is bounded per partition; when texts come partition by partition, calling
-    :meth:`finish` after each keeps it small for any number of them.
+    ``hashes`` and ``counts`` hold parallel arrays ``(k,)`` per batch of texts; ``spelled`` holds
+    the most frequent words by their hashes.
+    """
+
+    hashes: list[HashArray] = field(default_factory=list)
+    counts: list[IntArray] = field(default_factory=list)
+    spelled: dict[int, str] = field(default_factory=dict)
+
+    def best(self, top: int) -> Counter[str]:
+        """Return how many texts hold the best words."""
+        if not self.hashes:
+            return Counter()
+        hashes, counts = np.concatenate(self.hashes), np.concatenate(self.counts)
+        order = np.argsort(hashes, kind="stable")
+        first = run_starts(hashes[order])
+        total = dict(
+            zip(
+                hashes[order][first].tolist(),
+                np.add.reduceat(counts[order], first).tolist(),
+                strict=True,
+            )
+        )
+        found: Counter[str] = Counter()
+        for key, word in self.spelled.items():
+            found[word] += total[key]
+        return Counter({word: found[word] for word in _best(found, top)})
+
+
+class KeywordCounter:
+    """Counts the words of partitions while texts stream by, in any order.
+
+    When texts come partition by partition, calling :meth:`finish` after each keeps the memory
+    small for any number of them.
     """
 
     def __init__(self) -> None:
-        self._counts: dict[int, Counter[str]] = {}
+        self._open: dict[int, WordCounts] = {}
+        self._finished: dict[int, Counter[str]] = {}
 
     def add(self, partition: int, text: str) -> None:
         """Count the words of one node's text."""
-        counts = self._counts.setdefault(partition, Counter())
-        counts.update(map(sys.intern, words(text)))
-        rare = 1
-        while len(counts) > MAX_WORDS:
-            for word in [word for word, count in counts.items() if count <= rare]:
-                del counts[word]
-            rare += 1
+        plain = plain_text(text)
+        self.count(split_words([plain]).runs, np.array([partition]))
+
+    def count(self, runs: WordSpans, partition_ids: IntArray) -> None:
+        """Count the words of a batch of plain texts.
+
+        ``runs`` are as :func:`pgs_neo4j.text.spans.split_words` returns them. Text ``i`` is of the
+        partition ``partition_ids[i]``.
+        """
+        for partition in np.unique(partition_ids).tolist():
+            self._open.setdefault(partition, WordCounts())
+        runs = runs.at(
+            (runs.lengths >= SHORTEST) & (runs.lengths <= LONGEST) & ~starts_with_digit(runs)
+        )
+        hashes = hash_words(runs)
+        telling = ~np.isin(hashes, _stop_words())
+        runs, hashes = runs.at(telling), hashes[telling]
+        if not len(runs):
+            return
+        # A word counts once per text, so equal words of a text come together first.
+        keys = sort_keys(hashes, runs)
+        order = np.argsort(keys)
+        order = order[run_starts(keys[order])]
+        groups, owner = np.unique(partition_ids, return_inverse=True)
+        group = owner[runs.texts[order]]
+        word = hashes[order] >> np.uint64(TEXT_BITS)
+        order = order[np.lexsort((word, group))]
+        group, word = owner[runs.texts[order]], hashes[order] >> np.uint64(TEXT_BITS)
+        first = np.flatnonzero(
+            np.concatenate(([True], (word[1:] != word[:-1]) | (group[1:] != group[:-1])))
+        )
+        counts = np.diff(np.append(first, len(order)))
+        edges = np.searchsorted(group[first], np.arange(len(groups) + 1))
+        for number, partition in enumerate(groups.tolist()):
+            part = slice(edges[number], edges[number + 1])
+            self._open[partition].hashes.append(word[first[part]])
+            self._open[partition].counts.append(counts[part])
+            frequent = np.argsort(-counts[part], kind="stable")[:SPELLED]
+            for place in first[part][frequent].tolist():
+                key = int(word[place])
+                if key not in self._open[partition].spelled:
+                    self._open[partition].spelled[key] = runs.spell(int(order[place])).casefold()
 
     def finish(self, partition: int) -> None:
         """Keep only the best words of a partition whose texts are complete."""
-        counts = self._counts.get(partition, Counter())
-        self._counts[partition] = Counter({word: counts[word] for word in _best(counts, KEEP)})
+        former = self._finished.setdefault(partition, Counter())
+        if partition in self._open:
+            self._finished[partition] = former + self._open.pop(partition).best(KEEP)
 
     def common(self, others: Sequence[Sequence[str]] = (), top: int = TOP) -> frozenset[str]:
         """Return the best words that too many partitions share.
 
         ``others`` are the keywords of partitions that were not added to.
         """
-        tops = [_best(counts, top) for counts in self._counts.values()]
+        tops = [_best(counts, top) for counts in self._all().values()]
         return frozenset(_shared([*tops, *map(list, others)]))
 
     def keywords(self, common: Collection[str] = (), top: int = TOP) -> dict[int, tuple[str, ...]]:
@@ -129,8 +244,35 @@ class KeywordCounter:
         """
         return {
             partition: tuple(word for word in _best(counts, KEEP) if word not in common)[:top]
-            for partition, counts in self._counts.items()
+            for partition, counts in self._all().items()
         }
+
+    def _all(self) -> dict[int, Counter[str]]:
+        return self._finished | {part: words.best(KEEP) for part, words in self._open.items()}
+
+
+def plain_text(text: str) -> str:
+    """Return the text as its keywords are counted: without markup, and in one spelling.
+
+    The same object if nothing has to be changed, which is quick to tell.
+    """
+    if any(mark in text for mark in _MARKS):
+        text = _plain(text)
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKC", text)
+    folded = text.casefold()
+    return text if folded == text.lower() else folded
+
+
+def starts_with_digit(runs: WordSpans) -> NDArray[np.bool_]:
+    """Return which words ``(m,)`` begin with a digit."""
+    return is_digit(runs.codes[runs.starts])
+
+
+@cache
+def _stop_words() -> HashArray:
+    return hash_words(split_words(sorted(STOP_WORDS)).runs)
 
 
 def _best(counts: Counter[str], top: int) -> list[str]:

@@ -12,7 +12,7 @@ counts nor lengths of texts.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -21,11 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.text.spans import (
+    BATCH,
+    TEXT_BITS,
     HashArray,
     IntArray,
-    WordHasher,
+    SplitTexts,
     WordSpans,
+    batches,
     hash_words,
+    run_starts,
+    sort_keys,
     split_words,
     stem_ends,
 )
@@ -33,12 +38,14 @@ from pgs_neo4j.text.words import STOP_WORDS
 
 K1, B = 1.2, 0.75  # the customary values for documents
 LONGEST_WORD = 64  # letters; longer runs are data
-TERM_BITS = 48
-BATCH = 1 << 20  # characters to split together; their arrays fit the processor's caches
-TEXT_BITS = 64 - TERM_BITS  # a sort key is a term and the number of a text in its batch
+TERM_BITS = 64 - TEXT_BITS
 CELL = 24_000  # bytes of a cell before compression, on average
 FULL = 255  # impact of a term that a text holds without end
 _VERSION = 1
+
+
+UseSplit = Callable[[Sequence[str], SplitTexts, IntArray], None]
+"""Takes pieces of texts, their words, and the numbers ``(k,)`` of the texts that they are of."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,20 +79,23 @@ class Segment:
 
 def count_terms(texts: Sequence[str]) -> TermCounts:
     """Return the terms of some texts, at most ``2**TEXT_BITS``."""
-    split = split_words(texts, apart=True)
-    hasher = WordHasher(split.words.codes)
+    return count_split(split_words(texts, apart=True))
+
+
+def count_split(split: SplitTexts) -> TermCounts:
+    """Return the terms of texts that were split with ``apart``."""
     words = _shorter(split.words, least=2)
     keys = np.concatenate(
         [
-            _keys(hasher.hash(words.starts, stem_ends(words)), words)[_telling(hasher, words)],
+            _stem_keys(words),
             *(
-                _keys(hasher.hash(spans.starts, spans.ends), spans)
+                sort_keys(hash_words(spans), spans)
                 for spans in (_shorter(split.wholes), split.signs)
             ),
         ]
     )
     keys.sort()
-    first = _firsts(keys)
+    first = run_starts(keys)
     counts = np.diff(np.append(first, len(keys)))
     distinct = keys[first]
     return TermCounts(
@@ -99,26 +109,6 @@ def terms_of(text: str) -> list[int]:
     """Return the distinct terms of a question."""
     distinct: list[int] = np.unique(count_terms([text]).terms).tolist()
     return distinct
-
-
-def batches(texts: Sequence[str]) -> Iterator[tuple[list[str], IntArray]]:
-    """Yield pieces of texts and the places ``(k,)`` of their texts, ``BATCH`` characters at a time.
-
-    Only a longer text is cut, at a blank if possible.
-    """
-    pieces: list[str] = []
-    places: list[int] = []
-    size = 0
-    for place, text in enumerate(texts):
-        for piece in _pieces(text):
-            if pieces and (size + len(piece) > BATCH or len(pieces) >= 1 << TEXT_BITS):
-                yield pieces, np.array(places)
-                pieces, places, size = [], [], 0
-            pieces.append(piece)
-            places.append(place)
-            size += len(piece)
-    if pieces:
-        yield pieces, np.array(places)
 
 
 class SegmentBuilder:
@@ -155,12 +145,18 @@ class SegmentBuilder:
         self._waiting_size += sum(map(len, texts))
         self._lengths += map(len, texts)
 
-    def count(self) -> None:
-        """Count the terms of the waiting texts, which takes most of the time."""
+    def count(self, use: UseSplit | None = None) -> None:
+        """Count the terms of the waiting texts, which takes most of the time.
+
+        ``use`` gets the words of each batch as well, so that nobody has to split it again.
+        """
         first = self.size - len(self._waiting)
         for pieces, places in batches(self._waiting):
-            counted = count_terms(pieces)
+            split = split_words(pieces, apart=True)
+            counted = count_split(split)
             at = places[counted.texts] + first
+            if use is not None:
+                use(pieces, split, places + first)
             self._parts.append(TermCounts(counted.terms, at, counted.counts))
         self._waiting, self._waiting_size = [], 0
 
@@ -233,7 +229,7 @@ def _encode(
 
     The bytes of gaps are stored in planes, lowest first, because most high bytes are zero.
     """
-    first = _firsts(terms)
+    first = run_starts(terms)
     counts = np.diff(np.append(first, len(terms)))
     gaps = np.diff(texts, prepend=0)
     gaps[first] = texts[first]
@@ -270,39 +266,23 @@ def _unused_bits(bits: int) -> int:
     return TERM_BITS - bits - 32
 
 
-def _firsts(ordered: HashArray | NDArray[np.uint32]) -> IntArray:
-    """Return the place of the first of each run of equal values, ``(r,)``."""
-    if not len(ordered):
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-
-
-def _keys(hashes: HashArray, words: WordSpans) -> HashArray:
-    """Return sort keys ``(m,)``: the first bits of the hash, then the text."""
-    low = np.uint64((1 << TEXT_BITS) - 1)
-    keys: HashArray = (hashes & ~low) | words.texts.astype(np.uint64)
-    return keys
-
-
 def _shorter(words: WordSpans, least: int = 1) -> WordSpans:
     return words.at((words.lengths >= least) & (words.lengths <= LONGEST_WORD))
 
 
-def _telling(hasher: WordHasher, words: WordSpans) -> NDArray[np.bool_]:
-    """Return which words ``(m,)`` are no function words."""
-    return ~np.isin(hasher.hash(words.starts, words.ends), _stop_words())
+def _stem_keys(words: WordSpans) -> HashArray:
+    """Return the sort keys ``(k,)`` of the words' stems, without function words.
+
+    Stems are computed once for each distinct word.
+    """
+    hashes, first, place = np.unique(hash_words(words), return_index=True, return_inverse=True)
+    distinct = words.at(first)
+    stems = words.hasher.hash(distinct.starts, stem_ends(distinct))
+    telling = ~np.isin(hashes, _stop_words())
+    chosen = words.at(telling[place])
+    return sort_keys(stems[place[telling[place]]], chosen)
 
 
 @cache
 def _stop_words() -> HashArray:
     return hash_words(split_words(sorted(STOP_WORDS)).words)
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    while len(text) - start > BATCH:
-        blank = text.rfind(" ", start + BATCH // 2, start + BATCH)
-        end = blank if blank > 0 else start + BATCH
-        yield text[start:end]
-        start = end
-    yield text[start:]

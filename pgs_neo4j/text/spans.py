@@ -13,7 +13,7 @@ This takes about as long as one regular expression, and most of it without the i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,6 +28,9 @@ HashArray = NDArray[np.uint64]
 CodeArray = NDArray[np.uint8] | NDArray[np.uint32]
 
 SEPARATOR = "\n"
+BATCH = 1 << 20  # characters to split together; their arrays fit the processor's caches
+SMALLEST = 1 << 16  # powers that are computed at least, in a millisecond
+TEXT_BITS = 16  # a sort key is the hash of a word and the number of its text in the batch
 # Kinds of characters. All but OTHER are parts of words.
 OTHER, LOWER, UPPER, LETTER, DIGIT, UNSPACED = range(6)
 # Scripts without spaces: Thai and Lao, Myanmar, Khmer, and those of East Asia.
@@ -44,15 +47,39 @@ FACTOR = 0x9E3779B97F4A7C15
 MIXER = np.uint64(0xBF58476D1CE4E5B9)  # of SplitMix64 (Steele et al. 2014)
 
 
+class WordHasher:
+    """Hashes spans of ``codes``: a polynomial over the letters, modulo 2**64.
+
+    Equal spans have equal hashes in any batch of texts and on any machine.
+    """
+
+    def __init__(self, codes: CodeArray) -> None:
+        powers, self._inverse = _powers(max(SMALLEST, 1 << len(codes).bit_length()))
+        self._sums = np.zeros(len(codes) + 1, np.uint64)
+        letters = codes.astype(np.uint64)
+        letters += np.uint64(1)
+        letters *= powers[: len(codes)]
+        np.cumsum(letters, out=self._sums[1:])
+
+    def hash(self, starts: IntArray, ends: IntArray) -> HashArray:
+        """Return the hashes ``(m,)`` of the spans from ``starts`` to ``ends`` ``(m,)``."""
+        state: HashArray = (self._sums[ends] - self._sums[starts]) * self._inverse[starts]
+        state ^= state >> np.uint64(29)
+        state *= MIXER
+        state ^= state >> np.uint64(32)
+        return state
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WordSpans:
     """Words in a batch of texts.
 
     Word ``i`` is ``codes[starts[i]:ends[i]]``, in lower case, of text ``texts[i]``. These three are
-    ``(m,)``. ``codes`` ``(c,)`` are the code points of all texts.
+    ``(m,)``. ``codes`` ``(c,)`` are the code points of all texts, and ``hasher`` hashes them.
     """
 
     codes: CodeArray
+    hasher: WordHasher
     starts: IntArray
     ends: IntArray
     texts: IntArray
@@ -68,7 +95,8 @@ class WordSpans:
 
     def at(self, places: IntArray | BoolArray) -> WordSpans:
         """Return the words at ``places``, indices or a mask ``(m,)``."""
-        return WordSpans(self.codes, self.starts[places], self.ends[places], self.texts[places])
+        starts, ends, texts = self.starts[places], self.ends[places], self.texts[places]
+        return WordSpans(self.codes, self.hasher, starts, ends, texts)
 
     def spell(self, place: int) -> str:
         """Return one word as a string."""
@@ -79,11 +107,12 @@ class WordSpans:
 class SplitTexts:
     """The words of a batch of texts, function words included.
 
-    ``words`` are in reading order, identifiers divided at their humps. ``wholes`` are the
-    undivided identifiers. ``signs`` are letters and pairs of letters of scripts without spaces;
-    with ``apart``, no word contains them.
+    ``runs`` are in reading order, as they are written. ``words`` are the same with identifiers
+    divided at their humps, and ``wholes`` are those identifiers. ``signs`` are letters and pairs
+    of letters of scripts without spaces; with ``apart``, no word contains them.
     """
 
+    runs: WordSpans
     words: WordSpans
     wholes: WordSpans
     signs: WordSpans
@@ -103,22 +132,29 @@ def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
     starts, ends = _find_runs(part)
     inside = np.unique(np.searchsorted(starts, humps, side="right") - 1)
 
-    def spans(starts: IntArray, ends: IntArray) -> WordSpans:
-        return WordSpans(codes, starts, ends, np.searchsorted(text_ends, starts, side="right"))
+    hasher = WordHasher(codes)
 
+    def spans(starts: IntArray, ends: IntArray) -> WordSpans:
+        texts = np.searchsorted(text_ends, starts, side="right")
+        return WordSpans(codes, hasher, starts, ends, texts)
+
+    runs = spans(starts, ends)
+    divided = len(humps) > 0
     return SplitTexts(
-        words=spans(_insert(starts, humps), _insert(ends, humps)),
-        wholes=spans(starts[inside], ends[inside]),
+        runs=runs,
+        words=spans(_insert(starts, humps), _insert(ends, humps)) if divided else runs,
+        wholes=runs.at(inside),
         signs=spans(*signs),
     )
 
 
 def _classify(text: str) -> tuple[CodeArray, NDArray[np.uint8]]:
     """Return lower-case code points and kinds of a text's characters, both ``(c,)``."""
-    kind_of, lower_of = _tables()
     if text.isascii():
+        kind_of, lower_of = _tables(128)
         plain = np.frombuffer(text.encode("ascii"), np.uint8)
-        return lower_of[:128].astype(np.uint8)[plain], kind_of[plain]
+        return lower_of.astype(np.uint8)[plain], kind_of[plain]
+    kind_of, lower_of = _tables(PLANE)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     entries = np.minimum(codes, PLANE)
     return np.where(codes < PLANE, lower_of[entries], codes), kind_of[entries]
@@ -157,51 +193,83 @@ def _insert(places: IntArray, more: IntArray) -> IntArray:
 
 
 @cache
-def _tables() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """Return kinds ``(PLANE + 1,)`` and lower cases ``(PLANE + 1,)`` of code points."""
-    kinds = np.zeros(PLANE + 1, np.uint8)
-    lower = np.arange(PLANE + 1, dtype=np.uint32)
-    for code, letter in enumerate(map(chr, range(PLANE))):
+def _tables(size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Return kinds and lower cases of the first code points, both ``(size + 1,)``.
+
+    The last entry stands for all code points beyond.
+    """
+    kinds = np.zeros(size + 1, np.uint8)
+    lower = np.arange(size + 1, dtype=np.uint32)
+    for code, letter in enumerate(map(chr, range(size))):
         if letter.isalnum():
-            kinds[code] = DIGIT if letter.isdigit() else LETTER
+            kinds[code] = DIGIT if letter.isdecimal() else LETTER
             small = letter.lower()
             if len(small) == 1:
                 lower[code] = ord(small)
     for first, last in UNSPACED_RANGES:
         chosen = kinds[first : last + 1]
         chosen[chosen == LETTER] = UNSPACED
-    kinds[PLANE] = UNSPACED
+    kinds[size] = UNSPACED
     kinds[ord("a") : ord("z") + 1] = LOWER
     kinds[ord("A") : ord("Z") + 1] = UPPER
     return kinds, lower
 
 
-class WordHasher:
-    """Hashes spans of ``codes``: a polynomial over the letters, modulo 2**64.
+def batches(texts: Sequence[str]) -> Iterator[tuple[list[str], IntArray]]:
+    """Yield pieces of texts and the places ``(k,)`` of their texts, ``BATCH`` characters at a time.
 
-    Equal spans have equal hashes in any batch of texts and on any machine.
+    Only a longer text is cut, at a blank if possible.
     """
+    pieces: list[str] = []
+    places: list[int] = []
+    size = 0
+    for place, text in enumerate(texts):
+        for piece in _pieces(text):
+            if pieces and (size + len(piece) > BATCH or len(pieces) >= 1 << TEXT_BITS):
+                yield pieces, np.array(places)
+                pieces, places, size = [], [], 0
+            pieces.append(piece)
+            places.append(place)
+            size += len(piece)
+    if pieces:
+        yield pieces, np.array(places)
 
-    def __init__(self, codes: CodeArray) -> None:
-        powers, self._inverse = _powers(1 << len(codes).bit_length())
-        self._sums = np.zeros(len(codes) + 1, np.uint64)
-        letters = codes.astype(np.uint64)
-        letters += np.uint64(1)
-        letters *= powers[: len(codes)]
-        np.cumsum(letters, out=self._sums[1:])
 
-    def hash(self, starts: IntArray, ends: IntArray) -> HashArray:
-        """Return the hashes ``(m,)`` of the spans from ``starts`` to ``ends`` ``(m,)``."""
-        state: HashArray = (self._sums[ends] - self._sums[starts]) * self._inverse[starts]
-        state ^= state >> np.uint64(29)
-        state *= MIXER
-        state ^= state >> np.uint64(32)
-        return state
+def _pieces(text: str) -> Iterator[str]:
+    start = 0
+    while len(text) - start > BATCH:
+        blank = text.rfind(" ", start + BATCH // 2, start + BATCH)
+        end = blank if blank > 0 else start + BATCH
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def is_digit(codes: CodeArray) -> BoolArray:
+    """Return which code points ``(m,)`` are decimal digits."""
+    if codes.dtype == np.uint8:
+        return (codes >= ord("0")) & (codes <= ord("9"))
+    digits: BoolArray = _tables(PLANE)[0][np.minimum(codes, PLANE)] == DIGIT
+    return digits
 
 
 def hash_words(words: WordSpans) -> HashArray:
     """Return the hashes ``(m,)`` of some words."""
-    return WordHasher(words.codes).hash(words.starts, words.ends)
+    return words.hasher.hash(words.starts, words.ends)
+
+
+def sort_keys(hashes: HashArray, words: WordSpans) -> HashArray:
+    """Return sort keys ``(m,)``: the first bits of the hash of a word, then its text."""
+    low = np.uint64((1 << TEXT_BITS) - 1)
+    keys: HashArray = (hashes & ~low) | words.texts.astype(np.uint64)
+    return keys
+
+
+def run_starts(ordered: NDArray[np.generic]) -> IntArray:
+    """Return the place of the first of each run of equal values, ``(r,)``."""
+    if not len(ordered):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
 
 
 @cache
@@ -215,6 +283,14 @@ def _powers(count: int) -> tuple[HashArray, HashArray]:
     return powers[0], powers[1]
 
 
+def consist_of(words: WordSpans, allowed: BoolArray) -> BoolArray:
+    """Return which words ``(m,)`` have only the characters at ``allowed`` places ``(c,)``."""
+    others = np.zeros(len(words.codes) + 1, np.int32)
+    np.cumsum(~allowed, dtype=np.int32, out=others[1:])
+    same: BoolArray = others[words.ends] == others[words.starts]
+    return same
+
+
 def stem_ends(words: WordSpans) -> IntArray:
     """Return where each word's stem ends, ``(m,)``.
 
@@ -222,9 +298,7 @@ def stem_ends(words: WordSpans) -> IntArray:
     an ending removed.
     """
     codes, starts, ends = words.codes, words.starts, words.ends.copy()
-    foreign = np.zeros(len(codes) + 1, np.int64)
-    np.cumsum((codes < ord("a")) | (codes > ord("z")), out=foreign[1:])
-    plain = foreign[words.ends] == foreign[starts]
+    plain = consist_of(words, (codes >= ord("a")) & (codes <= ord("z")))
     open_ = plain & (words.lengths > 0)
     for suffix in SUFFIXES:
         least = len(suffix) + (3 if suffix == "s" else MIN_STEM)

@@ -125,7 +125,9 @@ async def test_from_a_look_at_the_database_to_the_purge(pgs: Shell, db: Database
     assert "ammonia" in (await pgs("partitions")).out
 
     routed = (await pgs("route", "ammonia catalysis", "--json")).document
-    assert routed["routes"][0]["similarity"] > 0
+    assert "best-matching nodes" in routed["routes"][0]["reason"]
+    near = (await pgs("route", "ammonia catalysis", "--route-by", "centroids", "--json")).document
+    assert near["routes"][0]["similarity"] > 0
     await _ask_until_covered(pgs)
 
     refused = await pgs("purge")

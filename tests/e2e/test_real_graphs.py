@@ -99,7 +99,7 @@ async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
             "How does the central charge constrain the spectrum?", max_sweep_partitions=3
         )
         assert 1 <= len(focused.sweeps) <= 3
-        assert all(route.similarity is not None for route in focused.routing.routes)
+        assert all("match" in route.reason for route in focused.routing.routes)
         await engine.purge()
     assert await checksum(db) == before
 

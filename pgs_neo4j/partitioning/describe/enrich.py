@@ -27,7 +27,7 @@ from pgs_neo4j.text.node_text import shortened
 SUMMARY_KEYWORDS = 5
 SUMMARY_TEXT = 120  # characters of the heaviest node's text, as published
 DIGEST_TEXT = 4000  # characters of the heaviest nodes that stand for a partition
-EMBED_BATCH = 256
+EMBED_BATCH = 1024
 
 
 @dataclass(slots=True)
@@ -80,10 +80,10 @@ async def describe(
     counter = KeywordCounter()
     seen: dict[int, PartitionTexts] = {part.id: PartitionTexts() for part in partitions}
     if order.mapping.text or order.mapping.title:
-        reader = TextReader(tools.space, seen, counter, text_index(order, tools, view, partitions))
+        index = text_index(order, tools, view, partitions, counter)
+        reader = TextReader(tools.space, seen, index)
         await read_texts(order, tools, view, members, list(seen), reader.take)
         await reader.end()
-        await reader.index.flush()
     left_out = counter.common([part.keywords for part in others]) | frozenset(common)
     keywords = counter.keywords(left_out)
     vectors = await _centroids(
@@ -103,52 +103,40 @@ async def describe(
 
 @dataclass(slots=True)
 class TextReader:
-    """Takes texts in the order of partitions.
-
-    A partition ends when the next one begins.
-    """
+    """Takes the texts of members, partition by partition."""
 
     space: Space
     seen: dict[int, PartitionTexts]
-    counter: KeywordCounter
     index: SegmentWriter
-    partition_id: int | None = None
-    batch: list[str] = field(default_factory=list)
+    batch: list[MemberText] = field(default_factory=list)
 
     async def take(self, members: list[MemberText]) -> None:
         """Read members; those without a text only count."""
         for partition_id, group in groupby(members, key=attrgetter("partition_id")):
-            if partition_id != self.partition_id:
-                await self.end()
-                self.partition_id = partition_id
             texts = list(group)
             await self.index.add(partition_id, [one.whole for one in texts])
-            for one in texts:
-                await self._take(one.text)
-
-    async def _take(self, text: str) -> None:
-        assert self.partition_id is not None
-        if not text:
-            return
-        self.counter.add(self.partition_id, text)
-        self.seen[self.partition_id].add_text(text)
-        if self.space.kind == "texts":
-            self.batch.append(text)
-        if len(self.batch) == EMBED_BATCH:
-            await self._embed()
+            for one in filter(attrgetter("text"), texts):
+                self.seen[partition_id].add_text(one.text)
+                if self.space.kind == "texts":
+                    self.batch.append(one)
+                if len(self.batch) == EMBED_BATCH:
+                    await self._embed()
 
     async def end(self) -> None:
-        """End the current partition: no more of its texts follow."""
-        if self.partition_id is not None:
-            await self._embed()
-            self.counter.finish(self.partition_id)
+        """Embed and index the texts that are left. Raises LeaseLostError."""
+        await self._embed()
+        await self.index.flush()
 
     async def _embed(self) -> None:
-        if self.batch and self.partition_id is not None:
-            assert self.space.embedder is not None
-            vectors = np.asarray(await self.space.embedder.embed(self.batch), dtype=np.float64)
-            self.seen[self.partition_id].add_vectors(vectors)
-            self.batch = []
+        if not self.batch:
+            return
+        assert self.space.embedder is not None
+        batch, self.batch = self.batch, []
+        vectors = await self.space.embedder.embed([one.text for one in batch])
+        owners = np.array([one.partition_id for one in batch])
+        for partition_id in np.unique(owners).tolist():
+            own = np.asarray(vectors[owners == partition_id], dtype=np.float64)
+            self.seen[partition_id].add_vectors(own)
 
 
 async def _centroids(

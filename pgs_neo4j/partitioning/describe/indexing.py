@@ -13,6 +13,9 @@ from itertools import groupby
 from operator import attrgetter
 from uuid import uuid4
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.lease import generation_lost
@@ -21,7 +24,9 @@ from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
+from pgs_neo4j.text.keywords import KeywordCounter, plain_text
 from pgs_neo4j.text.postings import Segment, SegmentBuilder
+from pgs_neo4j.text.spans import SplitTexts, split_words
 
 # A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
 # takes a byte less. The arrays of four million postings take about 200 MB while they are sorted.
@@ -35,6 +40,7 @@ class SegmentWriter:
     """Indexes texts as they stream by, partition by partition, in the order of rank.
 
     ``uids`` are those of the partitions by id. ``typical`` is the mean length of the graph's texts.
+    ``keywords`` counts the words of the same texts.
     """
 
     db: Database
@@ -42,6 +48,7 @@ class SegmentWriter:
     generation_id: str
     uids: Mapping[int, str]
     typical: float
+    keywords: KeywordCounter | None = None
     builder: SegmentBuilder = field(init=False)
     firsts: dict[int, int] = field(default_factory=dict)
 
@@ -60,15 +67,42 @@ class SegmentWriter:
             self.firsts[partition_id] = self.builder.size
         self.builder.add(texts)
         if self.builder.full:
-            await asyncio.to_thread(self.builder.count)
+            await asyncio.to_thread(self._count)
+            self._finish(but=partition_id)
 
     async def flush(self) -> None:
         """Write the segment of everything added so far. Raises LeaseLostError."""
         if not self.firsts:
             return
+        await asyncio.to_thread(self._count)
+        self._finish()
         segment = await asyncio.to_thread(self.builder.build)
         await self._write(segment)
         self.builder, self.firsts = SegmentBuilder(self.typical), {}
+
+    def _count(self) -> None:
+        self.builder.count(self._count_keywords if self.keywords else None)
+
+    def _count_keywords(
+        self, pieces: Sequence[str], split: SplitTexts, numbers: NDArray[np.int64]
+    ) -> None:
+        """Count keywords of pieces of texts; only those with markup are split again."""
+        assert self.keywords is not None
+        firsts = np.array(list(self.firsts.values()))
+        owners = np.array(list(self.firsts))[np.searchsorted(firsts, numbers, side="right") - 1]
+        plain = list(map(plain_text, pieces))
+        again = np.array([text is not piece for text, piece in zip(plain, pieces, strict=True)])
+        again[split.signs.texts] = True  # their words were divided for the index
+        self.keywords.count(split.runs.at(~again[split.runs.texts]), owners)
+        if again.any():
+            marked = [text for text, chosen in zip(plain, again, strict=True) if chosen]
+            self.keywords.count(split_words(marked).runs, owners[again])
+
+    def _finish(self, but: int | None = None) -> None:
+        """Let the counter of keywords finish the partitions that are complete."""
+        if self.keywords is not None:
+            for partition_id in self.firsts.keys() - {but}:
+                self.keywords.finish(partition_id)
 
     async def _write(self, segment: Segment) -> None:
         name = f"s{uuid4().hex[:16]}"
@@ -99,12 +133,16 @@ class SegmentWriter:
 
 
 def text_index(
-    order: BuildOrder, tools: BuildTools, view: View, partitions: Iterable[Partition]
+    order: BuildOrder,
+    tools: BuildTools,
+    view: View,
+    partitions: Iterable[Partition],
+    keywords: KeywordCounter | None = None,
 ) -> SegmentWriter:
-    """Return a writer of the text index of some partitions."""
+    """Return a writer of the text index of some partitions, which also counts keywords."""
     typical = float(view.sizes.mean()) if len(view.sizes) else 1.0
     uids = {part.id: part.uid for part in partitions}
-    return SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical)
+    return SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical, keywords)
 
 
 async def index_missing(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pgs_neo4j.text import keywords as module
-from pgs_neo4j.text.keywords import KeywordCounter, words
+from pgs_neo4j.text.keywords import KeywordCounter, plain_text, words
+from pgs_neo4j.text.spans import split_words
 from pgs_neo4j.text.stopwords import STOP_WORDS
 
 
@@ -86,13 +88,36 @@ def test_finishing_a_partition_keeps_its_best() -> None:
     assert before[0][0] == "quark"
 
 
-def test_memory_is_bounded_and_frequent_words_survive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_WORDS", 50)
+def test_frequent_words_survive_among_many_rare_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SPELLED", 20)
     counter = KeywordCounter()
-    for number in range(200):
-        counter.add(0, f"quark rare{number:03d}")
-    assert counter.keywords()[0][0] == "quark"
-    assert len(counter._counts[0]) <= 50
+    for first in range(0, 200, 50):
+        texts = [f"quark rare{number:03d} boson" for number in range(first, first + 50)]
+        counter.count(split_words(texts).runs, np.zeros(50, np.int64))
+    assert counter.keywords()[0][:2] == ("boson", "quark")
+    assert len(counter._open[0].spelled) <= 80
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["plain words", "Größe", "ﬁne ligature", "ΣΊΣΥΦΟΣ", "a &amp; b", "x@y.example", "<b>bold</b>"],
+)
+def test_a_plain_text_has_the_same_words(text: str) -> None:
+    counter = KeywordCounter()
+    counter.add(0, text)
+    assert set(counter.keywords()[0]) == words(text)
+
+
+def test_a_text_without_markup_is_not_copied() -> None:
+    text = "Nothing to remove: 1 > 0, isn't it?"
+    assert plain_text(text) is text
+
+
+def test_partitions_of_one_batch_are_counted_apart() -> None:
+    counter = KeywordCounter()
+    texts = ["quark boson", "quark", "axion quark"]
+    counter.count(split_words(texts).runs, np.array([7, 7, 3]))
+    assert counter.keywords() == {7: ("quark", "boson"), 3: ("axion", "quark")}
 
 
 def test_a_common_word_stays_out_when_only_one_partition_is_counted_again() -> None:

@@ -6,14 +6,13 @@ from collections import Counter
 
 import pytest
 
-from pgs_neo4j.text import postings
+from pgs_neo4j.text import postings, spans
 from pgs_neo4j.text.postings import (
     FULL,
     K1,
     B,
     Segment,
     SegmentBuilder,
-    batches,
     bucket_of,
     read_cell,
     terms_of,
@@ -99,23 +98,11 @@ def test_more_texts_than_two_bytes_count() -> None:
 
 
 def test_a_text_longer_than_a_batch_is_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "BATCH", 100)
+    monkeypatch.setattr(spans, "BATCH", 100)
     long = "needle and hay " * 50
     segment = segment_of(["hay", long, "needle"])
     assert list(find(segment, "needle")) == [1, 2]
     assert find(segment, "needle")[1] == round(FULL * 50 / (50 + K1 * (1 - B + B * len(long) / 40)))
-
-
-def test_batches_hold_whole_words_and_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "BATCH", 30)
-    texts = ["short", "", "a much longer text of several words " * 3, "x" * 100]
-    joined = [""] * len(texts)
-    for pieces, places in batches(texts):
-        assert sum(map(len, pieces)) <= 60
-        for piece, place in zip(pieces, places.tolist(), strict=True):
-            joined[place] += piece
-            assert not set(words(piece)) - set(words(texts[place])) or "x" in piece
-    assert joined == texts
 
 
 def test_counts_are_those_of_the_words() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.text import spans
-from pgs_neo4j.text.spans import hash_words, split_words, stem_ends
+from pgs_neo4j.text.spans import batches, hash_words, split_words, stem_ends
 from pgs_neo4j.text.words import stem, words
 
 TEXTS = [
@@ -79,3 +79,15 @@ def test_hashes_of_many_words_do_not_collide() -> None:
     found = split_words([" ".join(f"w{number}" for number in range(200_000))]).words
     short = hash_words(found) >> np.uint64(16)
     assert len(np.unique(short)) == 200_000
+
+
+def test_batches_hold_whole_words_and_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spans, "BATCH", 30)
+    texts = ["short", "", "a much longer text of several words " * 3, "x" * 100]
+    joined = [""] * len(texts)
+    for pieces, places in batches(texts):
+        assert sum(map(len, pieces)) <= 60
+        for piece, place in zip(pieces, places.tolist(), strict=True):
+            joined[place] += piece
+            assert not set(words(piece)) - set(words(texts[place])) or "x" in piece
+    assert joined == texts

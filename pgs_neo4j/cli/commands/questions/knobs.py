@@ -2,6 +2,7 @@
 
 LIMITS = ("max_calls", "max_tokens", "max_cost", "run_timeout_s")
 ROUTING = (
+    "route_by",
     "sweep_fraction",
     "max_sweep_partitions",
     "min_sweep_partitions",

@@ -21,7 +21,6 @@ from pgs_neo4j.partitioning.describe.enrich import (
 from pgs_neo4j.partitioning.describe.texts import MemberText
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.retrieval.space import Space
-from pgs_neo4j.text.keywords import KeywordCounter
 from tests.unit.partitioning.conftest import build_order, build_tools, ints, partition, view_of
 
 # Partition 1 holds 1 and 2, heaviest 2; partition 2 holds 3.
@@ -94,19 +93,21 @@ class Indexed:
     async def add(self, partition_id: int, texts: list[str]) -> None:
         self.added.append((partition_id, texts))
 
+    async def flush(self) -> None: ...
 
-async def test_partitions_are_embedded_apart_and_in_batches(
+
+async def test_texts_are_embedded_in_batches_and_counted_by_partition(
     monkeypatch: pytest.MonkeyPatch, embedder: Any
 ) -> None:
     monkeypatch.setattr(enrich, "EMBED_BATCH", 2)
     texts = {1: PartitionTexts(), 2: PartitionTexts()}
     index = Indexed()
-    reader = TextReader(Space("texts", embedder), texts, KeywordCounter(), index)  # type: ignore[arg-type]
+    reader = TextReader(Space("texts", embedder), texts, index)  # type: ignore[arg-type]
     await reader.take([MemberText(1, "", text) for text in ("a", "b b", "c")])
     await reader.take([MemberText(1, "Empty", ""), MemberText(2, "Last", "d")])
     await reader.end()
     assert index.added == [(1, ["a", "b b", "c"]), (1, ["Empty\n"]), (2, ["Last\nd"])]
-    assert embedder.batches == [["a", "b b"], ["c"], ["d"]]
+    assert embedder.batches == [["a", "b b"], ["c", "d"]]
     assert (texts[1].count, texts[2].count) == (3, 1)
     assert texts[1].heaviest == "a"
 
