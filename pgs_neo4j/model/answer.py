@@ -15,12 +15,14 @@ Mode = Literal["full", "continue", "targeted"]
 class Route:
     """One chosen partition.
 
-    ``similarity`` is a cosine, or None if the partition was not scored.
+    ``similarity`` is a cosine, None if centroids did not decide. ``evidence`` counts how many of
+    the nodes that match the question best it holds.
     """
 
     partition: int
     similarity: float | None
     reason: str
+    evidence: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.retrieval.evidence import Evidence, vote
-from pgs_neo4j.text.shown import counted
 
 FALLBACK = 3  # partitions swept when none is relevant enough
 # The share of the best partition's evidence from which another one is read. On CACM, this takes
@@ -112,6 +111,7 @@ def route_by_evidence(
             partition=number,
             similarity=None,
             reason=_evidence_reason(holders[number], (titles or {}).get(number, "")),
+            evidence=holders[number],
         )
         for number in chosen
     ]
@@ -120,11 +120,11 @@ def route_by_evidence(
 
 
 def _evidence_reason(count: int, title: str) -> str:
-    """Return why a partition is read, such as ``“Chelsea” and 11 more nodes speak to it``."""
-    if not title:
-        return f"{counted(count, 'node')} match the question"
+    """Return why a partition is read, by its best node and the number of its nodes."""
     if count == 1:
-        return f"“{title}” matches the question"
+        return f"“{title}” matches the question" if title else "1 node matches the question"
+    if not title:
+        return f"{count} of the best-matching nodes"
     return f"“{title}” and {count - 1} more of the best-matching nodes"
 
 

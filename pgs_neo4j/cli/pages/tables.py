@@ -10,7 +10,7 @@ from rich.text import Text
 
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.export.figures import coverage_line
-from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
+from pgs_neo4j.model import GraphMapping, Partition, Plan, Route, Routing
 from pgs_neo4j.text.shown import one_line, percent, seconds
 
 if TYPE_CHECKING:
@@ -52,14 +52,23 @@ def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
     rows = (
         (
             f"P{route.partition}",
-            "-" if route.similarity is None else f"{route.similarity:.2f}",
+            _score(route),
             f"{by_id[route.partition].size:,}" if route.partition in by_id else "-",
             ", ".join(by_id[route.partition].keywords[:4]) if route.partition in by_id else "-",
             route.reason,
         )
         for route in routing.routes
     )
-    return table(("id", "similarity>", "nodes>", "keywords", "reason"), rows)
+    by_evidence = any(route.evidence for route in routing.routes)
+    score = "evidence>" if by_evidence else "similarity>"
+    return table(("id", score, "nodes>", "keywords", "reason"), rows)
+
+
+def _score(route: Route) -> str:
+    """Return the number of matching nodes, else the similarity."""
+    if route.evidence:
+        return str(route.evidence)
+    return "-" if route.similarity is None else f"{route.similarity:.2f}"
 
 
 def plan(forecast: Plan, why: str) -> Table:

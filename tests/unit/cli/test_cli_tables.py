@@ -49,6 +49,20 @@ def test_routes_show_reason_and_similarity(
     assert rows[2].split()[:3] == ["P7", "-", "-"]
 
 
+def test_routes_by_evidence_show_how_many_nodes_match(
+    partitions: dict[int, Partition], capsys: pytest.CaptureFixture[str]
+) -> None:
+    routes = (
+        Route(partition=1, similarity=None, reason="“A” and 11 more", evidence=12),
+        Route(partition=7, similarity=0.3, reason="near"),
+    )
+    shown = written(tables.routes(Routing(routes=routes, considered=9), partitions), capsys)
+    rows = shown.splitlines()
+    assert rows[0].split()[:2] == ["id", "evidence"]
+    assert rows[1].split()[:3] == ["P1", "12", "40"]
+    assert rows[2].split()[:2] == ["P7", "0.30"]
+
+
 def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
     stored = [
         StoredGraph("a", GraphMapping(labels=("Paper",), text=("abstract",)), "g", 10, 2),

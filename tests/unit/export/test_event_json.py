@@ -63,7 +63,7 @@ EVENTS: list[tuple[Event, str, Json]] = [
         "routed",
         {
             "routing": {
-                "routes": [{"partition": 4, "similarity": 0.5, "reason": "near"}],
+                "routes": [{"partition": 4, "similarity": 0.5, "reason": "near", "evidence": 0}],
                 "considered": 9,
                 "best_similarity": None,
                 "broad": False,

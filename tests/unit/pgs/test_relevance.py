@@ -5,7 +5,8 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs.relevance import is_broad, route
+from pgs_neo4j.pgs.relevance import is_broad, route, route_by_evidence
+from pgs_neo4j.retrieval.evidence import Evidence, EvidenceNode
 
 
 def partitions(*cosines, sizes=None):
@@ -157,3 +158,60 @@ def test_broad_questions_bypass_relevance_largest_first(question):
 )
 def test_focused_questions_are_not_broad(question):
     assert not is_broad(question)
+
+
+def ranked(*pairs):
+    """Evidence of (partition, score) pairs, best first."""
+    nodes = tuple(EvidenceNode(part, rank, score) for rank, (part, score) in enumerate(pairs))
+    return Evidence(nodes, terms=2, known=2)
+
+
+def test_partitions_with_half_of_the_best_evidence_are_read():
+    found = ranked((2, 10.0), (1, 8.0), (3, 6.0))  # squared: 1, 0.64, 0.36
+    routing = route_by_evidence(found, partitions(0.1, 0.2, 0.3, 0.4), PGSConfig())
+    assert chosen(routing) == [2, 1]
+    assert routing.considered == 4
+    assert not routing.fallback
+    assert all(one.similarity is None for one in routing.routes)
+
+
+def test_a_reason_names_the_best_node_and_counts_the_others():
+    found = ranked((1, 9.0), (1, 8.0), (2, 8.5), (3, 8.4))
+    routing = route_by_evidence(
+        found, partitions(0.1, 0.2, 0.3), PGSConfig(), titles={1: "Chelsea", 2: "Arsenal"}
+    )
+    assert [one.reason for one in routing.routes] == [
+        "“Chelsea” and 1 more of the best-matching nodes",
+        "“Arsenal” matches the question",
+        "1 node matches the question",
+    ]
+
+
+def test_the_cap_and_the_fraction_limit_evidence():
+    found = ranked((1, 5.0), (2, 5.0), (3, 5.0), (4, 5.0))
+    parts = partitions(0.1, 0.2, 0.3, 0.4)
+    assert chosen(route_by_evidence(found, parts, PGSConfig(max_sweep_partitions=2))) == [1, 2]
+    assert chosen(route_by_evidence(found, parts, PGSConfig(sweep_fraction=0.7))) == [1, 2, 3]
+
+
+def test_the_minimum_is_filled_by_weaker_evidence_then_by_the_nearest():
+    found = ranked((2, 10.0), (3, 1.0))
+    nearest = route("why", QUESTION, partitions(0.9, 0.8, 0.7, 0.6), PGSConfig()).routes
+    config = PGSConfig(min_sweep_partitions=3)
+    routing = route_by_evidence(found, partitions(0.9, 0.8, 0.7, 0.6), config, nearest=nearest)
+    assert chosen(routing) == [2, 3, 1]
+    assert "reaches" in routing.routes[2].reason
+
+
+def test_what_is_unread_is_taken_up_to_the_cap():
+    found = ranked((3, 10.0))
+    parts = partitions(0.9, 0.8, 0.7, 0.6)
+    nearest = route("why", QUESTION, parts, PGSConfig(), everything_unread=True).routes
+    routing = route_by_evidence(
+        found,
+        parts,
+        PGSConfig(max_sweep_partitions=3),
+        nearest=nearest,
+        everything_unread=True,
+    )
+    assert chosen(routing) == [3, 1, 2]
