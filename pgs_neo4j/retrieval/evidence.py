@@ -19,13 +19,10 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Generation, GraphMapping
 from pgs_neo4j.text import node_text
-from pgs_neo4j.text.postings import FULL, bucket_of, read_cell, terms_of
+from pgs_neo4j.text.postings import FULL, PostingList, bucket_of, read_cell, terms_of
 
 MOST_NODES = 200
 """Nodes of a question that count. More add nodes that share only its common words."""
-
-MOST_TERMS = 64
-"""Terms of a question that are looked up: those of the longest questions people type."""
 
 
 class SegmentRow(TypedDict):
@@ -81,7 +78,7 @@ async def find_evidence(
     segments = cast("list[SegmentRow]", rows)
     if sum(len(segment["partitions"]) for segment in segments) < generation.partition_count:
         return None
-    terms = terms_of(question)[:MOST_TERMS]
+    terms = terms_of(question)
     uids = {_uid(segment, term) for segment in segments for term in terms}
     cells = await db.read(queries.get("retrieval/read_postings"), uids=sorted(uids))
     data = {row["uid"]: bytes(row["data"]) for row in cells}
@@ -120,23 +117,33 @@ def score_nodes(
     if not segments:
         return Evidence((), len(terms), 0)
     maps = [_map(segment) for segment in segments]
+    lists = [_read(segment, cells, terms) for segment in segments]
     count = sum(int(np.count_nonzero(found.partition_ids)) for found in maps)
     scores = [np.zeros(len(found.ranks)) for found in maps]
     known = 0
     for term in terms:
-        lists = [
-            read_cell(cells.get(_uid(segment, term), b""), term, segment["bits"])
-            for segment in segments
-        ]
-        live = [
-            found.partition_ids[hits.texts] > 0 for found, hits in zip(maps, lists, strict=True)
-        ]
+        hits = [(at, found[term]) for at, found in enumerate(lists) if term in found]
+        live = [maps[at].partition_ids[postings.texts] > 0 for at, postings in hits]
         holders = sum(int(np.count_nonzero(mask)) for mask in live)
         known += holders > 0
         rarity = math.log(1 + (count - holders + 0.5) / (holders + 0.5)) / FULL
-        for total, hits, mask in zip(scores, lists, live, strict=True):
-            total[hits.texts[mask]] += rarity * hits.impacts[mask]
+        for (at, postings), mask in zip(hits, live, strict=True):
+            scores[at][postings.texts[mask]] += rarity * postings.impacts[mask]
     return Evidence(_best(maps, scores, partition_ids), len(terms), known)
+
+
+def _read(
+    segment: SegmentRow, cells: Mapping[str, bytes], terms: Sequence[int]
+) -> dict[int, PostingList]:
+    """Return the postings of terms in a segment, each cell read once."""
+    by_cell: dict[str, list[int]] = defaultdict(list)
+    for term in terms:
+        by_cell[_uid(segment, term)].append(term)
+    found: dict[int, PostingList] = {}
+    for uid, wanted in by_cell.items():
+        if uid in cells:
+            found |= read_cell(cells[uid], wanted, segment["bits"])
+    return found
 
 
 def _best(

@@ -12,7 +12,7 @@ counts nor lengths of texts.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -63,9 +63,6 @@ class PostingList:
 
     texts: IntArray
     impacts: IntArray
-
-
-NO_POSTINGS = PostingList(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,32 +191,49 @@ def bucket_of(term: int, bits: int) -> int:
     return term >> (TERM_BITS - bits)
 
 
-def read_cell(data: bytes, term: int, bits: int) -> PostingList:
-    """Return the postings of a term from the cell of its bucket, one of ``2**bits``.
+def read_cell(data: bytes, terms: Iterable[int], bits: int) -> dict[int, PostingList]:
+    """Return the postings of terms from the cell of their bucket, one of ``2**bits``.
 
-    ``data`` is empty if there is no such cell. Raises ValueError if another release wrote the cell
-    in another format.
+    Terms that no text holds are left out. Raises ValueError if another release wrote the cell in
+    another format.
     """
-    if not data:
-        return NO_POSTINGS
     if data[0] != _VERSION:
         raise ValueError(f"a cell of the text index has format {data[0]}, not {_VERSION}")
-    width, plain = data[1], zlib.decompress(data[2:])
-    count = int.from_bytes(plain[:4], "little")
-    terms = np.frombuffer(plain, "<u4", count, 4)
-    wanted = (term >> _unused_bits(bits)) & 0xFFFFFFFF
-    place = int(np.searchsorted(terms, wanted))
-    if place == count or terms[place] != wanted:
-        return NO_POSTINGS
-    ends = np.cumsum(np.frombuffer(plain, "<u4", count, 4 + 4 * count), dtype=np.int64)
-    start, end, total = int(ends[place - 1]) if place else 0, int(ends[place]), int(ends[-1])
-    planes = 4 + 8 * count
-    gaps = np.zeros(end - start, np.int64)
-    for byte in range(width):
-        plane = np.frombuffer(plain, np.uint8, end - start, planes + byte * total + start)
-        gaps += plane.astype(np.int64) << (8 * byte)
-    impacts = np.frombuffer(plain, np.uint8, end - start, planes + width * total + start)
-    return PostingList(np.cumsum(gaps), impacts.astype(np.int64))
+    cell = _Cell.of(zlib.decompress(data[2:]), data[1])
+    found = {term: cell.read((term >> _unused_bits(bits)) & 0xFFFFFFFF) for term in terms}
+    return {term: postings for term, postings in found.items() if postings is not None}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cell:
+    """A cell without compression: terms, ascending, and where the postings of each end."""
+
+    plain: bytes
+    width: int
+    terms: NDArray[np.uint32]
+    ends: IntArray
+
+    @classmethod
+    def of(cls, plain: bytes, width: int) -> _Cell:
+        count = int.from_bytes(plain[:4], "little")
+        ends = np.cumsum(np.frombuffer(plain, "<u4", count, 4 + 4 * count), dtype=np.int64)
+        return cls(plain, width, np.frombuffer(plain, "<u4", count, 4), ends)
+
+    def read(self, term: int) -> PostingList | None:
+        place = int(np.searchsorted(self.terms, term))
+        if place == len(self.terms) or self.terms[place] != term:
+            return None
+        start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
+        planes, total = 4 + 8 * len(self.terms), int(self.ends[-1])
+        gaps = np.zeros(end - start, np.int64)
+        for byte in range(self.width):
+            plane = self._bytes(planes + byte * total + start, end - start)
+            gaps += plane.astype(np.int64) << (8 * byte)
+        impacts = self._bytes(planes + self.width * total + start, end - start)
+        return PostingList(np.cumsum(gaps), impacts.astype(np.int64))
+
+    def _bytes(self, start: int, count: int) -> NDArray[np.uint8]:
+        return np.frombuffer(self.plain, np.uint8, count, start)
 
 
 def _encode(

@@ -125,3 +125,46 @@ async def test_shared_partitions_get_the_index_that_they_lack(pgs: PGS, db: Data
     for question, doi in (("fact47?", "doi/47"), ("zymurgy?", "doi/1")):
         routing = await pgs.route(question)
         assert [route.partition for route in routing.routes] == [await home(db, doi)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who was it, and what of the other?",
+        "x",
+        "?!",
+        'a/b AND (c OR "d) ~2 [x TO y] *:* \\ {!}',
+        "glacier " * 2_500,
+        " ".join(f"fact{number} word{number}" for number in range(1_100)),
+        "氷河はどこですか",
+        "\u0915\u094d\u092f\u093e \u0939\u0948?",
+    ],
+    ids=["function words", "letter", "signs", "Lucene", "repeated", "long", "unspaced", "Hindi"],
+)
+async def test_every_question_is_routed(pgs: PGS, question: str) -> None:
+    routing = await pgs.route(question)
+    assert 1 <= len(routing.routes) <= 4
+    assert len({route.partition for route in routing.routes}) == len(routing.routes)
+
+
+async def test_scripts_without_spaces_are_found(pgs: PGS, db: Database) -> None:
+    await change(db, "doi/100", "氷河は山の上にある。")
+    await pgs.partition("papers")
+    routing = await pgs.route("氷河はどこですか")
+    assert [route.partition for route in routing.routes] == [await home(db, "doi/100")]
+
+
+async def test_nodes_that_all_say_the_same_are_routed(pgs: PGS, db: Database) -> None:
+    await db.call("MATCH (p:Paper) SET p.abstract = 'The same text.'", {}, "write")
+    await pgs.partition("papers")
+    routing = await pgs.route("Which text is the same?")
+    assert len(routing.routes) == 4
+    assert all(route.evidence for route in routing.routes)
+
+
+async def test_a_graph_without_text_is_routed_by_what_there_is(pgs: PGS, db: Database) -> None:
+    await db.call("MATCH (p:Paper) REMOVE p.abstract, p.title", {}, "write")
+    await pgs.partition("papers")
+    routing = await pgs.route("What is the meaning of fact47?")
+    assert len(routing.routes) == 4
+    assert not any(route.evidence for route in routing.routes)

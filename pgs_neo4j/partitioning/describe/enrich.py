@@ -13,6 +13,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.model import Partition
 from pgs_neo4j.partitioning.describe.indexing import SegmentWriter, text_index
@@ -112,15 +113,20 @@ class TextReader:
 
     async def take(self, members: list[MemberText]) -> None:
         """Read members; those without a text only count."""
+        # Each has a thread of its own for its arrays.
+        await together(self._index(members), self._describe(members))
+
+    async def _index(self, members: list[MemberText]) -> None:
         for partition_id, group in groupby(members, key=attrgetter("partition_id")):
-            texts = list(group)
-            await self.index.add(partition_id, [one.whole for one in texts])
-            for one in filter(attrgetter("text"), texts):
-                self.seen[partition_id].add_text(one.text)
-                if self.space.kind == "texts":
-                    self.batch.append(one)
-                if len(self.batch) == EMBED_BATCH:
-                    await self._embed()
+            await self.index.add(partition_id, [one.whole for one in group])
+
+    async def _describe(self, members: list[MemberText]) -> None:
+        for one in filter(attrgetter("text"), members):
+            self.seen[one.partition_id].add_text(one.text)
+            if self.space.kind == "texts":
+                self.batch.append(one)
+            if len(self.batch) == EMBED_BATCH:
+                await self._embed()
 
     async def end(self) -> None:
         """Embed and index the texts that are left. Raises LeaseLostError."""

@@ -38,9 +38,11 @@ def segment_of(texts: list[str], typical: float = 40.0) -> Segment:
 def find(segment: Segment, word: str) -> dict[int, int]:
     """Texts that hold a word, with the impact."""
     (term,) = terms_of(word)
-    cell = segment.cells.get(bucket_of(term, segment.bits), b"")
-    found = read_cell(cell, term, segment.bits)
-    return dict(zip(found.texts.tolist(), found.impacts.tolist(), strict=True))
+    cell = segment.cells.get(bucket_of(term, segment.bits))
+    found = read_cell(cell, [term], segment.bits) if cell else {}
+    if term not in found:
+        return {}
+    return dict(zip(found[term].texts.tolist(), found[term].impacts.tolist(), strict=True))
 
 
 def test_a_word_is_found_in_all_its_forms() -> None:
@@ -55,11 +57,17 @@ def test_a_word_is_found_in_all_its_forms() -> None:
 def test_an_identifier_is_found_by_its_words_and_as_a_whole() -> None:
     assert len(terms_of("maxRetries")) == 3
     segment = segment_of(TEXTS)
-    assert all(
-        read_cell(segment.cells[bucket_of(term, segment.bits)], term, segment.bits).texts.tolist()
-        == [2]
-        for term in terms_of("maxRetries")
-    )
+    for term in terms_of("maxRetries"):
+        found = read_cell(segment.cells[bucket_of(term, segment.bits)], [term], segment.bits)
+        assert found[term].texts.tolist() == [2]
+
+
+def test_a_cell_gives_all_its_terms_at_once() -> None:
+    segment = segment_of(TEXTS)
+    terms = terms_of("glaciers in court and unheard of")
+    assert segment.bits == 0
+    found = read_cell(segment.cells[0], terms, segment.bits)
+    assert sorted(postings.texts.tolist() for postings in found.values()) == [[0], [2]]
 
 
 def test_a_script_without_spaces_is_found_by_pairs_of_letters() -> None:
@@ -115,7 +123,7 @@ def test_counts_are_those_of_the_words() -> None:
 def test_an_unknown_format_is_refused() -> None:
     (term,) = terms_of("ice")
     with pytest.raises(ValueError, match="format 9"):
-        read_cell(b"\x09\x02", term, 0)
+        read_cell(b"\x09\x02", [term], 0)
 
 
 def test_nothing_is_an_empty_segment() -> None:
