@@ -4,7 +4,7 @@
 // mode: read
 MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0
-RETURN p {.*} AS partition,
+RETURN p {.*, words: null} AS partition,
        [(p)-[l:PGS_ADJACENT {generation: $generation}]->(q:PgsPartition)
         | [q.id, l.edges, l.weight]] AS adjacent,
        [(p)-[:PGS_PARENT]->(q:PgsPartition) WHERE (q)-[:PGS_PART_OF]->(c) | q.id][0] AS parent

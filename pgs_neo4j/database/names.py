@@ -96,6 +96,7 @@ PROPERTIES = (
     "keywords",
     "kind",
     "known",
+    "label",
     "level",
     "levels",
     "lineage",
@@ -161,4 +162,5 @@ PROPERTIES = (
     "warnings",
     "wave",
     "weight",
+    "words",
 )

@@ -75,7 +75,8 @@ class Partition:
 
     ``id`` counts from 1. ``centroid`` is ``(d,)``, None without embeddings. ``pool``: it collects
     nodes that no relationship places. ``lineage`` stays the same across generations while most
-    members stay. ``parent`` is the id of the unit above.
+    members stay. ``parent`` is the id of the unit above. ``terms`` tell it apart from the others;
+    ``label`` consists of the best of them.
     """
 
     id: int
@@ -89,6 +90,8 @@ class Partition:
     uid: str = ""
     lineage: str = ""
     parent: int | None = None
+    label: str = ""
+    terms: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

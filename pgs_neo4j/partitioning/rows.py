@@ -58,6 +58,8 @@ class StoredPartition(TypedDict):
     summary: str
     pool: bool
     centroid: NotRequired[list[float] | None]
+    label: NotRequired[str]
+    terms: NotRequired[list[str]]
 
 
 class StoredUnit(TypedDict):
@@ -205,6 +207,8 @@ def partition_row(partition: Partition) -> Row:
         "summary": partition.summary,
         "pool": partition.pool,
         "centroid": _listed(partition.centroid),
+        "label": partition.label,
+        "terms": list(partition.terms),
     }
 
 
@@ -224,6 +228,8 @@ def partition_of(row: PartitionRow) -> Partition:
         uid=stored["uid"],
         lineage=stored["lineage"],
         parent=row["parent"],
+        label=stored.get("label", ""),
+        terms=tuple(stored.get("terms", ())),
     )
 
 

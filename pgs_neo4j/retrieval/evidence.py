@@ -19,7 +19,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Generation, GraphMapping
 from pgs_neo4j.text import node_text
-from pgs_neo4j.text.postings import FULL, PostingList, bucket_of, read_cell, terms_of
+from pgs_neo4j.text.terms.cells import PostingList, bucket_of, read_cell
+from pgs_neo4j.text.terms.postings import FULL, terms_of
 
 MOST_NODES = 200
 """Nodes of a question that count. More add nodes that share only its common words."""

@@ -110,6 +110,8 @@ def partition(part: Partition) -> Json:
         "nodes": part.size,
         "tokens": part.tokens,
         "keywords": list(part.keywords),
+        "label": part.label,
+        "terms": list(part.terms),
         "summary": part.summary,
         "adjacent": plain_data(part.adjacent),
         "pool": part.pool,

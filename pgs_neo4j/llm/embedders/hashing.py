@@ -18,16 +18,15 @@ import numpy as np
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.text.spans import (
+from pgs_neo4j.text.terms.spans import (
     CodeArray,
     HashArray,
     WordSpans,
-    consist_of,
     hash_words,
     is_digit,
     split_words,
-    stem_ends,
 )
+from pgs_neo4j.text.terms.stems import consist_of, stem_ends
 from pgs_neo4j.text.words import STOP_WORDS, stem
 
 if TYPE_CHECKING:

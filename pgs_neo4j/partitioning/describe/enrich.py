@@ -5,6 +5,7 @@ No model reads the texts, except an embedder where one is configured.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -13,6 +14,8 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.model import Partition
@@ -22,13 +25,16 @@ from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.retrieval.space import Space
-from pgs_neo4j.text.keywords import KeywordCounter
 from pgs_neo4j.text.node_text import shortened
+from pgs_neo4j.text.terms.keywords import KeywordCounter
+from pgs_neo4j.text.terms.labels import Labeled, label_partitions, pack_counts, unpack_counts
 
 SUMMARY_KEYWORDS = 5
 SUMMARY_TEXT = 120  # characters of the heaviest node's text, as published
 DIGEST_TEXT = 4000  # characters of the heaviest nodes that stand for a partition
 EMBED_BATCH = 1024
+LABEL_JOINT = ", "
+WORD_ROWS = 1000  # partitions whose counts are written at once, about a kilobyte each
 
 
 @dataclass(slots=True)
@@ -90,9 +96,12 @@ async def describe(
     vectors = await _centroids(
         order, tools, seen, keywords, view.embedding_dimensions, partial=bool(others)
     )
+    labeled = await _label(tools.db, counter.counts(), partitions, others)
     described = [
         replace(
             partition,
+            label=LABEL_JOINT.join(labeled[partition.id].label),
+            terms=labeled[partition.id].terms,
             keywords=keywords.get(partition.id, ()),
             summary=summarize(keywords.get(partition.id, ()), seen[partition.id].heaviest),
             centroid=vectors.get(partition.id),
@@ -100,6 +109,32 @@ async def describe(
         for partition in partitions
     ]
     return described, left_out
+
+
+async def _label(
+    db: Database,
+    counts: dict[int, Counter[str]],
+    partitions: Sequence[Partition],
+    others: Sequence[Partition],
+) -> dict[int, Labeled]:
+    """Return terms and labels of ``partitions``; store their counts for later."""
+    counts = {part.id: counts.get(part.id, Counter()) for part in partitions}
+    rows = [{"uid": part.uid, "words": pack_counts(counts[part.id])} for part in partitions]
+    for start in range(0, len(rows), WORD_ROWS):
+        batch = rows[start : start + WORD_ROWS]
+        await db.write(queries.get("partitioning/write_word_counts"), rows=batch)
+    stored: list[Row] = []
+    if others:
+        uids = [part.uid for part in others]
+        stored = await db.read(queries.get("partitioning/read_word_counts"), uids=uids)
+    known = {row["uid"]: unpack_counts(row["words"]) for row in stored}
+    # A partition of 0.1.0 stored no counts; its keywords stand in many of its nodes.
+    rest = {
+        part.id: known.get(part.uid) or Counter(dict.fromkeys(part.keywords, part.size // 2 + 1))
+        for part in others
+    }
+    fixed = {part.id: tuple(part.label.split(LABEL_JOINT)) for part in others if part.label}
+    return label_partitions({**rest, **counts}, fixed)
 
 
 @dataclass(slots=True)

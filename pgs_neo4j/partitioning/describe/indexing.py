@@ -1,7 +1,8 @@
 """Writes the text index of partitions, by which questions find nodes.
 
-The index is a list of segments (:mod:`pgs_neo4j.text.postings`). A partition lies in one segment,
-its members numbered in the order of rank. Generations that share a partition share its segment.
+The index is a list of segments (:mod:`pgs_neo4j.text.terms.postings`). A partition lies in one
+segment, its members numbered in the order of rank. Generations that share a partition share its
+segment.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.text.keywords import KeywordCounter, plain_text
-from pgs_neo4j.text.postings import Segment, SegmentBuilder
-from pgs_neo4j.text.spans import SplitTexts, split_words
+from pgs_neo4j.text.terms.keywords import KeywordCounter, plain_text
+from pgs_neo4j.text.terms.postings import Segment, SegmentBuilder
+from pgs_neo4j.text.terms.spans import SplitTexts, split_words
 
 # A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
 # takes a byte less. The arrays of four million postings take about 200 MB while they are sorted.

@@ -18,7 +18,7 @@ from pgs_neo4j.retrieval.evidence import (
     score_nodes,
     vote,
 )
-from pgs_neo4j.text.postings import FULL, K1, B, SegmentBuilder, terms_of
+from pgs_neo4j.text.terms.postings import FULL, K1, B, SegmentBuilder, terms_of
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes
 

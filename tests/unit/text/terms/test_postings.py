@@ -6,17 +6,9 @@ from collections import Counter
 
 import pytest
 
-from pgs_neo4j.text import postings, spans
-from pgs_neo4j.text.postings import (
-    FULL,
-    K1,
-    B,
-    Segment,
-    SegmentBuilder,
-    bucket_of,
-    read_cell,
-    terms_of,
-)
+from pgs_neo4j.text.terms import postings, spans
+from pgs_neo4j.text.terms.cells import bucket_of, read_cell
+from pgs_neo4j.text.terms.postings import FULL, K1, B, Segment, SegmentBuilder, terms_of
 from pgs_neo4j.text.words import stem, words
 
 TEXTS = [

@@ -18,7 +18,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.text.spans import (
+from pgs_neo4j.text.stopwords import STOP_WORDS
+from pgs_neo4j.text.terms.spans import (
     TEXT_BITS,
     HashArray,
     IntArray,
@@ -29,7 +30,6 @@ from pgs_neo4j.text.spans import (
     sort_keys,
     split_words,
 )
-from pgs_neo4j.text.stopwords import STOP_WORDS
 
 TOP = 20
 """Keywords per partition, as published."""
@@ -186,8 +186,8 @@ class KeywordCounter:
     def count(self, runs: WordSpans, partition_ids: IntArray) -> None:
         """Count the words of a batch of plain texts.
 
-        ``runs`` are as :func:`pgs_neo4j.text.spans.split_words` returns them. Text ``i`` is of the
-        partition ``partition_ids[i]``.
+        ``runs`` are as :func:`pgs_neo4j.text.terms.spans.split_words` returns them. Text ``i`` is
+        of the partition ``partition_ids[i]``.
         """
         for partition in np.unique(partition_ids).tolist():
             self._open.setdefault(partition, WordCounts())
@@ -234,7 +234,7 @@ class KeywordCounter:
 
         ``others`` are the keywords of partitions that were not added to.
         """
-        tops = [_best(counts, top) for counts in self._all().values()]
+        tops = [_best(counts, top) for counts in self.counts().values()]
         return frozenset(_shared([*tops, *map(list, others)]))
 
     def keywords(self, common: Collection[str] = (), top: int = TOP) -> dict[int, tuple[str, ...]]:
@@ -244,10 +244,11 @@ class KeywordCounter:
         """
         return {
             partition: tuple(word for word in _best(counts, KEEP) if word not in common)[:top]
-            for partition, counts in self._all().items()
+            for partition, counts in self.counts().items()
         }
 
-    def _all(self) -> dict[int, Counter[str]]:
+    def counts(self) -> dict[int, Counter[str]]:
+        """Return how many texts of each partition hold its best words."""
         return self._finished | {part: words.best(KEEP) for part, words in self._open.items()}
 
 

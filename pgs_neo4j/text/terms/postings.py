@@ -11,8 +11,7 @@ counts nor lengths of texts.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -20,7 +19,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.text.spans import (
+from pgs_neo4j.text.terms.cells import TERM_BITS, unused_bits, write_cell
+from pgs_neo4j.text.terms.spans import (
     BATCH,
     TEXT_BITS,
     HashArray,
@@ -32,16 +32,14 @@ from pgs_neo4j.text.spans import (
     run_starts,
     sort_keys,
     split_words,
-    stem_ends,
 )
+from pgs_neo4j.text.terms.stems import stem_ends
 from pgs_neo4j.text.words import STOP_WORDS
 
 K1, B = 1.2, 0.75  # the customary values for documents
 LONGEST_WORD = 64  # letters; longer runs are data
-TERM_BITS = 64 - TEXT_BITS
 CELL = 24_000  # bytes of a cell before compression, on average
 FULL = 255  # impact of a term that a text holds without end
-_VERSION = 1
 
 
 UseSplit = Callable[[Sequence[str], SplitTexts, IntArray], None]
@@ -55,14 +53,6 @@ class TermCounts:
     terms: HashArray
     texts: IntArray
     counts: IntArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PostingList:
-    """The texts ``(p,)`` that hold a term, ascending, and its impact on each, 1 to 255 ``(p,)``."""
-
-    texts: IntArray
-    impacts: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +162,9 @@ class SegmentBuilder:
         bits = _bucket_bits(len(terms) * (width + 1))
         buckets = (terms >> np.uint64(TERM_BITS - bits)).astype(np.int64)
         edges = np.searchsorted(buckets, np.arange((1 << bits) + 1))
-        short = (terms >> np.uint64(_unused_bits(bits))).astype(np.uint32)
+        short = (terms >> np.uint64(unused_bits(bits))).astype(np.uint32)
         cells = {
-            bucket: _encode(short[start:end], texts[start:end], impacts[start:end], width)
+            bucket: write_cell(short[start:end], texts[start:end], impacts[start:end], width)
             for bucket, (start, end) in enumerate(pairwise(edges))
             if end > start
         }
@@ -184,79 +174,6 @@ class SegmentBuilder:
         lengths = np.array(self._lengths)[texts] / self._typical
         weight = counts / (counts + K1 * (1 - B + B * lengths))
         return np.maximum(np.rint(FULL * weight), 1).astype(np.uint8)
-
-
-def bucket_of(term: int, bits: int) -> int:
-    """Return the bucket of a term in a segment with ``2**bits`` of them."""
-    return term >> (TERM_BITS - bits)
-
-
-def read_cell(data: bytes, terms: Iterable[int], bits: int) -> dict[int, PostingList]:
-    """Return the postings of terms from the cell of their bucket, one of ``2**bits``.
-
-    Terms that no text holds are left out. Raises ValueError if another release wrote the cell in
-    another format.
-    """
-    if data[0] != _VERSION:
-        raise ValueError(f"a cell of the text index has format {data[0]}, not {_VERSION}")
-    cell = _Cell.of(zlib.decompress(data[2:]), data[1])
-    found = {term: cell.read((term >> _unused_bits(bits)) & 0xFFFFFFFF) for term in terms}
-    return {term: postings for term, postings in found.items() if postings is not None}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cell:
-    """A cell without compression: terms, ascending, and where the postings of each end."""
-
-    plain: bytes
-    width: int
-    terms: NDArray[np.uint32]
-    ends: IntArray
-
-    @classmethod
-    def of(cls, plain: bytes, width: int) -> _Cell:
-        count = int.from_bytes(plain[:4], "little")
-        ends = np.cumsum(np.frombuffer(plain, "<u4", count, 4 + 4 * count), dtype=np.int64)
-        return cls(plain, width, np.frombuffer(plain, "<u4", count, 4), ends)
-
-    def read(self, term: int) -> PostingList | None:
-        place = int(np.searchsorted(self.terms, term))
-        if place == len(self.terms) or self.terms[place] != term:
-            return None
-        start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
-        planes, total = 4 + 8 * len(self.terms), int(self.ends[-1])
-        gaps = np.zeros(end - start, np.int64)
-        for byte in range(self.width):
-            plane = self._bytes(planes + byte * total + start, end - start)
-            gaps += plane.astype(np.int64) << (8 * byte)
-        impacts = self._bytes(planes + self.width * total + start, end - start)
-        return PostingList(np.cumsum(gaps), impacts.astype(np.int64))
-
-    def _bytes(self, start: int, count: int) -> NDArray[np.uint8]:
-        return np.frombuffer(self.plain, np.uint8, count, start)
-
-
-def _encode(
-    terms: NDArray[np.uint32], texts: IntArray, impacts: NDArray[np.uint8], width: int
-) -> bytes:
-    """Return a cell: version, width of gaps, then compressed terms, counts, gaps, and impacts.
-
-    The bytes of gaps are stored in planes, lowest first, because most high bytes are zero.
-    """
-    first = run_starts(terms)
-    counts = np.diff(np.append(first, len(terms)))
-    gaps = np.diff(texts, prepend=0)
-    gaps[first] = texts[first]
-    plain = b"".join(
-        [
-            len(first).to_bytes(4, "little"),
-            terms[first].astype("<u4").tobytes(),
-            counts.astype("<u4").tobytes(),
-            *((gaps >> (8 * byte)).astype(np.uint8).tobytes() for byte in range(width)),
-            impacts.tobytes(),
-        ]
-    )
-    return bytes((_VERSION, width)) + zlib.compress(plain, 1)
 
 
 def _joined(
@@ -273,11 +190,6 @@ def _joined(
 def _bucket_bits(size: int) -> int:
     """Return how many bits give buckets of about ``CELL`` bytes."""
     return min(max(-(-size // CELL) - 1, 0).bit_length(), TERM_BITS - 32)
-
-
-def _unused_bits(bits: int) -> int:
-    """Return how many last bits of a term a cell leaves out."""
-    return TERM_BITS - bits - 32
 
 
 def _shorter(words: WordSpans, least: int = 1) -> WordSpans:

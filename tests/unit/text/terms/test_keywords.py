@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pgs_neo4j.text import keywords as module
-from pgs_neo4j.text.keywords import KeywordCounter, plain_text, words
-from pgs_neo4j.text.spans import split_words
 from pgs_neo4j.text.stopwords import STOP_WORDS
+from pgs_neo4j.text.terms import keywords as module
+from pgs_neo4j.text.terms.keywords import KeywordCounter, plain_text, words
+from pgs_neo4j.text.terms.spans import split_words
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pgs_neo4j.text import spans
-from pgs_neo4j.text.spans import batches, hash_words, split_words, stem_ends
+from pgs_neo4j.text.terms import spans
+from pgs_neo4j.text.terms.spans import batches, hash_words, split_words
+from pgs_neo4j.text.terms.stems import stem_ends
 from pgs_neo4j.text.words import stem, words
 
 TEXTS = [

@@ -1,0 +1,7 @@
+// How many nodes of some partitions hold their most frequent words, where that is stored.
+// params: uids: list[str]
+// returns: uid: str, words: bytes
+// mode: read
+UNWIND $uids AS uid
+MATCH (p:PgsPartition {uid: uid}) WHERE p.words IS NOT NULL
+RETURN uid, p.words AS words

@@ -1,0 +1,108 @@
+"""Cells of the text index: the postings of the terms of one bucket, compressed.
+
+A cell has a version, the width of its gaps, and then, compressed: the number of terms, the terms
+in ascending order, their numbers of postings, the gaps between the texts that hold each term, and
+the impacts. The bytes of the gaps are stored in planes, lowest first, because most of the high ones
+are zero.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.text.terms.spans import TEXT_BITS, IntArray, run_starts
+
+TERM_BITS = 64 - TEXT_BITS
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PostingList:
+    """The texts ``(p,)`` that hold a term, ascending, and its impact on each, 1 to 255 ``(p,)``."""
+
+    texts: IntArray
+    impacts: IntArray
+
+
+def bucket_of(term: int, bits: int) -> int:
+    """Return the bucket of a term in a segment with ``2**bits`` of them."""
+    return term >> (TERM_BITS - bits)
+
+
+def read_cell(data: bytes, terms: Iterable[int], bits: int) -> dict[int, PostingList]:
+    """Return the postings of terms from the cell of their bucket, one of ``2**bits``.
+
+    Terms that no text holds are left out. Raises ValueError if another release wrote the cell in
+    another format.
+    """
+    if data[0] != _VERSION:
+        raise ValueError(f"a cell of the text index has format {data[0]}, not {_VERSION}")
+    cell = _Cell.of(zlib.decompress(data[2:]), data[1])
+    found = {term: cell.read((term >> unused_bits(bits)) & 0xFFFFFFFF) for term in terms}
+    return {term: postings for term, postings in found.items() if postings is not None}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cell:
+    """A cell without compression: terms, ascending, and where the postings of each end."""
+
+    plain: bytes
+    width: int
+    terms: NDArray[np.uint32]
+    ends: IntArray
+
+    @classmethod
+    def of(cls, plain: bytes, width: int) -> _Cell:
+        count = int.from_bytes(plain[:4], "little")
+        ends = np.cumsum(np.frombuffer(plain, "<u4", count, 4 + 4 * count), dtype=np.int64)
+        return cls(plain, width, np.frombuffer(plain, "<u4", count, 4), ends)
+
+    def read(self, term: int) -> PostingList | None:
+        place = int(np.searchsorted(self.terms, term))
+        if place == len(self.terms) or self.terms[place] != term:
+            return None
+        start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
+        planes, total = 4 + 8 * len(self.terms), int(self.ends[-1])
+        gaps = np.zeros(end - start, np.int64)
+        for byte in range(self.width):
+            plane = self._bytes(planes + byte * total + start, end - start)
+            gaps += plane.astype(np.int64) << (8 * byte)
+        impacts = self._bytes(planes + self.width * total + start, end - start)
+        return PostingList(np.cumsum(gaps), impacts.astype(np.int64))
+
+    def _bytes(self, start: int, count: int) -> NDArray[np.uint8]:
+        return np.frombuffer(self.plain, np.uint8, count, start)
+
+
+def write_cell(
+    terms: NDArray[np.uint32], texts: IntArray, impacts: NDArray[np.uint8], width: int
+) -> bytes:
+    """Return the cell of some postings, all arrays ``(p,)`` by term, then by text.
+
+    ``terms`` are what is left of them without the unused bits. ``width`` is the number of bytes of
+    a gap.
+    """
+    first = run_starts(terms)
+    counts = np.diff(np.append(first, len(terms)))
+    gaps = np.diff(texts, prepend=0)
+    gaps[first] = texts[first]
+    plain = b"".join(
+        [
+            len(first).to_bytes(4, "little"),
+            terms[first].astype("<u4").tobytes(),
+            counts.astype("<u4").tobytes(),
+            *((gaps >> (8 * byte)).astype(np.uint8).tobytes() for byte in range(width)),
+            impacts.tobytes(),
+        ]
+    )
+    return bytes((_VERSION, width)) + zlib.compress(plain, 1)
+
+
+def unused_bits(bits: int) -> int:
+    """Return how many last bits of a term a cell leaves out."""
+    return TERM_BITS - bits - 32
