@@ -98,6 +98,11 @@ class Partition:
         """The name used in prompts, flags, and on the page."""
         return f"P{self.id}"
 
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What it is about: first what tells it apart, then what most of its nodes mention."""
+        return (*self.terms, *(word for word in self.keywords if word not in self.terms))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:

@@ -99,7 +99,7 @@ def digest_neighbors(
     """Return the digests of adjacent partitions, nearest first."""
     linked = [(link, partitions.get(link.id)) for link in partition.adjacent]
     return tuple(
-        PromptNeighbor(other.name, other.keywords, other.summary, link.edges, other.lineage)
+        PromptNeighbor(other.name, other.topics, other.summary, link.edges, other.lineage)
         for link, other in linked
         if other is not None
     )

@@ -72,7 +72,7 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
     part = f", part {item.label} of {passes}" if passes > 1 else ""
     head = (
         f"Partition {partition.name}: {partition.size} nodes{part}. "
-        f"Keywords: {clean_text(', '.join(partition.keywords)) or 'none'}."
+        f"Keywords: {clean_text(', '.join(partition.topics)) or 'none'}."
     )
     nodes = "<nodes>\n" + "\n".join(piece.text for piece in item.pieces) + "\n</nodes>"
     data = [nodes, _relationships(item)]

@@ -39,7 +39,7 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
         gone = "its nodes are gone: they were deleted after the partition was made"
         return await _record_failure(order, tools, gone, perf_counter() - began)
     partition, count = order.partition, len(packed.passes)
-    tools.on_event(SweepStarted(partition.id, len(packed.nodes), count, partition.keywords))
+    tools.on_event(SweepStarted(partition.id, len(packed.nodes), count, partition.topics))
     await together(*(reader.read(item) for item in packed.passes))
     result = await reader.finish()
     tools.on_event(SweepFinished(result.sweep))

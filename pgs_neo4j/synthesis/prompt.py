@@ -173,7 +173,7 @@ def _unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
     lines: list[str] = []
     characters, size_bytes = (int(limit * UNREAD_SHARE) for limit in room)
     for part in others[:UNREAD_LINES]:
-        line = f"\n{part.name} ({part.size} nodes): {listed_keywords(part.keywords[:8])}"
+        line = f"\n{part.name} ({part.size} nodes): {listed_keywords(part.topics[:8])}"
         characters, size_bytes = characters - len(line), size_bytes - len(line.encode())
         if characters < 0 or size_bytes < 0:
             break

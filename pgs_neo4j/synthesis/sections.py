@@ -56,7 +56,7 @@ def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
     lost = f", {failed} of {sweep.passes} passes failed" if failed else ""
     header = (
         f"# Partition {partition.name}: {sweep.nodes_read} of {partition.size} nodes read{lost}; "
-        f"keywords: {listed_keywords(partition.keywords) or 'none'}"
+        f"keywords: {listed_keywords(partition.topics) or 'none'}"
     )
     number = report.partition
     marked = replace(
@@ -66,7 +66,7 @@ def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
         flags=tuple(replace(f, text=qualify_aliases(f.text, number)) for f in report.flags),
         absences=tuple(replace(a, text=qualify_aliases(a.text, number)) for a in report.absences),
     )
-    return Section((partition.id,), partition.name, partition.keywords, header, report, marked)
+    return Section((partition.id,), partition.name, partition.topics, header, report, marked)
 
 
 def _marked(finding: Finding, partition: int) -> Finding:

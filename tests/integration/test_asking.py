@@ -477,15 +477,20 @@ async def test_a_purge_in_mid_run_is_an_error_and_no_false_coverage(connect, db)
 
     mapping = await papers(db)
 
+    purges = []
+
     async def answer(prompt):
         if prompt.partition == 1:
-            await engine.purge()  # type: ignore[attr-defined]
+            # Another sweep may fail first, and its end must not cancel the purge.
+            purges.append(asyncio.create_task(engine.purge()))  # type: ignore[attr-defined]
+            await asyncio.shield(purges[0])
         return contract_reply(prompt)
 
     async with connect(answer, max_concurrent_sweeps=1) as engine:
         await engine.add_graph("papers", mapping)
         with pytest.raises(DatabaseError, match="can no longer be recorded"):
             await engine.execute("Begin")
+        await asyncio.gather(*purges)
     assert await count(db, "(x:PgsSweep|PgsRun)") == 0
 
 

@@ -38,13 +38,13 @@ def partitions(parts: Sequence[Partition]) -> Table:
             part.name,
             f"{part.size:,}",
             f"{part.tokens:,}",
-            _terms(part, KEYWORDS),
+            ", ".join(part.topics[:KEYWORDS]) or "-",
             ", ".join(f"P{near.id} ({near.edges})" for near in part.adjacent) or "-",
             "yes" if part.pool else "",
         )
         for part in parts
     )
-    return table(("id", "nodes>", "tokens>", "terms", "adjacent (edges)", "pool"), rows)
+    return table(("id", "nodes>", "tokens>", "topics", "adjacent (edges)", "pool"), rows)
 
 
 def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
@@ -54,19 +54,14 @@ def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
             f"P{route.partition}",
             _score(route),
             f"{by_id[route.partition].size:,}" if route.partition in by_id else "-",
-            _terms(by_id[route.partition], 4) if route.partition in by_id else "-",
+            ", ".join(by_id[route.partition].topics[:4]) if route.partition in by_id else "-",
             route.reason,
         )
         for route in routing.routes
     )
     by_evidence = any(route.evidence for route in routing.routes)
     score = "evidence>" if by_evidence else "similarity>"
-    return table(("id", score, "nodes>", "terms", "reason"), rows)
-
-
-def _terms(part: Partition, most: int) -> str:
-    """Return what tells a partition apart; its keywords if an earlier release described it."""
-    return ", ".join((part.terms or part.keywords)[:most]) or "-"
+    return table(("id", score, "nodes>", "topics", "reason"), rows)
 
 
 def _score(route: Route) -> str:
