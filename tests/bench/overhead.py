@@ -320,23 +320,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repeat", type=program.number(1), default=REPEAT, help=f"questions (default {REPEAT})"
     )
-    parser.add_argument(
-        "--knob",
-        action="append",
-        type=_knob,
-        default=[],
-        metavar="NAME=NUMBER",
-        help="an integer setting of the engine, such as min_community_size=400",
-    )
+    program.add_knobs(parser)
     parser.add_argument("--uri", help=place.HELP)
     return parser
-
-
-def _knob(text: str) -> tuple[str, int]:
-    name, _, value = text.partition("=")
-    if not value.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=NUMBER")
-    return name, int(value)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,25 @@ def number(least: int) -> Callable[[str], int]:
     return whole
 
 
+def add_knobs(argument_parser: argparse.ArgumentParser) -> None:
+    """Add ``--knob``, which collects settings of the engine as pairs of name and number."""
+    argument_parser.add_argument(
+        "--knob",
+        action="append",
+        type=_knob,
+        default=[],
+        metavar="NAME=NUMBER",
+        help="an integer setting of the engine, such as min_community_size=400",
+    )
+
+
+def _knob(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not value.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=NUMBER")
+    return name, int(value)
+
+
 def positive(text: str) -> float:
     """The type of an argument: a number above 0."""
     try:

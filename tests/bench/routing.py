@@ -155,27 +155,13 @@ def _table(run: dict[str, Any]) -> str:
     return title + program.aligned(rows)
 
 
-def _knob(text: str) -> tuple[str, int]:
-    name, equals, value = text.partition("=")
-    if not equals or not value.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=NUMBER")
-    return name, int(value)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = program.parser("routing", __doc__)
     parser.add_argument("--graph", action="append", choices=list(JUDGED), help="all by default")
     parser.add_argument(
         "--collection", action="append", type=Path, default=[], help="a file like cacm.json.gz"
     )
-    parser.add_argument(
-        "--knob",
-        action="append",
-        type=_knob,
-        default=[],
-        metavar="NAME=NUMBER",
-        help="an integer setting of the engine",
-    )
+    program.add_knobs(parser)
     parser.add_argument("--uri", help=place.HELP)
     return parser
 
