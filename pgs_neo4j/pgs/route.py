@@ -101,7 +101,7 @@ async def route_question(
     """
     evidence = await _find_evidence(order, tools, partitioning, partitions)
     if evidence is not None and evidence.nodes:
-        routing = await _route_by_evidence(order, tools, partitioning, partitions, evidence)
+        routing = await _route_by_evidence(order, tools, partitioning, partitions, evidence, vector)
     else:
         routing = await _route_by_centroids(order, tools, partitioning, partitions, vector)
     tools.log.on_event(Routed(routing))
@@ -124,11 +124,12 @@ async def _route_by_evidence(
     partitioning: Partitioning,
     partitions: Sequence[Partition],
     evidence: Evidence,
+    vector: QuestionVector | None,
 ) -> Routing:
     unread = order.mode == "continue"
     nearest: Sequence[Route] = ()
     if unread or order.config.min_sweep_partitions:
-        others = await _route_by_centroids(order, tools, partitioning, partitions)
+        others = await _route_by_centroids(order, tools, partitioning, partitions, vector)
         nearest = others.routes
     generation = partitioning.generation.id
     titles = await read_titles(tools.db, order.mapping, generation, evidence.nodes)
