@@ -6,7 +6,6 @@ text holds, of the term's rarity times its impact on the text.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Generation, GraphMapping
 from pgs_neo4j.text import node_text
-from pgs_neo4j.text.terms.cells import PostingList, bucket_of, read_cell
+from pgs_neo4j.text.ranking import rarity
+from pgs_neo4j.text.terms.cells import PostingList, bucket_of, cell_uid, read_cell
 from pgs_neo4j.text.terms.postings import FULL, terms_of
 
 MOST_NODES = 200
@@ -127,9 +127,9 @@ def score_nodes(
         live = [maps[at].partition_ids[postings.texts] > 0 for at, postings in hits]
         holders = sum(int(np.count_nonzero(mask)) for mask in live)
         known += holders > 0
-        rarity = math.log(1 + (count - holders + 0.5) / (holders + 0.5)) / FULL
+        weight = rarity(count, holders) / FULL
         for (at, postings), mask in zip(hits, live, strict=True):
-            scores[at][postings.texts[mask]] += rarity * postings.impacts[mask]
+            scores[at][postings.texts[mask]] += weight * postings.impacts[mask]
     return Evidence(_best(maps, scores, partition_ids), len(terms), known)
 
 
@@ -176,7 +176,7 @@ def _map(segment: SegmentRow) -> SegmentMap:
 
 
 def _uid(segment: SegmentRow, term: int) -> str:
-    return f"{segment['id']}:{bucket_of(term, segment['bits'])}"
+    return cell_uid(segment["id"], bucket_of(term, segment["bits"]))
 
 
 def vote(evidence: Evidence) -> dict[int, float]:

@@ -67,8 +67,7 @@ class Corpus:
 
         It is the variant with 1 inside the logarithm.
         """
-        seen = self.frequency[term]
-        return math.log(1 + (self.size - seen + 0.5) / (seen + 0.5))
+        return rarity(self.size, self.frequency[term])
 
     def weight(self, term: str) -> float:
         """Return the weight of a stem: half its ``idf`` plus 1.
@@ -77,6 +76,11 @@ class Corpus:
         a whole partition may be about the question.
         """
         return 1 + self.idf(term) / 2
+
+
+def rarity(size: int, holders: int) -> float:
+    """Return the inverse document frequency of a term in ``holders`` of ``size`` documents."""
+    return math.log(1 + (size - holders + 0.5) / (holders + 0.5))
 
 
 def bm25(terms: Sequence[str], stems: Sequence[str], corpus: Corpus) -> float:

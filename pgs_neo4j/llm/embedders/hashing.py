@@ -18,6 +18,7 @@ import numpy as np
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.text.matching import UNSPACED
 from pgs_neo4j.text.terms.spans import (
     CodeArray,
     HashArray,
@@ -37,7 +38,6 @@ DIMENSIONS = 2048
 BATCH = 1024
 GRAM = 4
 CJK_GRAM = 2
-UNSPACED_FROM = 0x2E80  # letters of scripts in which a word may be a single one
 YEAR = 4  # digits of the only numbers that count
 ASCII = 0x7F
 START = np.uint32(0xFFFFFFFF)  # of CRC-32
@@ -82,7 +82,7 @@ class HashingEmbedder:
 def _hash(texts: Sequence[str], size: int) -> NDArray[np.float32]:
     """Sum (1 + ln tf) times the features of each text's words."""
     found = split_words(texts).words
-    found = found.at((found.lengths > 1) | (found.codes[found.starts] > UNSPACED_FROM))
+    found = found.at((found.lengths > 1) | (found.codes[found.starts] > UNSPACED))
     hashes, first, place = np.unique(hash_words(found), return_index=True, return_inverse=True)
     distinct = found.at(first)
     number = consist_of(distinct, is_digit(distinct.codes))
@@ -179,6 +179,6 @@ def _crc_table() -> NDArray[np.uint32]:
 
 def _grams(word: str) -> tuple[str, ...]:
     """Return overlapping parts of the marked word; pairs in unspaced scripts."""
-    length = CJK_GRAM if any(ord(letter) > UNSPACED_FROM for letter in word) else GRAM
+    length = CJK_GRAM if any(ord(letter) > UNSPACED for letter in word) else GRAM
     marked = f"<{word}>"
     return tuple(marked[i : i + length] for i in range(max(1, len(marked) - length + 1)))

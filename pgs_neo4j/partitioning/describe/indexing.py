@@ -25,6 +25,7 @@ from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
+from pgs_neo4j.text.terms.cells import cell_uid
 from pgs_neo4j.text.terms.keywords import KeywordCounter, plain_text
 from pgs_neo4j.text.terms.postings import Segment, SegmentBuilder
 from pgs_neo4j.text.terms.spans import SplitTexts, split_words
@@ -174,8 +175,3 @@ async def index_missing(
 
     await read_texts(order, tools, view, members, [part.id for part in chosen], take)
     await index.flush()
-
-
-def cell_uid(segment: str, bucket: int) -> str:
-    """Return the key of a cell."""
-    return f"{segment}:{bucket}"

@@ -43,7 +43,7 @@ async def read_texts(
 ) -> None:
     """Hand the texts of some partitions to ``take``, in portions.
 
-    All members of a partition come in the order of rank, those without a text as well.
+    All members of a partition come in the order of rank, with or without a text.
     """
     mapping = order.mapping
     title = "" if mapping.title in mapping.text else mapping.title or ""

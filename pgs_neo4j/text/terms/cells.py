@@ -34,6 +34,11 @@ def bucket_of(term: int, bits: int) -> int:
     return term >> (TERM_BITS - bits)
 
 
+def cell_uid(segment: str, bucket: int) -> str:
+    """Return the key under which a cell is stored."""
+    return f"{segment}:{bucket}"
+
+
 def read_cell(data: bytes, terms: Iterable[int], bits: int) -> dict[int, PostingList]:
     """Return the postings of terms from the cell of their bucket, one of ``2**bits``.
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pgs_neo4j.text.stopwords import STOP_WORDS
 from pgs_neo4j.text.terms.spans import (
@@ -191,9 +190,8 @@ class KeywordCounter:
         """
         for partition in np.unique(partition_ids).tolist():
             self._open.setdefault(partition, WordCounts())
-        runs = runs.at(
-            (runs.lengths >= SHORTEST) & (runs.lengths <= LONGEST) & ~starts_with_digit(runs)
-        )
+        fitting = (runs.lengths >= SHORTEST) & (runs.lengths <= LONGEST)
+        runs = runs.at(fitting & ~is_digit(runs.codes[runs.starts]))
         hashes = hash_words(runs)
         telling = ~np.isin(hashes, _stop_words())
         runs, hashes = runs.at(telling), hashes[telling]
@@ -208,9 +206,7 @@ class KeywordCounter:
         word = hashes[order] >> np.uint64(TEXT_BITS)
         order = order[np.lexsort((word, group))]
         group, word = owner[runs.texts[order]], hashes[order] >> np.uint64(TEXT_BITS)
-        first = np.flatnonzero(
-            np.concatenate(([True], (word[1:] != word[:-1]) | (group[1:] != group[:-1])))
-        )
+        first = run_starts(word, group)
         counts = np.diff(np.append(first, len(order)))
         edges = np.searchsorted(group[first], np.arange(len(groups) + 1))
         for number, partition in enumerate(groups.tolist()):
@@ -264,11 +260,6 @@ def plain_text(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     folded = text.casefold()
     return text if folded == text.lower() else folded
-
-
-def starts_with_digit(runs: WordSpans) -> NDArray[np.bool_]:
-    """Return which words ``(m,)`` begin with a digit."""
-    return is_digit(runs.codes[runs.starts])
 
 
 @cache

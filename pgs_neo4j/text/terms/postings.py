@@ -135,7 +135,7 @@ class SegmentBuilder:
     def count(self, use: UseSplit | None = None) -> None:
         """Count the terms of the waiting texts, which takes most of the time.
 
-        ``use`` gets the words of each batch as well, so that nobody has to split it again.
+        ``use`` also gets the words of each batch, so that it is split only once.
         """
         first = self.size - len(self._waiting)
         for pieces, places in batches(self._waiting):
@@ -180,10 +180,9 @@ def _joined(
     terms: HashArray, texts: IntArray, counts: IntArray
 ) -> tuple[HashArray, IntArray, IntArray]:
     """Return postings with the pieces of a text as one; all are ``(k,)`` and sorted."""
-    new = np.concatenate(([True], (terms[1:] != terms[:-1]) | (texts[1:] != texts[:-1])))
-    if new.all():
+    first = run_starts(terms, texts)
+    if len(first) == len(terms):
         return terms, texts, counts
-    first = np.flatnonzero(new)
     return terms[first], texts[first], np.add.reduceat(counts, first)
 
 

@@ -263,11 +263,15 @@ def sort_keys(hashes: HashArray, words: WordSpans) -> HashArray:
     return keys
 
 
-def run_starts(ordered: NDArray[np.generic]) -> IntArray:
-    """Return the place of the first of each run of equal values, ``(r,)``."""
-    if not len(ordered):
+def run_starts(*ordered: NDArray[np.generic]) -> IntArray:
+    """Return the place of the first of each run of equal rows, ``(r,)``; columns are ``(k,)``."""
+    if not len(ordered[0]):
         return np.zeros(0, np.int64)
-    return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    new = np.zeros(len(ordered[0]), np.bool_)
+    new[0] = True
+    for column in ordered:
+        new[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(new)
 
 
 @cache
