@@ -18,14 +18,18 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.gds import compute_centroids
+from pgs_neo4j.llm.embedders.bags import TextHasher
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import Partition
 from pgs_neo4j.partitioning.describe.indexing import SegmentWriter, text_index
 from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts
+from pgs_neo4j.partitioning.describe.words import WordReader
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.text.node_text import shortened
+from pgs_neo4j.text.terms.batches import is_cut
 from pgs_neo4j.text.terms.keywords import KeywordCounter
 from pgs_neo4j.text.terms.labels import Labeled, label_partitions, pack_counts, unpack_counts
 
@@ -57,9 +61,12 @@ class PartitionTexts:
 
     def add_vectors(self, vectors: NDArray[np.float64]) -> None:
         """Add vectors ``(k, d)`` to the total."""
-        total = vectors.sum(axis=0)
-        self.total = total if self.total is None else self.total + total
+        self.add_total(vectors.sum(axis=0))
         self.count += len(vectors)
+
+    def add_total(self, total: NDArray[np.float64]) -> None:
+        """Add a sum of vectors ``(d,)`` that are counted elsewhere."""
+        self.total = total if self.total is None else self.total + total
 
     @property
     def mean(self) -> NDArray[np.float64] | None:
@@ -87,7 +94,8 @@ async def describe(
     counter = KeywordCounter()
     seen: dict[int, PartitionTexts] = {part.id: PartitionTexts() for part in partitions}
     if order.mapping.text or order.mapping.title:
-        index = text_index(order, tools, view, partitions, counter)
+        words = WordReader(counter, seen, word_hasher(tools.space))
+        index = text_index(order, tools, view, partitions, words.use)
         reader = TextReader(tools.space, seen, index)
         await read_texts(order, tools, view, members, list(seen), reader.take)
         await reader.end()
@@ -153,15 +161,24 @@ class TextReader:
 
     async def _index(self, members: list[MemberText]) -> None:
         for partition_id, group in groupby(members, key=attrgetter("partition_id")):
-            await self.index.add(partition_id, [one.whole for one in group])
+            await self.index.add(partition_id, group)
 
     async def _describe(self, members: list[MemberText]) -> None:
-        for one in filter(attrgetter("text"), members):
+        with_text = [one for one in members if one.text]
+        for one in with_text:
             self.seen[one.partition_id].add_text(one.text)
-            if self.space.kind == "texts":
-                self.batch.append(one)
+        for one in self._embedded(with_text):
+            self.batch.append(one)
             if len(self.batch) == EMBED_BATCH:
                 await self._embed()
+
+    def _embedded(self, members: list[MemberText]) -> list[MemberText]:
+        """Return the members whose texts the embedder has to read, not only their words."""
+        if self.space.kind != "texts":
+            return []
+        if isinstance(self.space.embedder, HashingEmbedder):
+            return [one for one in members if is_cut(one.whole)]
+        return members
 
     async def end(self) -> None:
         """Embed and index the texts that are left. Raises LeaseLostError."""
@@ -178,6 +195,13 @@ class TextReader:
         for partition_id in np.unique(owners).tolist():
             own = np.asarray(vectors[owners == partition_id], dtype=np.float64)
             self.seen[partition_id].add_vectors(own)
+
+
+def word_hasher(space: Space) -> TextHasher | None:
+    """Return what makes vectors of words, None if the embedder has to read the texts."""
+    if space.kind != "texts" or not isinstance(space.embedder, HashingEmbedder):
+        return None
+    return TextHasher(space.embedder.size)
 
 
 async def _centroids(

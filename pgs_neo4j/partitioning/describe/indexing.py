@@ -8,7 +8,7 @@ segment.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -20,15 +20,14 @@ from numpy.typing import NDArray
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.lease import generation_lost
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Partition
 from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.text.terms.cells import cell_uid
-from pgs_neo4j.text.terms.keywords import KeywordCounter, plain_text
-from pgs_neo4j.text.terms.postings import Segment, SegmentBuilder
-from pgs_neo4j.text.terms.spans import SplitTexts, split_words
+from pgs_neo4j.text.terms.postings import Segment, SegmentBuilder, TextBatch
 
 # A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
 # takes a byte less. The arrays of four million postings take about 200 MB while they are sorted.
@@ -37,12 +36,16 @@ MOST_POSTINGS = 4_000_000
 WRITE_BYTES = 4_000_000  # of cells in one transaction
 
 
+Use = Callable[[TextBatch, NDArray[np.int64], NDArray[np.int64]], None]
+"""Takes a batch of texts, and of its pieces ``(k,)`` the partition and the place of the text."""
+
+
 @dataclass(slots=True)
 class SegmentWriter:
     """Indexes texts as they stream by, partition by partition, in the order of rank.
 
     ``uids`` are those of the partitions by id. ``typical`` is the mean length of the graph's texts.
-    ``keywords`` counts the words of the same texts.
+    ``use`` also gets the words of the texts, so that they are split only once.
     """
 
     db: Database
@@ -50,16 +53,18 @@ class SegmentWriter:
     generation_id: str
     uids: Mapping[int, str]
     typical: float
-    keywords: KeywordCounter | None = None
+    use: Use | None = None
     builder: SegmentBuilder = field(init=False)
     firsts: dict[int, int] = field(default_factory=dict)
+    _bodies: list[int] = field(default_factory=list)
+    _counted: tuple[TextBatch, NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def __post_init__(self) -> None:
         """Begin the first segment."""
         self.builder = SegmentBuilder(self.typical)
 
-    async def add(self, partition_id: int, texts: list[str]) -> None:
-        """Index the next texts of a partition; empty ones count.
+    async def add(self, partition_id: int, members: Iterable[MemberText]) -> None:
+        """Index the next members of a partition; those without a text count.
 
         Raises LeaseLostError.
         """
@@ -67,44 +72,36 @@ class SegmentWriter:
             if self.builder.size >= MOST_TEXTS or self.builder.postings >= MOST_POSTINGS:
                 await self.flush()
             self.firsts[partition_id] = self.builder.size
-        self.builder.add(texts)
+        members = list(members)
+        self.builder.add([member.whole for member in members])
+        self._bodies += [member.body for member in members]
         if self.builder.full:
-            await asyncio.to_thread(self._count)
-            self._finish(but=partition_id)
+            await self._count()
 
     async def flush(self) -> None:
         """Write the segment of everything added so far. Raises LeaseLostError."""
         if not self.firsts:
             return
-        await asyncio.to_thread(self._count)
-        self._finish()
-        segment = await asyncio.to_thread(self.builder.build)
+        await self._count()
+        segment, _ = await together(asyncio.to_thread(self.builder.build), self._use_counted())
         await self._write(segment)
-        self.builder, self.firsts = SegmentBuilder(self.typical), {}
+        self.builder, self.firsts, self._bodies = SegmentBuilder(self.typical), {}, []
 
-    def _count(self) -> None:
-        self.builder.count(self._count_keywords if self.keywords else None)
+    async def _count(self) -> None:
+        """Count the terms of the waiting texts, and use the batch before at the same time."""
+        for pieces, numbers in self.builder.take_waiting():
+            batch, _ = await together(
+                asyncio.to_thread(self.builder.count, pieces, numbers), self._use_counted()
+            )
+            firsts = np.array(list(self.firsts.values()))
+            places = np.searchsorted(firsts, numbers, side="right") - 1
+            bodies = np.array(self._bodies[numbers[0] : numbers[-1] + 1])[numbers - numbers[0]]
+            self._counted = batch, np.array(list(self.firsts))[places], bodies
 
-    def _count_keywords(
-        self, pieces: Sequence[str], split: SplitTexts, numbers: NDArray[np.int64]
-    ) -> None:
-        """Count keywords of pieces of texts; only those with markup are split again."""
-        assert self.keywords is not None
-        firsts = np.array(list(self.firsts.values()))
-        owners = np.array(list(self.firsts))[np.searchsorted(firsts, numbers, side="right") - 1]
-        plain = list(map(plain_text, pieces))
-        again = np.array([text is not piece for text, piece in zip(plain, pieces, strict=True)])
-        again[split.signs.texts] = True  # their words were divided for the index
-        self.keywords.count(split.runs.at(~again[split.runs.texts]), owners)
-        if again.any():
-            marked = [text for text, chosen in zip(plain, again, strict=True) if chosen]
-            self.keywords.count(split_words(marked).runs, owners[again])
-
-    def _finish(self, but: int | None = None) -> None:
-        """Let the counter of keywords finish the partitions that are complete."""
-        if self.keywords is not None:
-            for partition_id in self.firsts.keys() - {but}:
-                self.keywords.finish(partition_id)
+    async def _use_counted(self) -> None:
+        counted, self._counted = self._counted, None
+        if self.use is not None and counted is not None:
+            await asyncio.to_thread(self.use, *counted)
 
     async def _write(self, segment: Segment) -> None:
         name = f"s{uuid4().hex[:16]}"
@@ -139,12 +136,12 @@ def text_index(
     tools: BuildTools,
     view: View,
     partitions: Iterable[Partition],
-    keywords: KeywordCounter | None = None,
+    use: Use | None = None,
 ) -> SegmentWriter:
-    """Return a writer of the text index of some partitions, which also counts keywords."""
+    """Return a writer of the text index of some partitions."""
     typical = float(view.sizes.mean()) if len(view.sizes) else 1.0
     uids = {part.id: part.uid for part in partitions}
-    return SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical, keywords)
+    return SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical, use)
 
 
 async def index_missing(
@@ -171,7 +168,7 @@ async def index_missing(
 
     async def take(texts: list[MemberText]) -> None:
         for partition_id, group in groupby(texts, key=attrgetter("partition_id")):
-            await index.add(partition_id, [one.whole for one in group])
+            await index.add(partition_id, group)
 
     await read_texts(order, tools, view, members, [part.id for part in chosen], take)
     await index.flush()

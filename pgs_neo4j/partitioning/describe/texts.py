@@ -32,6 +32,11 @@ class MemberText:
         """Title and text."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
+    @property
+    def body(self) -> int:
+        """The place of the text in the whole."""
+        return len(self.title) + 1 if self.title else 0
+
 
 async def read_texts(
     order: BuildOrder,

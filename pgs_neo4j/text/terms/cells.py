@@ -85,7 +85,7 @@ class _Cell:
 
 
 def write_cell(
-    terms: NDArray[np.uint32], texts: IntArray, impacts: NDArray[np.uint8], width: int
+    terms: NDArray[np.uint32], texts: NDArray[np.integer], impacts: NDArray[np.uint8], width: int
 ) -> bytes:
     """Return the cell of some postings, all arrays ``(p,)`` by term, then by text.
 
@@ -94,6 +94,7 @@ def write_cell(
     """
     first = run_starts(terms)
     counts = np.diff(np.append(first, len(terms)))
+    texts = texts.astype(np.int64)
     gaps = np.diff(texts, prepend=0)
     gaps[first] = texts[first]
     plain = b"".join(

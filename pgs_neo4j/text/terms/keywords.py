@@ -7,9 +7,6 @@ half of the partitions distinguishes none, so the next word replaces it.
 
 from __future__ import annotations
 
-import html
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -18,17 +15,16 @@ from functools import cache
 import numpy as np
 
 from pgs_neo4j.text.stopwords import STOP_WORDS
+from pgs_neo4j.text.terms.characters import is_digit
 from pgs_neo4j.text.terms.spans import (
-    TEXT_BITS,
     HashArray,
     IntArray,
     WordSpans,
     hash_words,
-    is_digit,
     run_starts,
-    sort_keys,
     split_words,
 )
+from pgs_neo4j.text.terms.vocabulary import NumberedWords, Vocabulary
 
 TOP = 20
 """Keywords per partition, as published."""
@@ -49,89 +45,9 @@ that is in none of these is never among the best of the whole partition, but for
 SHORTEST, LONGEST = 3, 40
 """Letters and digits of a keyword."""
 
-_WORD = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]{2,39}(?![^\W_])")
-# Each begins with plain letters, for which a pattern is searched quickly.
-_ADDRESSES = tuple(
-    re.compile(start + r"[^\s<>\"')\]]+") for start in ("https?://", "ftp://", r"www\.(?<!\wwww\.)")
-)
-_BEFORE_AT = re.compile(r"[\w.+-]{1,64}\Z")
-_AFTER_AT = re.compile(r"[\w-]+\.\w+")
-# What a text with markup or addresses contains at least.
-_MARKS = ("<", "```", "&", "@", "://", "www.")
-_TAG = re.compile(r"</?[a-zA-Z!?][^<>]*>")
-_BLOCKS = tuple(
-    (re.compile(opening, re.IGNORECASE | re.MULTILINE), re.compile(closing, re.IGNORECASE))
-    for opening, closing in (
-        (r"^[ \t]*```", r"```"),
-        (r"<!--", r"-->"),
-        (r"<script\b", r"</script\s*>"),
-        (r"<style\b", r"</style\s*>"),
-        (r"<pre\b", r"</pre\s*>"),
-    )
-)
-
-
-def words(text: str) -> set[str]:
-    """Return the distinct words of a text that may become keywords.
-
-    A word is 3 to 40 letters or digits, the first a letter, in any script, casefolded.
-    ``snake_case`` and hyphenated words are divided, ``camelCase`` is not. Tags, comments, fenced
-    and preformatted code, addresses, and stop words are left out.
-    """
-    text = _plain(text)
-    distinct = {word.casefold() for word in _WORD.findall(text)}
-    return distinct - STOP_WORDS
-
-
-def _plain(text: str) -> str:
-    """Return the text without markup.
-
-    Every step takes time in proportion to the text, and is left out if nothing calls for it.
-    """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    if "```" in text or "<" in text:
-        for opening, closing in _BLOCKS:
-            text = _without_blocks(text, opening, closing)
-        text = _TAG.sub(" ", text)
-    if "&" in text:
-        text = html.unescape(text)
-    if "://" in text or "www." in text:
-        for pattern in _ADDRESSES:
-            text = pattern.sub(" ", text)
-    return _without_addresses(text)
-
-
-def _without_addresses(text: str) -> str:
-    """Return the text without e-mail addresses.
-
-    Looking at each @ is faster than a pattern that begins at every word.
-    """
-    parts, position = [], 0
-    at = text.find("@")
-    while at >= 0:
-        before = _BEFORE_AT.search(text, max(position, at - 64), at)
-        after = _AFTER_AT.match(text, at + 1)
-        if before and after:
-            parts.append(text[position : before.start()])
-            position = after.end()
-        at = text.find("@", max(at + 1, position))
-    return " ".join((*parts, text[position:])) if parts else text
-
-
-def _without_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
-    """Return the text without closed blocks.
-
-    An opening that is never closed stays.
-    """
-    parts, position = [], 0
-    while begin := opening.search(text, position):
-        end = closing.search(text, begin.end())
-        if end is None:
-            break
-        parts.append(text[position : begin.start()])
-        position = end.end()
-    return " ".join((*parts, text[position:])) if parts else text[position:]
+NUMBER_BITS = 32
+HASH_BITS = 48  # of a word's hash; the number of its partition in the batch goes before them
+NO_WORD = 0
 
 
 @dataclass(slots=True)
@@ -146,23 +62,32 @@ class WordCounts:
     counts: list[IntArray] = field(default_factory=list)
     spelled: dict[int, str] = field(default_factory=dict)
 
+    def add(
+        self, hashes: HashArray, counts: IntArray, numbers: IntArray, vocabulary: Vocabulary
+    ) -> None:
+        """Add distinct words ``(m,)`` of a batch: hashes, counts, and numbers."""
+        self.hashes.append(hashes)
+        self.counts.append(counts)
+        frequent = np.argsort(-counts, kind="stable")[:SPELLED]
+        pairs = zip(hashes[frequent].tolist(), numbers[frequent].tolist(), strict=True)
+        for key, number in pairs:
+            if key not in self.spelled:
+                self.spelled[key] = vocabulary.spell(number).casefold()
+
     def best(self, top: int) -> Counter[str]:
         """Return how many texts hold the best words."""
-        if not self.hashes:
+        if not self.spelled:
             return Counter()
         hashes, counts = np.concatenate(self.hashes), np.concatenate(self.counts)
-        order = np.argsort(hashes, kind="stable")
-        first = run_starts(hashes[order])
-        total = dict(
-            zip(
-                hashes[order][first].tolist(),
-                np.add.reduceat(counts[order], first).tolist(),
-                strict=True,
-            )
-        )
+        order = np.argsort(hashes)
+        hashes = hashes[order]
+        first = run_starts(hashes)
+        totals = np.add.reduceat(counts[order], first)
+        keys = np.fromiter(self.spelled, np.uint64, len(self.spelled))
+        places = np.searchsorted(hashes[first], keys)
         found: Counter[str] = Counter()
-        for key, word in self.spelled.items():
-            found[word] += total[key]
+        for word, count in zip(self.spelled.values(), totals[places].tolist(), strict=True):
+            found[word] += count
         return Counter({word: found[word] for word in _best(found, top)})
 
 
@@ -177,47 +102,40 @@ class KeywordCounter:
         self._open: dict[int, WordCounts] = {}
         self._finished: dict[int, Counter[str]] = {}
 
-    def add(self, partition: int, text: str) -> None:
-        """Count the words of one node's text."""
-        plain = plain_text(text)
-        self.count(split_words([plain]).runs, np.array([partition]))
-
-    def count(self, runs: WordSpans, partition_ids: IntArray) -> None:
+    def count(self, words: NumberedWords, partition_ids: IntArray) -> None:
         """Count the words of a batch of plain texts.
 
-        ``runs`` are as :func:`pgs_neo4j.text.terms.spans.split_words` returns them. Text ``i`` is
-        of the partition ``partition_ids[i]``.
+        ``words`` are runs, as :func:`pgs_neo4j.text.terms.spans.split_words` returns them. Text
+        ``i`` is of the partition ``partition_ids[i]``.
         """
-        for partition in np.unique(partition_ids).tolist():
-            self._open.setdefault(partition, WordCounts())
-        fitting = (runs.lengths >= SHORTEST) & (runs.lengths <= LONGEST)
-        runs = runs.at(fitting & ~is_digit(runs.codes[runs.starts]))
-        hashes = hash_words(runs)
-        telling = ~np.isin(hashes, _stop_words())
-        runs, hashes = runs.at(telling), hashes[telling]
-        if not len(runs):
-            return
-        # A word counts once per text, so equal words of a text come together first.
-        keys = sort_keys(hashes, runs)
-        order = np.argsort(keys)
-        order = order[run_starts(keys[order])]
         groups, owner = np.unique(partition_ids, return_inverse=True)
-        group = owner[runs.texts[order]]
-        word = hashes[order] >> np.uint64(TEXT_BITS)
-        order = order[np.lexsort((word, group))]
-        group, word = owner[runs.texts[order]], hashes[order] >> np.uint64(TEXT_BITS)
-        first = run_starts(word, group)
-        counts = np.diff(np.append(first, len(order)))
-        edges = np.searchsorted(group[first], np.arange(len(groups) + 1))
+        for partition in groups.tolist():
+            self._open.setdefault(partition, WordCounts())
+        words = words.at(words.column(_keyword_hashes) != NO_WORD)
+        # A word counts once per text, so equal words of a text come together first.
+        pairs = (words.texts << NUMBER_BITS) | words.numbers
+        pairs.sort()
+        pairs = pairs[run_starts(pairs)]
+        numbers = pairs & ((1 << NUMBER_BITS) - 1)
+        hashes = words.vocabulary.column(_keyword_hashes)[numbers]
+        keys = (owner[pairs >> NUMBER_BITS].astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
+        order = np.argsort(keys)
+        keys = keys[order]
+        first = run_starts(keys)
+        counts = np.diff(np.append(first, len(keys)))
+        group = (keys[first] >> np.uint64(HASH_BITS)).astype(np.int64)
+        edges = np.searchsorted(group, np.arange(len(groups) + 1))
         for number, partition in enumerate(groups.tolist()):
             part = slice(edges[number], edges[number + 1])
-            self._open[partition].hashes.append(word[first[part]])
-            self._open[partition].counts.append(counts[part])
-            frequent = np.argsort(-counts[part], kind="stable")[:SPELLED]
-            for place in first[part][frequent].tolist():
-                key = int(word[place])
-                if key not in self._open[partition].spelled:
-                    self._open[partition].spelled[key] = runs.spell(int(order[place])).casefold()
+            places = order[first[part]]
+            self._open[partition].add(
+                hashes[places], counts[part], numbers[places], words.vocabulary
+            )
+
+    @property
+    def unfinished(self) -> set[int]:
+        """The partitions that were not finished."""
+        return set(self._open)
 
     def finish(self, partition: int) -> None:
         """Keep only the best words of a partition whose texts are complete."""
@@ -248,18 +166,14 @@ class KeywordCounter:
         return self._finished | {part: words.best(KEEP) for part, words in self._open.items()}
 
 
-def plain_text(text: str) -> str:
-    """Return the text as its keywords are counted: without markup, and in one spelling.
-
-    The same object if nothing has to be changed, which is quick to tell.
-    """
-    if any(mark in text for mark in _MARKS):
-        text = _plain(text)
-    if text.isascii():
-        return text
-    text = unicodedata.normalize("NFKC", text)
-    folded = text.casefold()
-    return text if folded == text.lower() else folded
+def _keyword_hashes(words: WordSpans) -> HashArray:
+    """Return the first bits of the hashes ``(m,)`` of words, ``NO_WORD`` for no keywords."""
+    hashes = hash_words(words)
+    fitting = (words.lengths >= SHORTEST) & (words.lengths <= LONGEST)
+    fitting &= ~is_digit(words.codes[words.starts]) & ~np.isin(hashes, _stop_words())
+    hashes = hashes >> np.uint64(64 - HASH_BITS)
+    hashes[~fitting] = NO_WORD
+    return hashes
 
 
 @cache

@@ -11,7 +11,7 @@ counts nor lengths of texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -19,31 +19,47 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.text.terms.batches import BATCH, batches
 from pgs_neo4j.text.terms.cells import TERM_BITS, unused_bits, write_cell
+from pgs_neo4j.text.terms.characters import BoolArray
 from pgs_neo4j.text.terms.spans import (
-    BATCH,
     TEXT_BITS,
     HashArray,
     IntArray,
     SplitTexts,
     WordSpans,
-    batches,
     hash_words,
     run_starts,
     sort_keys,
     split_words,
 )
 from pgs_neo4j.text.terms.stems import stem_ends
+from pgs_neo4j.text.terms.vocabulary import NumberedWords, Vocabulary
 from pgs_neo4j.text.words import STOP_WORDS
 
 K1, B = 1.2, 0.75  # the customary values for documents
 LONGEST_WORD = 64  # letters; longer runs are data
 CELL = 24_000  # bytes of a cell before compression, on average
+NO_TERM = 0
+IMPACTS = 1 << 18  # computed at once
 FULL = 255  # impact of a term that a text holds without end
 
 
-UseSplit = Callable[[Sequence[str], SplitTexts, IntArray], None]
-"""Takes pieces of texts, their words, and the numbers ``(k,)`` of the texts that they are of."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TextBatch:
+    """Pieces of texts, the numbers of the texts that they are of ``(k,)``, and their words.
+
+    ``lengths`` ``(k,)`` are those of the pieces in characters, ``whole`` ``(k,)`` says which are
+    not cut, and ``words`` and ``runs`` are those of ``split``, numbered.
+    """
+
+    pieces: Sequence[str]
+    numbers: IntArray
+    lengths: IntArray
+    whole: BoolArray
+    split: SplitTexts
+    words: NumberedWords
+    runs: NumberedWords
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +67,8 @@ class TermCounts:
     """How often texts hold terms: three arrays ``(k,)``, by term, then by text."""
 
     terms: HashArray
-    texts: IntArray
-    counts: IntArray
+    texts: NDArray[np.integer]
+    counts: NDArray[np.integer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +82,19 @@ class Segment:
 
 def count_terms(texts: Sequence[str]) -> TermCounts:
     """Return the terms of some texts, at most ``2**TEXT_BITS``."""
-    return count_split(split_words(texts, apart=True))
+    split = split_words(texts, apart=True)
+    return count_split(split, Vocabulary().number(split.words))
 
 
-def count_split(split: SplitTexts) -> TermCounts:
-    """Return the terms of texts that were split with ``apart``."""
-    words = _shorter(split.words, least=2)
+def count_split(split: SplitTexts, words: NumberedWords) -> TermCounts:
+    """Return the terms of texts that were split with ``apart``; ``words`` are numbered."""
+    terms = words.column(_term_hashes)
+    telling = terms != NO_TERM
+    wholes = split.wholes.at(split.wholes.lengths <= LONGEST_WORD)
     keys = np.concatenate(
         [
-            _stem_keys(words),
-            *(
-                sort_keys(hash_words(spans), spans)
-                for spans in (_shorter(split.wholes), split.signs)
-            ),
+            sort_keys(terms[telling], words.texts[telling]),
+            *(sort_keys(hash_words(spans), spans.texts) for spans in (wholes, split.signs)),
         ]
     )
     keys.sort()
@@ -110,6 +126,7 @@ class SegmentBuilder:
         self._lengths: list[int] = []
         self._waiting: list[str] = []
         self._waiting_size = 0
+        self._vocabulary = Vocabulary()
 
     @property
     def size(self) -> int:
@@ -123,7 +140,7 @@ class SegmentBuilder:
 
     @property
     def full(self) -> bool:
-        """Whether enough texts wait for :meth:`count`."""
+        """Whether enough texts wait to be counted."""
         return self._waiting_size >= BATCH
 
     def add(self, texts: Sequence[str]) -> None:
@@ -132,58 +149,77 @@ class SegmentBuilder:
         self._waiting_size += sum(map(len, texts))
         self._lengths += map(len, texts)
 
-    def count(self, use: UseSplit | None = None) -> None:
-        """Count the terms of the waiting texts, which takes most of the time.
-
-        ``use`` also gets the words of each batch, so that it is split only once.
-        """
+    def take_waiting(self) -> Iterator[tuple[Sequence[str], IntArray]]:
+        """Yield what waits for :meth:`count`, in batches."""
         first = self.size - len(self._waiting)
-        for pieces, places in batches(self._waiting):
-            split = split_words(pieces, apart=True)
-            counted = count_split(split)
-            at = places[counted.texts] + first
-            if use is not None:
-                use(pieces, split, places + first)
-            self._parts.append(TermCounts(counted.terms, at, counted.counts))
-        self._waiting, self._waiting_size = [], 0
+        waiting, self._waiting, self._waiting_size = self._waiting, [], 0
+        for pieces, places in batches(waiting):
+            yield pieces, places + first
+
+    def count(self, pieces: Sequence[str], numbers: IntArray) -> TextBatch:
+        """Count the terms of pieces of texts, which takes most of the time.
+
+        ``numbers`` ``(k,)`` are those of their texts. Returns the words, so that texts are split
+        only once.
+        """
+        if self._vocabulary.full:
+            self._vocabulary = Vocabulary()
+        split = split_words(pieces, apart=True)
+        runs = self._vocabulary.number(split.runs)
+        words = runs if split.words is split.runs else self._vocabulary.number(split.words)
+        counted = count_split(split, words)
+        texts = numbers[counted.texts].astype(np.uint32)
+        self._parts.append(TermCounts(counted.terms, texts, counted.counts.astype(np.uint32)))
+        lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+        first, last = int(numbers[0]), int(numbers[-1])
+        whole = lengths == np.array(self._lengths[first : last + 1])[numbers - first]
+        return TextBatch(pieces, numbers, lengths, whole, split, words, runs)
 
     def build(self) -> Segment:
         """Return the index of all texts."""
-        self.count()
+        for pieces, numbers in self.take_waiting():
+            self.count(pieces, numbers)
         if not self._parts:
             return Segment(self.size, 0, {})
-        terms = np.concatenate([part.terms for part in self._parts])
-        texts = np.concatenate([part.texts for part in self._parts])
-        counts = np.concatenate([part.counts for part in self._parts])
-        order = np.argsort(terms, kind="stable")
-        terms, texts, counts = _joined(terms[order], texts[order], counts[order])
-        impacts = self._impacts(texts, counts)
+        whole = self._take_postings()
+        terms = whole.terms
+        impacts = self._impacts(whole)
         width = 2 if self.size <= 1 << 16 else 4
         bits = _bucket_bits(len(terms) * (width + 1))
         buckets = (terms >> np.uint64(TERM_BITS - bits)).astype(np.int64)
         edges = np.searchsorted(buckets, np.arange((1 << bits) + 1))
         short = (terms >> np.uint64(unused_bits(bits))).astype(np.uint32)
         cells = {
-            bucket: write_cell(short[start:end], texts[start:end], impacts[start:end], width)
+            bucket: write_cell(short[start:end], whole.texts[start:end], impacts[start:end], width)
             for bucket, (start, end) in enumerate(pairwise(edges))
             if end > start
         }
         return Segment(self.size, bits, cells)
 
-    def _impacts(self, texts: IntArray, counts: IntArray) -> NDArray[np.uint8]:
-        lengths = np.array(self._lengths)[texts] / self._typical
-        weight = counts / (counts + K1 * (1 - B + B * lengths))
-        return np.maximum(np.rint(FULL * weight), 1).astype(np.uint8)
+    def _take_postings(self) -> TermCounts:
+        """Return all postings, sorted, with the pieces of a text as one; none are left."""
+        parts, self._parts = self._parts, []
+        terms = np.concatenate([part.terms for part in parts])
+        texts = np.concatenate([part.texts for part in parts])
+        counts = np.concatenate([part.counts for part in parts])
+        parts.clear()
+        order = np.argsort(terms, kind="stable")
+        terms, texts, counts = terms[order], texts[order], counts[order]
+        first = run_starts(terms, texts)
+        if len(first) == len(terms):
+            return TermCounts(terms, texts, counts)
+        return TermCounts(terms[first], texts[first], np.add.reduceat(counts, first))
 
-
-def _joined(
-    terms: HashArray, texts: IntArray, counts: IntArray
-) -> tuple[HashArray, IntArray, IntArray]:
-    """Return postings with the pieces of a text as one; all are ``(k,)`` and sorted."""
-    first = run_starts(terms, texts)
-    if len(first) == len(terms):
-        return terms, texts, counts
-    return terms[first], texts[first], np.add.reduceat(counts, first)
+    def _impacts(self, postings: TermCounts) -> NDArray[np.uint8]:
+        """Return the impacts ``(k,)`` of postings; a part at a time, for the memory."""
+        lengths = np.array(self._lengths) / self._typical
+        impacts = np.zeros(len(postings.terms), np.uint8)
+        for start in range(0, len(impacts), IMPACTS):
+            part = slice(start, start + IMPACTS)
+            counts = postings.counts[part].astype(np.int64)
+            weight = counts / (counts + K1 * (1 - B + B * lengths[postings.texts[part]]))
+            impacts[part] = np.maximum(np.rint(FULL * weight), 1)
+        return impacts
 
 
 def _bucket_bits(size: int) -> int:
@@ -191,21 +227,16 @@ def _bucket_bits(size: int) -> int:
     return min(max(-(-size // CELL) - 1, 0).bit_length(), TERM_BITS - 32)
 
 
-def _shorter(words: WordSpans, least: int = 1) -> WordSpans:
-    return words.at((words.lengths >= least) & (words.lengths <= LONGEST_WORD))
+def _term_hashes(words: WordSpans) -> HashArray:
+    """Return the terms ``(m,)`` of words: hashes of their stems, ``NO_TERM`` for the others.
 
-
-def _stem_keys(words: WordSpans) -> HashArray:
-    """Return the sort keys ``(k,)`` of the words' stems, without function words.
-
-    Stems are computed once for each distinct word.
+    Function words, single letters, and data are no terms.
     """
-    hashes, first, place = np.unique(hash_words(words), return_index=True, return_inverse=True)
-    distinct = words.at(first)
-    stems = words.hasher.hash(distinct.starts, stem_ends(distinct))
-    telling = ~np.isin(hashes, _stop_words())
-    chosen = words.at(telling[place])
-    return sort_keys(stems[place[telling[place]]], chosen)
+    hashes = words.hasher.hash(words.starts, stem_ends(words))
+    telling = (words.lengths >= 2) & (words.lengths <= LONGEST_WORD)
+    telling &= ~np.isin(hash_words(words), _stop_words())
+    hashes[~telling] = NO_TERM
+    return hashes
 
 
 @cache

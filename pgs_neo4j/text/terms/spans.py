@@ -13,33 +13,29 @@ This takes about as long as one regular expression, and most of it without the i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.text.terms.characters import (
+    LOWER,
+    OTHER,
+    UNSPACED,
+    UPPER,
+    BoolArray,
+    CodeArray,
+    classify,
+)
+
 IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 HashArray = NDArray[np.uint64]
-CodeArray = NDArray[np.uint8] | NDArray[np.uint32]
 
 SEPARATOR = "\n"
-BATCH = 1 << 20  # characters to split together; their arrays fit the processor's caches
-SMALLEST = 1 << 16  # powers that are computed at least, in a millisecond
+FEWEST_BITS, MORE_BITS = 16, 5  # sizes of the tables of powers: 2**16, 2**21, 2**26, …
 TEXT_BITS = 16  # a sort key is the hash of a word and the number of its text in the batch
-# Kinds of characters. All but OTHER are parts of words.
-OTHER, LOWER, UPPER, LETTER, DIGIT, UNSPACED = range(6)
-# Scripts without spaces: Thai and Lao, Myanmar, Khmer, and those of East Asia.
-UNSPACED_RANGES = (
-    (0x0E00, 0x0EFF),
-    (0x1000, 0x109F),
-    (0x1780, 0x17FF),
-    (0x2E80, 0xA4CF),
-    (0xF900, 0xFAFF),
-)
-PLANE = 0x20000  # code points in the table; those above are rare ideographs
 # Odd, so that it has an inverse modulo 2**64; the golden ratio, as in Fibonacci hashing.
 FACTOR = 0x9E3779B97F4A7C15
 MIXER = np.uint64(0xBF58476D1CE4E5B9)  # of SplitMix64 (Steele et al. 2014)
@@ -52,7 +48,7 @@ class WordHasher:
     """
 
     def __init__(self, codes: CodeArray) -> None:
-        powers, self._inverse = _powers(max(SMALLEST, 1 << len(codes).bit_length()))
+        powers, self._inverse = _powers_for(len(codes))
         self._sums = np.zeros(len(codes) + 1, np.uint64)
         letters = codes.astype(np.uint64)
         letters += np.uint64(1)
@@ -96,6 +92,15 @@ class WordSpans:
         starts, ends, texts = self.starts[places], self.ends[places], self.texts[places]
         return WordSpans(self.codes, self.hasher, starts, ends, texts)
 
+    def and_more(self, others: WordSpans) -> WordSpans:
+        """Return these words and others of the same texts."""
+        columns = zip(
+            (self.starts, self.ends, self.texts),
+            (others.starts, others.ends, others.texts),
+            strict=True,
+        )
+        return WordSpans(self.codes, self.hasher, *map(np.concatenate, columns))
+
     def spell(self, place: int) -> str:
         """Return one word as a string."""
         return "".join(map(chr, self.codes[self.starts[place] : self.ends[place]].tolist()))
@@ -107,24 +112,26 @@ class SplitTexts:
 
     ``runs`` are in reading order, as they are written. ``words`` are the same with identifiers
     divided at their humps, and ``wholes`` are those identifiers. ``signs`` are letters and pairs
-    of letters of scripts without spaces; with ``apart``, no word contains them.
+    of letters of scripts without spaces; with ``apart``, no word contains them. ``text_starts``
+    ``(k,)`` is the place of each text's first character.
     """
 
     runs: WordSpans
     words: WordSpans
     wholes: WordSpans
     signs: WordSpans
+    text_starts: IntArray
 
 
 def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
     """Return the words of ``texts``; ``apart`` keeps unspaced scripts out of the words."""
     joined = SEPARATOR.join(texts) + SEPARATOR
-    codes, kinds = _classify(joined)
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    text_ends = np.cumsum(lengths + len(SEPARATOR))
+    codes, kinds = classify(joined)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + len(SEPARATOR)
+    text_ends = np.cumsum(lengths)
     signs = _find_signs(kinds)
     part = kinds != OTHER
-    if apart and len(signs[0]):
+    if apart and len(signs[0][0]):
         part &= kinds != UNSPACED
     humps = _find_humps(kinds)
     starts, ends = _find_runs(part)
@@ -133,29 +140,24 @@ def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
     hasher = WordHasher(codes)
 
     def spans(starts: IntArray, ends: IntArray) -> WordSpans:
-        texts = np.searchsorted(text_ends, starts, side="right")
-        return WordSpans(codes, hasher, starts, ends, texts)
+        return WordSpans(codes, hasher, starts, ends, _text_of(starts, text_ends))
 
     runs = spans(starts, ends)
     divided = len(humps) > 0
+    singles, pairs = (spans(*places) for places in signs)
     return SplitTexts(
         runs=runs,
         words=spans(_insert(starts, humps), _insert(ends, humps)) if divided else runs,
         wholes=runs.at(inside),
-        signs=spans(*signs),
+        signs=singles.and_more(pairs),
+        text_starts=text_ends - lengths,
     )
 
 
-def _classify(text: str) -> tuple[CodeArray, NDArray[np.uint8]]:
-    """Return lower-case code points and kinds of a text's characters, both ``(c,)``."""
-    if text.isascii():
-        kind_of, lower_of = _tables(128)
-        plain = np.frombuffer(text.encode("ascii"), np.uint8)
-        return lower_of.astype(np.uint8)[plain], kind_of[plain]
-    kind_of, lower_of = _tables(PLANE)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    entries = np.minimum(codes, PLANE)
-    return np.where(codes < PLANE, lower_of[entries], codes), kind_of[entries]
+def _text_of(starts: IntArray, text_ends: IntArray) -> IntArray:
+    """Return the text ``(m,)`` in which each of some ascending places is."""
+    counts = np.diff(np.searchsorted(starts, text_ends), prepend=0)
+    return np.repeat(np.arange(len(text_ends)), counts)
 
 
 def _find_runs(part: BoolArray) -> tuple[IntArray, IntArray]:
@@ -179,76 +181,16 @@ def _find_humps(kinds: NDArray[np.uint8]) -> IntArray:
     return humps
 
 
-def _find_signs(kinds: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+def _find_signs(kinds: NDArray[np.uint8]) -> list[tuple[IntArray, IntArray]]:
+    """Return starts and ends of single letters without spaces, and of pairs of them."""
     single = np.flatnonzero(kinds == UNSPACED)
     pairs = single[:-1][np.diff(single) == 1]
-    return np.concatenate((single, pairs)), np.concatenate((single + 1, pairs + 2))
+    return [(single, single + 1), (pairs, pairs + 2)]
 
 
 def _insert(places: IntArray, more: IntArray) -> IntArray:
     """Return two sorted lists of places as one."""
-    return np.sort(np.concatenate((places, more)), kind="stable") if len(more) else places
-
-
-@cache
-def _tables(size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """Return kinds and lower cases of the first code points, both ``(size + 1,)``.
-
-    The last entry stands for all code points beyond.
-    """
-    kinds = np.zeros(size + 1, np.uint8)
-    lower = np.arange(size + 1, dtype=np.uint32)
-    for code, letter in enumerate(map(chr, range(size))):
-        if letter.isalnum():
-            kinds[code] = DIGIT if letter.isdecimal() else LETTER
-            small = letter.lower()
-            if len(small) == 1:
-                lower[code] = ord(small)
-    for first, last in UNSPACED_RANGES:
-        chosen = kinds[first : last + 1]
-        chosen[chosen == LETTER] = UNSPACED
-    kinds[size] = UNSPACED
-    kinds[ord("a") : ord("z") + 1] = LOWER
-    kinds[ord("A") : ord("Z") + 1] = UPPER
-    return kinds, lower
-
-
-def batches(texts: Sequence[str]) -> Iterator[tuple[list[str], IntArray]]:
-    """Yield pieces of texts and the places ``(k,)`` of their texts, ``BATCH`` characters at a time.
-
-    Only a longer text is cut, at a blank if possible.
-    """
-    pieces: list[str] = []
-    places: list[int] = []
-    size = 0
-    for place, text in enumerate(texts):
-        for piece in _pieces(text):
-            if pieces and (size + len(piece) > BATCH or len(pieces) >= 1 << TEXT_BITS):
-                yield pieces, np.array(places)
-                pieces, places, size = [], [], 0
-            pieces.append(piece)
-            places.append(place)
-            size += len(piece)
-    if pieces:
-        yield pieces, np.array(places)
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    while len(text) - start > BATCH:
-        blank = text.rfind(" ", start + BATCH // 2, start + BATCH)
-        end = blank if blank > 0 else start + BATCH
-        yield text[start:end]
-        start = end
-    yield text[start:]
-
-
-def is_digit(codes: CodeArray) -> BoolArray:
-    """Return which code points ``(m,)`` are decimal digits."""
-    if codes.dtype == np.uint8:
-        return (codes >= ord("0")) & (codes <= ord("9"))
-    digits: BoolArray = _tables(PLANE)[0][np.minimum(codes, PLANE)] == DIGIT
-    return digits
+    return np.insert(places, np.searchsorted(places, more), more) if len(more) else places
 
 
 def hash_words(words: WordSpans) -> HashArray:
@@ -256,10 +198,10 @@ def hash_words(words: WordSpans) -> HashArray:
     return words.hasher.hash(words.starts, words.ends)
 
 
-def sort_keys(hashes: HashArray, words: WordSpans) -> HashArray:
-    """Return sort keys ``(m,)``: the first bits of the hash of a word, then its text."""
+def sort_keys(hashes: HashArray, texts: IntArray) -> HashArray:
+    """Return sort keys ``(m,)``: the first bits of the hashes ``(m,)``, then the texts ``(m,)``."""
     low = np.uint64((1 << TEXT_BITS) - 1)
-    keys: HashArray = (hashes & ~low) | words.texts.astype(np.uint64)
+    keys: HashArray = (hashes & ~low) | texts.astype(np.uint64)
     return keys
 
 
@@ -272,6 +214,12 @@ def run_starts(*ordered: NDArray[np.generic]) -> IntArray:
     for column in ordered:
         new[1:] |= column[1:] != column[:-1]
     return np.flatnonzero(new)
+
+
+def _powers_for(count: int) -> tuple[HashArray, HashArray]:
+    """Return at least ``count`` powers; few tables serve all counts."""
+    steps = max(0, -(-(count.bit_length() - FEWEST_BITS) // MORE_BITS))
+    return _powers(1 << (FEWEST_BITS + MORE_BITS * steps))
 
 
 @cache

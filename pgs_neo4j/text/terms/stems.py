@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgs_neo4j.text.terms.spans import BoolArray, IntArray, WordSpans
+from pgs_neo4j.text.terms.characters import BoolArray
+from pgs_neo4j.text.terms.spans import IntArray, WordSpans
 from pgs_neo4j.text.words import MIN_STEM, SUFFIXES
 
 

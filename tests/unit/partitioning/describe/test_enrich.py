@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,8 +90,8 @@ class Indexed:
     def __init__(self) -> None:
         self.added: list[tuple[int, list[str]]] = []
 
-    async def add(self, partition_id: int, texts: list[str]) -> None:
-        self.added.append((partition_id, texts))
+    async def add(self, partition_id: int, members: Iterable[MemberText]) -> None:
+        self.added.append((partition_id, [one.whole for one in members]))
 
     async def flush(self) -> None: ...
 

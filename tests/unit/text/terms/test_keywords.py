@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pgs_neo4j.text.stopwords import STOP_WORDS
 from pgs_neo4j.text.terms import keywords as module
-from pgs_neo4j.text.terms.keywords import KeywordCounter, plain_text, words
+from pgs_neo4j.text.terms.keywords import KeywordCounter
+from pgs_neo4j.text.terms.plain import marked_texts, plain_text
 from pgs_neo4j.text.terms.spans import split_words
+from pgs_neo4j.text.terms.vocabulary import Vocabulary
+
+WORD = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]{2,39}(?![^\W_])")
+
+
+def words(text: str) -> set[str]:
+    """The words of a text that may become keywords, found one by one."""
+    return {word.casefold() for word in WORD.findall(plain_text(text))} - STOP_WORDS
+
+
+def count(counter: KeywordCounter, partition: int | Sequence[int], *texts: str) -> None:
+    """Count the words of some texts, of one partition or of one each."""
+    runs = Vocabulary().number(split_words([plain_text(text) for text in texts]).runs)
+    partitions = [partition] * len(texts) if isinstance(partition, int) else partition
+    counter.count(runs, np.array(partitions))
 
 
 @pytest.mark.parametrize(
@@ -50,16 +71,16 @@ def test_stop_words_are_such_as_could_be_counted() -> None:
 
 def test_a_word_counts_once_per_node_and_ties_are_alphabetical() -> None:
     counter = KeywordCounter()
-    counter.add(1, "quark quark quark boson")
-    counter.add(1, "boson gluon")
-    counter.add(2, "axion")
+    count(counter, 1, "quark quark quark boson")
+    count(counter, 1, "boson gluon")
+    count(counter, 2, "axion")
     assert counter.keywords() == {1: ("boson", "gluon", "quark"), 2: ("axion",)}
     assert counter.keywords(top=1) == {1: ("boson",), 2: ("axion",)}
 
 
 def test_a_partition_without_words_has_no_keywords() -> None:
     counter = KeywordCounter()
-    counter.add(3, "the and of")
+    count(counter, 3, "the and of")
     counter.finish(4)
     assert counter.keywords() == {3: (), 4: ()}
 
@@ -68,20 +89,20 @@ def test_a_word_shared_by_most_partitions_gives_its_place_to_the_next() -> None:
     counter = KeywordCounter()
     for partition, own in enumerate(["quark", "boson", "gluon", "axion"]):
         for _ in range(3):
-            counter.add(partition, f"physics {own}")
-        counter.add(partition, f"physics rest{own}")
+            count(counter, partition, f"physics {own}")
+        count(counter, partition, f"physics rest{own}")
     assert counter.keywords(counter.common(top=2), top=2)[0] == ("quark", "restquark")
     few = KeywordCounter()
     for partition in range(3):
-        few.add(partition, "physics")
+        count(few, partition, "physics")
     assert few.keywords(few.common()) == {0: ("physics",), 1: ("physics",), 2: ("physics",)}
 
 
 def test_finishing_a_partition_keeps_its_best() -> None:
     counter = KeywordCounter()
-    counter.add(0, " ".join(f"word{number:04d}" for number in range(1_000)))
-    counter.add(0, "quark")
-    counter.add(0, "quark")
+    count(counter, 0, " ".join(f"word{number:04d}" for number in range(1_000)))
+    count(counter, 0, "quark")
+    count(counter, 0, "quark")
     before = counter.keywords()
     counter.finish(0)
     assert counter.keywords() == before
@@ -93,7 +114,7 @@ def test_frequent_words_survive_among_many_rare_ones(monkeypatch: pytest.MonkeyP
     counter = KeywordCounter()
     for first in range(0, 200, 50):
         texts = [f"quark rare{number:03d} boson" for number in range(first, first + 50)]
-        counter.count(split_words(texts).runs, np.zeros(50, np.int64))
+        count(counter, 0, *texts)
     assert counter.keywords()[0][:2] == ("boson", "quark")
     assert len(counter._open[0].spelled) <= 80
 
@@ -104,7 +125,7 @@ def test_frequent_words_survive_among_many_rare_ones(monkeypatch: pytest.MonkeyP
 )
 def test_a_plain_text_has_the_same_words(text: str) -> None:
     counter = KeywordCounter()
-    counter.add(0, text)
+    count(counter, 0, text)
     assert set(counter.keywords()[0]) == words(text)
 
 
@@ -113,10 +134,31 @@ def test_a_text_without_markup_is_not_copied() -> None:
     assert plain_text(text) is text
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.text("aBcé1_ <&@./:`w日ßﬁ", max_size=60)), max_size=20)
+)
+def test_counts_are_those_of_one_text_after_the_other(rows: list[tuple[int, str]]) -> None:
+    counter = KeywordCounter()
+    plain: dict[int, dict[str, int]] = {partition: {} for partition, _ in rows}
+    for partition, text in rows:
+        for word in words(text):
+            plain[partition][word] = plain[partition].get(word, 0) + 1
+    if rows:
+        count(counter, [partition for partition, _ in rows], *(text for _, text in rows))
+    assert counter.counts() == plain
+
+
+@given(st.lists(st.text("aB é<&@./:`w\n", max_size=30), max_size=20))
+def test_a_text_that_is_not_marked_is_plain(texts: list[str]) -> None:
+    marked = set(marked_texts(split_words(texts)).tolist())
+    for place, text in enumerate(texts):
+        assert place in marked or plain_text(text) is text
+
+
 def test_partitions_of_one_batch_are_counted_apart() -> None:
     counter = KeywordCounter()
     texts = ["quark boson", "quark", "axion quark"]
-    counter.count(split_words(texts).runs, np.array([7, 7, 3]))
+    count(counter, [7, 7, 3], *texts)
     assert counter.keywords() == {7: ("quark", "boson"), 3: ("axion", "quark")}
 
 
@@ -124,12 +166,12 @@ def test_a_common_word_stays_out_when_only_one_partition_is_counted_again() -> N
     own = ["quark", "boson", "gluon", "axion"]
     whole = KeywordCounter()
     for partition, word in enumerate(own):
-        whole.add(partition, f"physics {word}")
+        count(whole, partition, f"physics {word}")
     common = whole.common()
     described = whole.keywords(common)
     assert common == {"physics"}
     fresh = KeywordCounter()
-    fresh.add(0, "physics quark")
+    count(fresh, 0, "physics quark")
     others = [described[partition] for partition in (1, 2, 3)]
     assert fresh.common(others) == set()
     assert fresh.keywords(fresh.common(others) | common) == {0: ("quark",)}

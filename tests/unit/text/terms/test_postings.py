@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from pgs_neo4j.text.terms import postings, spans
+from pgs_neo4j.text.terms import batches, postings
 from pgs_neo4j.text.terms.cells import bucket_of, read_cell
 from pgs_neo4j.text.terms.postings import FULL, K1, B, Segment, SegmentBuilder, terms_of
 from pgs_neo4j.text.words import stem, words
@@ -98,7 +98,7 @@ def test_more_texts_than_two_bytes_count() -> None:
 
 
 def test_a_text_longer_than_a_batch_is_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spans, "BATCH", 100)
+    monkeypatch.setattr(batches, "BATCH", 100)
     long = "needle and hay " * 50
     segment = segment_of(["hay", long, "needle"])
     assert list(find(segment, "needle")) == [1, 2]

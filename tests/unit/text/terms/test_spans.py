@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pgs_neo4j.text.terms import batches as batching
 from pgs_neo4j.text.terms import spans
-from pgs_neo4j.text.terms.spans import batches, hash_words, split_words
+from pgs_neo4j.text.terms.batches import batches
+from pgs_neo4j.text.terms.spans import hash_words, split_words
 from pgs_neo4j.text.terms.stems import stem_ends
 from pgs_neo4j.text.words import stem, words
 
@@ -83,7 +85,7 @@ def test_hashes_of_many_words_do_not_collide() -> None:
 
 
 def test_batches_hold_whole_words_and_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spans, "BATCH", 30)
+    monkeypatch.setattr(batching, "BATCH", 30)
     texts = ["short", "", "a much longer text of several words " * 3, "x" * 100]
     joined = [""] * len(texts)
     for pieces, places in batches(texts):

@@ -1,0 +1,114 @@
+"""Removes markup and addresses from texts before their keywords are counted."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+import numpy as np
+
+from pgs_neo4j.text.terms.characters import LAST_ASCII
+from pgs_neo4j.text.terms.spans import IntArray, SplitTexts
+
+# Each begins with plain letters, for which a pattern is searched quickly.
+_ADDRESSES = tuple(
+    re.compile(start + r"[^\s<>\"')\]]+") for start in ("https?://", "ftp://", r"www\.(?<!\wwww\.)")
+)
+_BEFORE_AT = re.compile(r"[\w.+-]{1,64}\Z")
+_AFTER_AT = re.compile(r"[\w-]+\.\w+")
+# What a text with markup or addresses contains at least.
+_MARKS = ("<", "```", "&", "@", "://", "www.")
+_MARK_CODES = [ord(mark) for mark in "<`&@"]
+_TAG = re.compile(r"</?[a-zA-Z!?][^<>]*>")
+_BLOCKS = tuple(
+    (re.compile(opening, re.IGNORECASE | re.MULTILINE), re.compile(closing, re.IGNORECASE))
+    for opening, closing in (
+        (r"^[ \t]*```", r"```"),
+        (r"<!--", r"-->"),
+        (r"<script\b", r"</script\s*>"),
+        (r"<style\b", r"</style\s*>"),
+        (r"<pre\b", r"</pre\s*>"),
+    )
+)
+
+
+def plain_text(text: str) -> str:
+    """Return the text as its keywords are counted: without markup, and in one spelling.
+
+    The same object if nothing has to be changed, which is quick to tell.
+    """
+    if any(mark in text for mark in _MARKS):
+        text = _plain(text)
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKC", text)
+    folded = text.casefold()
+    return text if folded == text.lower() else folded
+
+
+def marked_texts(split: SplitTexts) -> IntArray:
+    """Return the texts ``(k,)`` that may not be plain; few of the others are among them."""
+    codes = split.runs.codes
+    marked = codes > LAST_ASCII
+    for code in _MARK_CODES:
+        marked |= codes == code
+    places = [np.flatnonzero(marked)]
+    for mark in ("://", "www."):
+        at = np.flatnonzero(codes[: len(codes) - len(mark) + 1] == ord(mark[0]))
+        for back, letter in enumerate(mark[1:], start=1):
+            at = at[codes[at + back] == ord(letter)]
+        places.append(at)
+    texts = np.searchsorted(split.text_starts, np.concatenate(places), side="right") - 1
+    return np.unique(texts)
+
+
+def _plain(text: str) -> str:
+    """Return the text without markup.
+
+    Every step takes time in proportion to the text, and is left out if nothing calls for it.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    if "```" in text or "<" in text:
+        for opening, closing in _BLOCKS:
+            text = _without_blocks(text, opening, closing)
+        text = _TAG.sub(" ", text)
+    if "&" in text:
+        text = html.unescape(text)
+    if "://" in text or "www." in text:
+        for pattern in _ADDRESSES:
+            text = pattern.sub(" ", text)
+    return _without_addresses(text)
+
+
+def _without_addresses(text: str) -> str:
+    """Return the text without e-mail addresses.
+
+    Looking at each @ is faster than a pattern that begins at every word.
+    """
+    parts, position = [], 0
+    at = text.find("@")
+    while at >= 0:
+        before = _BEFORE_AT.search(text, max(position, at - 64), at)
+        after = _AFTER_AT.match(text, at + 1)
+        if before and after:
+            parts.append(text[position : before.start()])
+            position = after.end()
+        at = text.find("@", max(at + 1, position))
+    return " ".join((*parts, text[position:])) if parts else text
+
+
+def _without_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
+    """Return the text without closed blocks.
+
+    An opening that is never closed stays.
+    """
+    parts, position = [], 0
+    while begin := opening.search(text, position):
+        end = closing.search(text, begin.end())
+        if end is None:
+            break
+        parts.append(text[position : begin.start()])
+        position = end.end()
+    return " ".join((*parts, text[position:])) if parts else text[position:]
