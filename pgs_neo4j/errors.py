@@ -6,6 +6,7 @@
     │   ├── MappingError            a graph mapping is malformed or matches nothing
     │   ├── EmptyGraphError         the graph has no node to read
     │   ├── QuestionError           the question is empty, over-long, or not text
+    │   │   └── UnmatchedQuestionError  nothing in the graph speaks to it
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
@@ -81,6 +82,10 @@ class EmptyGraphError(UsageError):
 
 class QuestionError(UsageError):
     """The question is empty, over-long, or not text."""
+
+
+class UnmatchedQuestionError(QuestionError):
+    """Nothing in the graph speaks to the question, and reading it anyway would cost much."""
 
 
 class UnknownGraphError(UsageError):

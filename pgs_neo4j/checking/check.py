@@ -16,7 +16,6 @@ from pgs_neo4j.checking.links import read_links
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import (
     AbsenceStatus,
     ChasedFlag,
@@ -28,7 +27,8 @@ from pgs_neo4j.model import (
     Sweep,
 )
 from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.retrieval.lookup import LookupOrder, LookupTools, look_up
+from pgs_neo4j.retrieval.lookup import look_up
+from pgs_neo4j.retrieval.lookup_order import LookupOrder
 from pgs_neo4j.sweeping.order import without_centroid
 from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.clean import clean_text
@@ -72,7 +72,6 @@ def open_lookups(
     mapping: GraphMapping,
     partitioning: Partitioning,
     first: Collection[int],
-    embedder: Embedder | None,
     warn: Callable[[str], None],
 ) -> Lookups:
     """Open lookups of absences in the graph while sweeps are running.
@@ -85,7 +84,7 @@ def open_lookups(
         partitions=tuple(map(without_centroid, partitioning.partitions)),
         first=frozenset(first),
     )
-    return Lookups(partial(look_up, order, LookupTools(db=db, embedder=embedder)), warn)
+    return Lookups(partial(look_up, db, order), warn)
 
 
 async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:

@@ -15,13 +15,13 @@ from pgs_neo4j.text.matching import SearchResult, SearchTerms
 BATCH = 64  # absences looked for at once: a second or so for a graph of 12,000 nodes
 
 Look = Callable[[Iterable[SearchTerms]], Awaitable[Mapping[SearchTerms, SearchResult]]]
-"""``retrieval.lookup.look_up`` with one order and its tools."""
+"""``retrieval.lookup.look_up`` with one order and its database."""
 
 
 class Lookups:
     """Searches for absences in one background task, batch by batch.
 
-    Used as ``async with Lookups(partial(look_up, order, tools), log.warn) as lookups``; leaving it
+    Used as ``async with Lookups(partial(look_up, db, order), log.warn) as lookups``; leaving it
     ends the task. Absences that could not be searched have no result, so they stay unchecked.
     """
 

@@ -40,9 +40,19 @@ def confirm(what: str, *, yes: bool) -> None:
     """Ask for confirmation on a terminal; elsewhere require ``--yes``. Raises UsageError."""
     if yes:
         return
-    if not (sys.stdin.isatty() and output.is_terminal(sys.stderr)):
+    if not can_ask():
         raise UsageError(f"{what}; pass --yes to confirm it without a terminal")
+    if not agrees(what):
+        raise UsageError("not confirmed; nothing was changed")
+
+
+def can_ask() -> bool:
+    """Return whether a person can be asked: input and errors are on a terminal."""
+    return sys.stdin.isatty() and output.is_terminal(sys.stderr)
+
+
+def agrees(what: str) -> bool:
+    """Ask on the terminal whether to continue; anything but yes means no."""
     sys.stderr.write(f"{what}. Continue? [y/N] ")
     sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("not confirmed; nothing was changed")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -37,6 +37,7 @@ class Knobs(TypedDict, total=False):
     synthesis_effort: Literal["minimal", "low", "medium", "high"] | Literal["none"] | None
     max_calls: int | Literal["none"] | None
     max_tokens: int | Literal["none"] | None
+    max_unmatched_tokens: int | Literal["none"] | None
     max_cost: float | Literal["none"] | None
     run_timeout_s: float | Literal["none"] | None
     max_concurrent_sweeps: int | None

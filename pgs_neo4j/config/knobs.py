@@ -165,6 +165,16 @@ class PGSConfig(Sourced):
         Field(ge=1, description="maximum tokens of one run, input plus output"),
         NoneAllowed,
     ] = None
+    max_unmatched_tokens: Annotated[
+        int | None,
+        About("limits"),
+        Field(
+            ge=0,
+            description="maximum tokens to buy for a question that no text speaks to; above it, "
+            "pgs asks first or refuses",
+        ),
+        NoneAllowed,
+    ] = 100_000
     max_cost: Annotated[
         float | None,
         About("limits", metavar="AMOUNT"),

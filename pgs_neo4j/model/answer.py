@@ -16,13 +16,15 @@ class Route:
     """One chosen partition.
 
     ``similarity`` is a cosine, None if centroids did not decide. ``evidence`` counts how many of
-    the nodes that match the question best it holds.
+    the nodes that match the question best it holds. ``matches`` are the ranks of the best of them,
+    best first.
     """
 
     partition: int
     similarity: float | None
     reason: str
     evidence: int = 0
+    matches: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,8 @@ class Routing:
     """The routes of one question, best first, and how they were chosen.
 
     ``considered`` counts the candidate partitions. ``broad``: the question concerns all of them.
-    ``fallback``: none reached the threshold, so the best were taken. ``note`` is for people.
+    ``fallback``: none reached the threshold, so the best were taken. ``unmatched``: nothing in the
+    graph speaks to the question. ``note`` is for people.
     """
 
     routes: tuple[Route, ...]
@@ -39,6 +42,7 @@ class Routing:
     broad: bool = False
     fallback: bool = False
     note: str = ""
+    unmatched: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

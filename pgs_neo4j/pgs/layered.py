@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import SearchAnswered
 from pgs_neo4j.model import Answer, Citation, Node, Prompt, PromptNode, Usage
+from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.pipeline import execute
 from pgs_neo4j.pgs.record import prepare
-from pgs_neo4j.pgs.route import embed_order
+from pgs_neo4j.pgs.route import embed_order, find_order_evidence
+from pgs_neo4j.retrieval.places import read_placed
 from pgs_neo4j.retrieval.space import QuestionVector
-from pgs_neo4j.retrieval.topk import nearest
+from pgs_neo4j.retrieval.topk import Nearest, nearest
 from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.clean import clean_text
@@ -63,7 +65,8 @@ async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> Layere
     with tools.log.phase("search"):
         dimensions = prepared.partitioning.generation.dimensions
         vector = await embed_order(order, tools, dimensions)
-        search = await _search(order, tools, top_k, vector)
+        hits = await _find_nodes(order, tools, prepared.partitioning, vector, top_k)
+        search = await _search(order, tools, hits)
     tools.log.on_event(SearchAnswered(search.text))
     answer = await execute(
         replace(order, search_answer=search.text), tools, prepared=replace(prepared, vector=vector)
@@ -71,10 +74,26 @@ async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> Layere
     return LayeredAnswer(search, answer)
 
 
-async def _search(
-    order: RunOrder, tools: RunTools, top_k: int, vector: QuestionVector
-) -> SearchAnswer:
-    hits = await nearest(tools.db, order.mapping, order.question, vector.vector, top_k)
+async def _find_nodes(
+    order: RunOrder,
+    tools: RunTools,
+    partitioning: Partitioning,
+    vector: QuestionVector,
+    top_k: int,
+) -> Nearest:
+    """Return the nodes that speak to the question, the nearest without a text index."""
+    partitions = partitioning.partitions
+    evidence = await find_order_evidence(order, tools, partitioning, partitions, vector)
+    if evidence is None or not evidence.nodes:
+        return await nearest(tools.db, order.mapping, order.question, vector.vector, top_k)
+    places = [node.place for node in evidence.nodes[:top_k]]
+    placed = await read_placed(tools.db, order.mapping, partitions, places)
+    found = [placed[place].node for place in places if place in placed]
+    nodes = tuple(replace(node, rank=rank) for rank, node in enumerate(found))
+    return Nearest(nodes, evidence.method)
+
+
+async def _search(order: RunOrder, tools: RunTools, hits: Nearest) -> SearchAnswer:
     if not hits.nodes:
         return SearchAnswer("No node is near to the question.", (), (), hits.method, Usage())
     room = order.config.sweep_max_tokens

@@ -31,6 +31,7 @@ from pgs_neo4j.partitioning import generation
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.record import Prepared, RunRecord, record_run, usage_properties
 from pgs_neo4j.pgs.route import Selection, route_run, select_partitions
+from pgs_neo4j.pgs.unmatched import check_matched
 from pgs_neo4j.pgs.waves import judge_sweeps, sweep_run
 from pgs_neo4j.runs import answers, keys, session
 from pgs_neo4j.runs.details import details_json
@@ -85,6 +86,7 @@ async def execute(
         )
         with tools.log.phase("route"):
             routing = await route_run(order, tools, record, selection.partitions)
+            check_matched(order, tools, routing, selection.partitions, selection.read)
         async with _lookups(order, tools, record, selection, routing) as lookups:
             sweeps = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
             evidence = await check(order, tools, record, lookups, routing, sweeps, earlier)
@@ -165,10 +167,7 @@ def _lookups(
 ) -> Lookups:
     """Open lookups that begin with partitions swept or read."""
     first = {*(route.partition for route in routing.routes), *selection.read.ranks}
-    embedder = tools.space.embedder if tools.space.kind == "stored" else None
-    return open_lookups(
-        tools.db, order.mapping, record.partitioning, first, embedder, tools.log.warn
-    )
+    return open_lookups(tools.db, order.mapping, record.partitioning, first, tools.log.warn)
 
 
 async def synthesize(

@@ -81,7 +81,8 @@ async def _plan_sweeps(
     """Return the sweeps of all routes, in their order."""
     by_id = {part.id: part for part in partitioning.partitions}
     routed = [by_id[route.partition] for route in routing.routes]
-    orders = order_sweeps(order, partitioning, routed, selection.read)
+    matches = {route.partition: route.matches for route in routing.routes}
+    orders = order_sweeps(order, partitioning, routed, selection.read, matches=matches)
     sweep_tools = _sweep_tools(order, tools)
     return await together(
         *(

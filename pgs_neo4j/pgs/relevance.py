@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,12 +13,8 @@ from numpy.typing import NDArray
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import Partition, Route, Routing
-from pgs_neo4j.retrieval.evidence import Evidence, vote
 
 FALLBACK = 3  # partitions swept when none is relevant enough
-# The share of the best partition's evidence from which another one is read. On CACM, this takes
-# 83 % of the relevant documents with 4 of 18 partitions.
-ENOUGH = 0.5
 
 # Questions that ask for everything: similarity to one centroid would mislead.
 BROAD = tuple(
@@ -70,7 +65,7 @@ def route(
     if full_sweep:
         reason = "full sweep: every partition is read"
         return _unscored(largest, len(largest), reason, broad=True, note=note)
-    limit = _limit(len(largest), config)
+    limit = sweep_limit(len(largest), config)
     if is_broad(question):
         reason = "broad question: the largest partitions are read"
         return _unscored(largest, limit, reason, broad=True, note=note)
@@ -82,50 +77,6 @@ def route(
         return _remainder(scored, largest, limit, note)
     wanted = config.partition_relevance_threshold if threshold is None else threshold
     return _relevant(scored, len(largest), wanted, config, note)
-
-
-def route_by_evidence(
-    evidence: Evidence,
-    partitions: Sequence[Partition],
-    config: PGSConfig,
-    *,
-    nearest: Sequence[Route] = (),
-    titles: Mapping[int, str] | None = None,
-    everything_unread: bool = False,
-) -> Routing:
-    """Choose the partitions that hold most of the evidence, the most first.
-
-    A partition is taken if it holds at least ``ENOUGH`` of the evidence of the first one, up to the
-    cap. ``nearest`` fill up to ``min_sweep_partitions``; with ``everything_unread``, up to the cap.
-    ``titles`` name the best node of each partition.
-    """
-    votes = vote(evidence)
-    holders = Counter(node.partition for node in evidence.nodes)
-    best = next(iter(votes.values()), 0.0)
-    relevant = [number for number, votes_of in votes.items() if votes_of >= ENOUGH * best]
-    least = _cap(config) if everything_unread else config.min_sweep_partitions
-    limit = max(_limit(len(relevant), config), least)
-    chosen = list(votes)[: max(min(len(relevant), limit), min(len(votes), least))]
-    routes = [
-        Route(
-            partition=number,
-            similarity=None,
-            reason=_evidence_reason(holders[number], (titles or {}).get(number, "")),
-            evidence=holders[number],
-        )
-        for number in chosen
-    ]
-    routes += [route for route in nearest if route.partition not in votes][: least - len(routes)]
-    return Routing(routes=tuple(routes), considered=len(partitions))
-
-
-def _evidence_reason(count: int, title: str) -> str:
-    """Return why a partition is read, by its best node and the number of its nodes."""
-    if count == 1:
-        return f"“{title}” matches the question" if title else "1 node matches the question"
-    if not title:
-        return f"{count} of the best-matching nodes"
-    return f"“{title}” and {count - 1} more of the best-matching nodes"
 
 
 def _remainder(
@@ -159,7 +110,7 @@ def _relevant(
 ) -> Routing:
     relevant = [pair for pair in scored if pair[0] >= threshold]
     least = config.min_sweep_partitions
-    best_relevant = relevant[: max(_limit(len(relevant), config), least)]
+    best_relevant = relevant[: max(sweep_limit(len(relevant), config), least)]
     reasons = [f"similarity {score:.2f} reaches {threshold:.2f}" for score, _ in best_relevant]
     exhausted = len(relevant) == len(best_relevant)
     added = scored[len(best_relevant) : least] if exhausted else []
@@ -173,7 +124,7 @@ def _relevant(
     )
     if relevant:
         return routing
-    fallback = scored[: max(least, min(FALLBACK, _cap(config)))]
+    fallback = scored[: max(least, min(FALLBACK, sweep_cap(config)))]
     plain = (
         f"no partition reaches the relevance threshold {threshold:.2f} (best similarity "
         f"{best:.2f}), so the {len(fallback)} nearest are read"
@@ -208,18 +159,19 @@ def _scored(
     return sorted(pairs, key=lambda pair: (-pair[0], pair[1].id))
 
 
-def _cap(config: PGSConfig) -> int:
+def sweep_cap(config: PGSConfig) -> int:
+    """Return the most partitions to sweep, unless a fraction decides."""
     return max(config.max_sweep_partitions, config.min_sweep_partitions)
 
 
-def _limit(count: int, config: PGSConfig) -> int:
+def sweep_limit(count: int, config: PGSConfig) -> int:
     """Return how many of ``count`` partitions to sweep.
 
     The fraction decides, or else the cap.
     """
     if config.sweep_fraction is not None:
         return math.ceil(config.sweep_fraction * count)
-    return min(count, _cap(config))
+    return min(count, sweep_cap(config))
 
 
 def _unscored(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
@@ -11,13 +11,21 @@ from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.evidence_routes import (
+    choose_by_evidence,
+    route_by_evidence,
+    speaks,
+    unknown_words,
+)
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
-from pgs_neo4j.pgs.relevance import is_broad, route, route_by_evidence
-from pgs_neo4j.retrieval.evidence import Evidence, find_evidence, read_titles
+from pgs_neo4j.pgs.relevance import is_broad, route
+from pgs_neo4j.retrieval.evidence import Evidence, EvidenceOrder, find_evidence
+from pgs_neo4j.retrieval.places import read_placed
 from pgs_neo4j.retrieval.space import QuestionVector, embed_question
 from pgs_neo4j.runs import runs, session
 from pgs_neo4j.runs.session import Read
+from pgs_neo4j.text.node_text import HEAD
 
 ROUTING = TypeAdapter(Routing)
 
@@ -97,64 +105,117 @@ async def route_question(
 ) -> Routing:
     """Route a question among ``partitions``.
 
-    It is embedded unless ``vector`` is passed, or evidence decides alone.
+    It is embedded unless ``vector`` is passed, or its words decide alone.
     """
-    evidence = await _find_evidence(order, tools, partitioning, partitions)
-    if evidence is not None and evidence.nodes:
-        routing = await _route_by_evidence(order, tools, partitioning, partitions, evidence, vector)
+    question = _Question(order, tools, partitioning, partitions, vector)
+    evidence = await _find_evidence(question)
+    if evidence is not None and not speaks(evidence, _relevance(order, tools)):
+        routing = await _route_unmatched(question, evidence)
+    elif evidence is not None and evidence.nodes:
+        routing = await _route_by_evidence(question, evidence)
     else:
-        routing = await _route_by_centroids(order, tools, partitioning, partitions, vector)
+        routing = await _route_by_centroids(question)
     tools.log.on_event(Routed(routing))
     return routing
 
 
-async def _find_evidence(
-    order: RunOrder, tools: RunTools, partitioning: Partitioning, partitions: Sequence[Partition]
-) -> Evidence | None:
-    """Return the evidence for a question; None if it does not decide."""
-    if order.config.route_by == "centroids" or order.full_sweep or is_broad(order.question):
-        return None
-    ids = [partition.id for partition in partitions]
-    return await find_evidence(tools.db, partitioning.generation, order.question, ids)
+@dataclass(slots=True)
+class _Question:
+    """A question to be routed; its vector is computed at most once."""
+
+    order: RunOrder
+    tools: RunTools
+    partitioning: Partitioning
+    partitions: Sequence[Partition]
+    vector: QuestionVector | None
+
+    async def embedded(self) -> QuestionVector:
+        """Return the question in the graph's space."""
+        if self.vector is None:
+            dimensions = self.partitioning.generation.dimensions
+            self.vector = await embed_order(self.order, self.tools, dimensions)
+        return self.vector
 
 
-async def _route_by_evidence(
+async def find_order_evidence(
     order: RunOrder,
     tools: RunTools,
     partitioning: Partitioning,
     partitions: Sequence[Partition],
-    evidence: Evidence,
     vector: QuestionVector | None,
-) -> Routing:
+) -> Evidence | None:
+    """Return the nodes of ``partitions`` that speak to a question; None without an index.
+
+    ``vector`` counts only if it embeds the question like the graph's own embeddings.
+    """
+    usable = vector is not None and not vector.borrowed and tools.space.kind == "stored"
+    evidence_order = EvidenceOrder(
+        question=order.question,
+        mapping=order.mapping,
+        generation=partitioning.generation,
+        partitions=partitions,
+        vector=vector.vector if vector is not None and usable else None,
+    )
+    return await find_evidence(tools.db, evidence_order)
+
+
+async def _find_evidence(question: _Question) -> Evidence | None:
+    """Return the evidence for a question; None if it does not decide."""
+    order, tools = question.order, question.tools
+    if order.config.route_by == "centroids" or order.full_sweep or is_broad(order.question):
+        return None
+    comparable = tools.space.kind == "stored" and tools.space.embedder is not None
+    vector = await question.embedded() if comparable else None
+    return await find_order_evidence(
+        order, tools, question.partitioning, question.partitions, vector
+    )
+
+
+async def _route_by_evidence(question: _Question, evidence: Evidence) -> Routing:
+    order = question.order
     unread = order.mode == "continue"
     nearest: Sequence[Route] = ()
     if unread or order.config.min_sweep_partitions:
-        others = await _route_by_centroids(order, tools, partitioning, partitions, vector)
-        nearest = others.routes
-    generation = partitioning.generation.id
-    titles = await read_titles(tools.db, order.mapping, generation, evidence.nodes)
+        nearest = (await _route_by_centroids(question)).routes
+    chosen = choose_by_evidence(evidence, order.config, everything_unread=unread)
     return route_by_evidence(
         evidence,
-        partitions,
+        question.partitions,
         order.config,
         nearest=nearest,
-        titles=titles,
+        titles=await _read_titles(question, evidence, chosen),
         everything_unread=unread,
     )
 
 
-async def _route_by_centroids(
-    order: RunOrder,
-    tools: RunTools,
-    partitioning: Partitioning,
-    partitions: Sequence[Partition],
-    vector: QuestionVector | None = None,
-) -> Routing:
-    asked = vector or await embed_order(order, tools, partitioning.generation.dimensions)
+async def _read_titles(
+    question: _Question, evidence: Evidence, chosen: Sequence[int]
+) -> dict[int, str]:
+    """Return the title of the best node of each chosen partition, by its id."""
+    best = {node.partition: node.place for node in reversed(evidence.nodes)}
+    places = [best[number] for number in chosen]
+    placed = await read_placed(
+        question.tools.db, question.order.mapping, question.partitions, places, most_characters=HEAD
+    )
+    return {place.partition: found.node.title for place, found in placed.items()}
+
+
+async def _route_unmatched(question: _Question, evidence: Evidence) -> Routing:
+    """Route a question that nothing in the graph speaks to."""
+    routing = await _route_by_centroids(question)
+    note = "no text in the graph speaks to the question"
+    question.tools.log.warn(note)
+    notes = (note, unknown_words(evidence), routing.note)
+    return replace(routing, note="; ".join(filter(None, notes)), unmatched=True)
+
+
+async def _route_by_centroids(question: _Question) -> Routing:
+    order, tools = question.order, question.tools
+    asked = await question.embedded()
     routing = route(
         order.question,
         asked.vector,
-        partitions,
+        question.partitions,
         order.config,
         threshold=_threshold(order, tools),
         centered=asked.borrowed or tools.space.lexical,
@@ -165,6 +226,11 @@ async def _route_by_centroids(
     if routing.fallback or asked.vector is None:
         tools.log.warn(routing.note)
     return routing
+
+
+def _relevance(order: RunOrder, tools: RunTools) -> float:
+    threshold = _threshold(order, tools)
+    return order.config.partition_relevance_threshold if threshold is None else threshold
 
 
 def _threshold(order: RunOrder, tools: RunTools) -> float | None:

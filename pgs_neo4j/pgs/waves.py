@@ -95,7 +95,8 @@ async def sweep_run(
     )
     by_id = {part.id: part for part in record.partitioning.partitions}
     routed = [by_id[route.partition] for route in routes]
-    first = order_sweeps(order, record.partitioning, routed, read, record.handle)
+    matches = {route.partition: route.matches for route in routes}
+    first = order_sweeps(order, record.partitioning, routed, read, record.handle, matches=matches)
     results = await sweep_partitions(first, sweep_tools)
     flagged = find_flagged(order, by_id, [result.sweep for result in results], read)
     second = order_sweeps(order, record.partitioning, flagged, read, record.handle, wave=2)
@@ -109,8 +110,12 @@ def order_sweeps(
     read: Read,
     handle: Handle | None = None,
     wave: int = 1,
+    matches: Mapping[int, tuple[int, ...]] | None = None,
 ) -> list[SweepOrder]:
-    """Return one order per partition; ``handle`` says who records the sweeps."""
+    """Return one order per partition; ``handle`` says who records the sweeps.
+
+    ``matches`` are the ranks that match the question best, by partition id.
+    """
     by_id = {part.id: part for part in partitioning.partitions}
     ids = frozenset(by_id)
     return [
@@ -124,6 +129,7 @@ def order_sweeps(
             config=order.config,
             search_answer=order.search_answer,
             skip=read.ranks.get(part.id, frozenset()),
+            matches=(matches or {}).get(part.id, ()),
             wave=wave,
             run=handle.id if handle else "",
             holder=handle.holder if handle else "",

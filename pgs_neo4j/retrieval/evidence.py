@@ -1,38 +1,33 @@
-"""Finds the nodes that speak to a question, by the text index of a generation.
+"""Finds the nodes that speak to a question, by their words and by their stored embeddings.
 
-A node's score is BM25 (Robertson and Zaragoza 2009): the sum, over the question's terms that its
-text holds, of the term's rarity times its impact on the text.
+By words, a node's score is BM25 (Robertson and Zaragoza 2009): the sum, over the question's terms
+that its text holds, of the term's rarity times its impact on the text. By embeddings, it is the
+cosine. The two are added relative to the best node of each.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.model import Generation, GraphMapping
-from pgs_neo4j.text import node_text
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.model import Generation, GraphMapping, Partition
+from pgs_neo4j.retrieval.nearest_members import NearMembers, find_near_members
+from pgs_neo4j.retrieval.places import Place
+from pgs_neo4j.retrieval.text_index import TextIndex, read_index
 from pgs_neo4j.text.ranking import rarity
-from pgs_neo4j.text.terms.cells import PostingList, bucket_of, cell_uid, read_cell
-from pgs_neo4j.text.terms.postings import FULL, terms_of
+from pgs_neo4j.text.terms.postings import FULL, terms_by_text, terms_of
+from pgs_neo4j.text.words import words
 
 MOST_NODES = 200
 """Nodes of a question that count. More add nodes that share only its common words."""
-
-
-class SegmentRow(TypedDict):
-    """A row of ``read_segments``; ``partitions`` holds id, first number, and size."""
-
-    id: str
-    size: int
-    bits: int
-    partitions: list[tuple[int, int, int]]
+VECTOR_SHARE = 0.2
+"""Weight of embeddings beside words. Of 0.1 to 0.6, the best on CACM with LSA vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,140 +38,121 @@ class EvidenceNode:
     rank: int
     score: float
 
+    @property
+    def place(self) -> Place:
+        """Its partition and rank."""
+        return Place(self.partition, self.rank)
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The nodes that speak to a question, best first, at most ``MOST_NODES``.
 
-    ``terms`` counts the question's terms, ``known`` those that any text holds.
+    ``unknown`` are the content words of the question that no text holds; ``word_count`` counts all
+    of them. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
     """
 
     nodes: tuple[EvidenceNode, ...]
-    terms: int
-    known: int
+    unknown: tuple[str, ...] = ()
+    word_count: int = 0
+    best_cosine: float | None = None
+    method: str = "text index"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SegmentMap:
-    """Where the texts of a segment are.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceOrder:
+    """A question to some partitions of a generation.
 
-    Text ``i`` is the member of rank ``ranks[i]`` of partition ``partition_ids[i]``. That is 0 for a
-    text that is in none of the generation. Both are ``(n,)``.
+    ``vector`` ``(d,)`` is the question in the space of the stored embeddings, at unit length.
     """
 
-    partition_ids: NDArray[np.int64]
-    ranks: NDArray[np.int64]
+    question: str
+    mapping: GraphMapping
+    generation: Generation
+    partitions: Sequence[Partition]
+    vector: NDArray[np.float32] | None = None
 
 
-async def find_evidence(
-    db: Database, generation: Generation, question: str, partition_ids: Collection[int]
-) -> Evidence | None:
-    """Return the nodes of some partitions of a generation that speak to a question.
+async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
+    """Return the nodes that speak to a question.
 
     None if a partition has no text index. Raises DatabaseError.
     """
-    rows = await db.read(queries.get("retrieval/read_segments"), generation=generation.id)
-    segments = cast("list[SegmentRow]", rows)
-    if sum(len(segment["partitions"]) for segment in segments) < generation.partition_count:
-        return None
-    terms = terms_of(question)
-    uids = {_uid(segment, term) for segment in segments for term in terms}
-    cells = await db.read(queries.get("retrieval/read_postings"), uids=sorted(uids))
-    data = {row["uid"]: bytes(row["data"]) for row in cells}
-    return score_nodes(segments, data, terms, partition_ids)
-
-
-async def read_titles(
-    db: Database, mapping: GraphMapping, generation: str, nodes: Iterable[EvidenceNode]
-) -> dict[int, str]:
-    """Return the title of each partition's first node among ``nodes``, by partition id."""
-    best: dict[int, int] = {}
-    for node in nodes:
-        best.setdefault(node.partition, node.rank)
-    rows = await db.read(
-        queries.get("retrieval/read_evidence_nodes"),
-        generation=generation,
-        places=[list(place) for place in best.items()],
-        text=list(mapping.text),
-        title=mapping.title or "",
-        key=mapping.key or "",
+    terms = terms_of(order.question)
+    generation = order.generation
+    index, near = await together(
+        read_index(db, generation.id, generation.partition_count, terms), _find_near(db, order)
     )
-    names = ("rank", "element_id", "labels", "text", "title", "key")
-    return {
-        row["partition"]: node_text.node(**{name: row[name] for name in names}).title
-        for row in rows
-    }
+    if index is None:
+        return None
+    scored = score_nodes(index, terms, [part.id for part in order.partitions])
+    spoken = list(dict.fromkeys(words(order.question)))
+    return Evidence(
+        nodes=_nodes(fuse(scored, near)),
+        unknown=find_unknown(index, spoken),
+        word_count=len(spoken),
+        best_cosine=max(near.scores.values(), default=0.0) if near else None,
+        method=f"text index and {near.method}" if near else "text index",
+    )
+
+
+async def _find_near(db: Database, order: EvidenceOrder) -> NearMembers | None:
+    if order.vector is None:
+        return None
+    return await find_near_members(db, order.mapping, order.partitions, order.vector, MOST_NODES)
 
 
 def score_nodes(
-    segments: Sequence[SegmentRow],
-    cells: Mapping[str, bytes],
-    terms: Sequence[int],
-    partition_ids: Collection[int],
-) -> Evidence:
-    """Score the texts of some segments; see :func:`find_evidence`."""
-    if not segments:
-        return Evidence((), len(terms), 0)
-    maps = [_map(segment) for segment in segments]
-    lists = [_read(segment, cells, terms) for segment in segments]
-    count = sum(int(np.count_nonzero(found.partition_ids)) for found in maps)
-    scores = [np.zeros(len(found.ranks)) for found in maps]
-    known = 0
+    index: TextIndex, terms: Sequence[int], partition_ids: Collection[int]
+) -> dict[Place, float]:
+    """Score the texts of some partitions; the best ``MOST_NODES``, best first."""
+    score = np.zeros(len(index.partition_ids))
+    size = index.size
     for term in terms:
-        hits = [(at, found[term]) for at, found in enumerate(lists) if term in found]
-        live = [maps[at].partition_ids[postings.texts] > 0 for at, postings in hits]
-        holders = sum(int(np.count_nonzero(mask)) for mask in live)
-        known += holders > 0
-        weight = rarity(count, holders) / FULL
-        for (at, postings), mask in zip(hits, live, strict=True):
-            scores[at][postings.texts[mask]] += weight * postings.impacts[mask]
-    return Evidence(_best(maps, scores, partition_ids), len(terms), known)
-
-
-def _read(
-    segment: SegmentRow, cells: Mapping[str, bytes], terms: Sequence[int]
-) -> dict[int, PostingList]:
-    """Return the postings of terms in a segment, each cell read once."""
-    by_cell: dict[str, list[int]] = defaultdict(list)
-    for term in terms:
-        by_cell[_uid(segment, term)].append(term)
-    found: dict[int, PostingList] = {}
-    for uid, wanted in by_cell.items():
-        if uid in cells:
-            found |= read_cell(cells[uid], wanted, segment["bits"])
-    return found
-
-
-def _best(
-    maps: Sequence[SegmentMap],
-    scores: Sequence[NDArray[np.float64]],
-    wanted: Collection[int],
-) -> tuple[EvidenceNode, ...]:
-    score = np.concatenate(list(scores))
-    partition_ids = np.concatenate([found.partition_ids for found in maps])
-    ranks = np.concatenate([found.ranks for found in maps])
-    places = np.flatnonzero((score > 0) & np.isin(partition_ids, list(wanted)))
+        found = index.of_term(term)
+        score[found.texts] += rarity(size, len(found)) / FULL * found.impacts
+    places = np.flatnonzero((score > 0) & np.isin(index.partition_ids, list(partition_ids)))
     if len(places) > MOST_NODES:
         least = np.partition(score[places], -MOST_NODES)[-MOST_NODES]
         places = places[score[places] >= least]
-    order = np.lexsort((ranks[places], partition_ids[places], -score[places]))
-    return tuple(
-        EvidenceNode(int(partition_ids[at]), int(ranks[at]), float(score[at]))
+    order = np.lexsort((index.ranks[places], index.partition_ids[places], -score[places]))
+    return {
+        Place(int(index.partition_ids[at]), int(index.ranks[at])): float(score[at])
         for at in places[order][:MOST_NODES]
+    }
+
+
+def fuse(scored: Mapping[Place, float], near: NearMembers | None) -> dict[Place, float]:
+    """Return the scores by words and embeddings as one, each relative to its best node.
+
+    Without embeddings, these are the scores by words.
+    """
+    if near is None or not near.scores:
+        return dict(scored)
+    total: dict[Place, float] = defaultdict(float)
+    for scores, weight in ((scored, 1 - VECTOR_SHARE), (near.scores, VECTOR_SHARE)):
+        best = max(scores.values(), default=1.0)
+        for place, score in scores.items():
+            total[place] += weight * score / best
+    return total
+
+
+def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some words that no text holds in any form.
+
+    ``index`` has the postings of these words.
+    """
+    terms = terms_by_text(spoken)
+    return tuple(
+        word
+        for word, of_word in zip(spoken, terms, strict=True)
+        if not any(term in index.postings for term in of_word)
     )
 
 
-def _map(segment: SegmentRow) -> SegmentMap:
-    partition_ids = np.zeros(segment["size"], np.int64)
-    ranks = np.zeros(segment["size"], np.int64)
-    for partition_id, first, size in segment["partitions"]:
-        partition_ids[first : first + size] = partition_id
-        ranks[first : first + size] = np.arange(size)
-    return SegmentMap(partition_ids, ranks)
-
-
-def _uid(segment: SegmentRow, term: int) -> str:
-    return cell_uid(segment["id"], bucket_of(term, segment["bits"]))
+def _nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_NODES]
+    return tuple(EvidenceNode(*place, score) for place, score in best)
 
 
 def vote(evidence: Evidence) -> dict[int, float]:

@@ -13,7 +13,10 @@ from pgs_neo4j.sweeping.pack import Pass, pack
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 from pgs_neo4j.text.tokens import estimate
 
-FRAME_SLACK = 200  # characters: the count of passes, relationships not listed
+# Characters: the count of passes, relationships not listed, nodes that match the question.
+FRAME_SLACK = 200
+MATCH_SLACK = 120
+MATCH_LENGTH = 9  # of an alias in that list
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,14 @@ def _pack(
     order: SweepOrder, tools: SweepTools, nodes: Sequence[Node], links: Sequence[Relationship]
 ) -> tuple[Pass, ...]:
     frame = sweep_prompt(order, Pass(1, ()), 99)
+    matches = MATCH_SLACK + MATCH_LENGTH * len(order.matches) if order.matches else 0
+    slack = FRAME_SLACK + matches
     room = order.config.sweep_max_tokens
     return pack(
         nodes,
         links,
         max_characters=order.config.max_pass_characters,
         max_tokens=tools.calls.pass_tokens(tools.llm, order.config.max_pass_tokens, room),
-        reserved=frame_size(frame) + FRAME_SLACK,
-        reserved_tokens=estimate(frame.system + frame.user) + FRAME_SLACK // 2,
+        reserved=frame_size(frame) + slack,
+        reserved_tokens=estimate(frame.system + frame.user) + slack // 2,
     )

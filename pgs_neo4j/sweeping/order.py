@@ -24,9 +24,9 @@ class SweepOrder:
     """One partition to read for one question.
 
     It holds everything but the connections. ``skip`` holds the ranks read before, ``partition_ids``
-    the ids that a flag may name. Among waiting sweeps, the one with the highest ``priority`` goes
-    first; None: the longest. ``run`` and ``holder`` say who records the sweep; both are empty for a
-    sweep outside of runs.
+    the ids that a flag may name, ``matches`` the ranks that match the question best. Among waiting
+    sweeps, the one with the highest ``priority`` goes first; None: the longest. ``run`` and
+    ``holder`` say who records the sweep; both are empty for a sweep outside of runs.
     """
 
     question: str
@@ -38,6 +38,7 @@ class SweepOrder:
     config: PGSConfig
     search_answer: str | None = None
     skip: frozenset[int] = frozenset()
+    matches: tuple[int, ...] = ()
     priority: float | None = None
     wave: int = 1
     run: str = ""

@@ -79,17 +79,30 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
     asked = _asked(order)
     # The digests of neighbors change with their texts. A report on this partition depends only
     # on which partition a number in it means.
+    # The nodes that match are a hint, and change when other texts do.
     named = ", ".join(sorted(f"{other.name}={other.lineage}" for other in order.neighbors))
     return Prompt(
         task="sweep",
         system=SYSTEM,
-        user=_joined([head, *data, _neighbors(order.neighbors), *asked]),
+        user=_joined([head, *data, _neighbors(order.neighbors), _matches(order, item), *asked]),
         content=_joined([f"{partition.name}{part}", *data, named, *asked]),
         question=order.question,
         nodes=item.nodes,
         relationships=item.relationships,
         neighbors=order.neighbors,
         partition=partition.id,
+    )
+
+
+def _matches(order: SweepOrder, item: Pass) -> str:
+    """Return a line that names the nodes of a pass that match the question best."""
+    shown = {piece.rank for piece in item.pieces}
+    aliases = [f"n{rank + 1}" for rank in order.matches if rank in shown]
+    if not aliases:
+        return ""
+    return (
+        f"By words, these nodes match the question best: {', '.join(aliases)}. Begin there, and "
+        "read all others as carefully."
     )
 
 

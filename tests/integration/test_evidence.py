@@ -8,6 +8,8 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import UnmatchedQuestionError
+from pgs_neo4j.llm.scripted import ScriptedLLM
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count
@@ -168,3 +170,50 @@ async def test_a_graph_without_text_is_routed_by_what_there_is(pgs: PGS, db: Dat
     routing = await pgs.route("What is the meaning of fact47?")
     assert len(routing.routes) == 4
     assert not any(route.evidence for route in routing.routes)
+
+
+def prompts(pgs: PGS) -> list[str]:
+    """What the scripted reader was asked in sweeps."""
+    assert isinstance(pgs.sweep_llm, ScriptedLLM)
+    return [prompt.user for prompt in pgs.sweep_llm.prompts if prompt.task == "sweep"]
+
+
+async def test_a_sweep_is_told_which_nodes_match(pgs: PGS, db: Database) -> None:
+    answer = await pgs.execute("What is the meaning of fact47?", graph="papers")
+    (route,) = answer.routing.routes
+    (asked,) = prompts(pgs)
+    assert f"match the question best: n{route.matches[0] + 1}. " in asked
+    assert f"[n{route.matches[0] + 1}] Paper 47" in asked
+    planned = await pgs.plan("What is the meaning of fact47?", graph="papers")
+    assert planned.cached == 1  # so the plan made the same prompt
+
+
+async def test_a_question_that_nothing_speaks_to_is_noted_and_refused(pgs: PGS) -> None:
+    question = "Wer kennt Zymurgie?"
+    planned = await pgs.plan(question, graph="papers")
+    assert planned.routing.unmatched
+    assert "no text holds “wer”, “kennt”, “zymurgie”" in planned.routing.note
+    with pytest.raises(UnmatchedQuestionError, match="no text in the graph speaks"):
+        await pgs.execute(question, graph="papers", max_unmatched_tokens=0)
+    assert prompts(pgs) == []
+    answer = await pgs.execute(question, graph="papers")
+    assert "no text in the graph speaks to the question" in answer.warnings
+    assert prompts(pgs)
+
+
+async def test_words_that_no_text_holds_are_noted(pgs: PGS) -> None:
+    routing = await pgs.route("Does any orbital debris hold tungsten?")
+    assert routing.note == "no text holds “any”, “hold”, “tungsten”" or "“tungsten”" in routing.note
+    assert not routing.unmatched
+
+
+async def test_a_search_answers_from_the_nodes_that_match(pgs: PGS) -> None:
+    layered = await pgs.layered_search("What is the meaning of fact47?", graph="papers", top_k=5)
+    assert layered.search.method == "text index"
+    assert layered.search.nodes[0].title == "Paper 47"
+
+
+async def test_a_search_without_an_index_takes_the_nearest(pgs: PGS, db: Database) -> None:
+    await pgs.execute("Warm up?", graph="papers")
+    layered = await pgs.layered_search("?", graph="papers", top_k=5)
+    assert layered.search.method == "shared words"

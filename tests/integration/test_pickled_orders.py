@@ -19,7 +19,7 @@ from pgs_neo4j.partitioning import ensure
 from pgs_neo4j.partitioning.order import BuildOrder, PartitionOrder
 from pgs_neo4j.pgs import idempotency, pipeline, record, waves
 from pgs_neo4j.pgs.order import RunOrder
-from pgs_neo4j.retrieval.lookup import LookupOrder
+from pgs_neo4j.retrieval.lookup_order import LookupOrder
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate
 from pgs_neo4j.sweeping.sweep import sweep_partition
 from pgs_neo4j.synthesis.order import SynthesisOrder
@@ -44,9 +44,9 @@ def orders(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     given: list[Any] = []
 
     def listen(step: Any) -> Any:
-        async def heard(order: Any, *rest: Any, **options: Any) -> Any:
-            given.append(order)
-            return await step(order, *rest, **options)
+        async def heard(*values: Any, **options: Any) -> Any:
+            given.append(next(value for value in values if type(value).__name__.endswith("Order")))
+            return await step(*values, **options)
 
         return heard
 

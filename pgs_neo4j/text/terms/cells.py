@@ -28,6 +28,10 @@ class PostingList:
     texts: IntArray
     impacts: IntArray
 
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.texts)
+
 
 def bucket_of(term: int, bits: int) -> int:
     """Return the bucket of a term in a segment with ``2**bits`` of them."""

@@ -1,7 +1,7 @@
 """An inverted index of texts: for each term, the texts that hold it and how strongly.
 
-A term is the hash of a word's stem, of a whole identifier, or of letters of a script without
-spaces. Function words are left out. A segment is the index of some texts that are numbered from 0.
+A term is the hash of a word's stem, of that of a whole identifier, or of letters of a script
+without spaces. Function words are left out. A segment is the index of some texts, numbered from 0.
 It is stored as cells, each with the terms of one bucket, so that a question reads few of them.
 
 The strength of a term in a text is its BM25 weight without the rarity of the term (Robertson and
@@ -27,6 +27,7 @@ from pgs_neo4j.text.terms.spans import (
     HashArray,
     IntArray,
     SplitTexts,
+    WordHasher,
     WordSpans,
     hash_words,
     run_starts,
@@ -94,7 +95,8 @@ def count_split(split: SplitTexts, words: NumberedWords) -> TermCounts:
     keys = np.concatenate(
         [
             sort_keys(terms[telling], words.texts[telling]),
-            *(sort_keys(hash_words(spans), spans.texts) for spans in (wholes, split.signs)),
+            sort_keys(wholes.hasher.hash(wholes.starts, stem_ends(wholes)), wholes.texts),
+            sort_keys(hash_words(split.signs), split.signs.texts),
         ]
     )
     keys.sort()
@@ -112,6 +114,25 @@ def terms_of(text: str) -> list[int]:
     """Return the distinct terms of a question."""
     distinct: list[int] = np.unique(count_terms([text]).terms).tolist()
     return distinct
+
+
+def terms_by_text(texts: Sequence[str]) -> list[list[int]]:
+    """Return the distinct terms of each of some short texts."""
+    found: list[list[int]] = [[] for _ in texts]
+    for pieces, places in batches(texts):
+        counted = count_terms(pieces)
+        for term, text in zip(counted.terms.tolist(), counted.texts.tolist(), strict=True):
+            found[places[text]].append(term)
+    return found
+
+
+def terms_of_stems(stems: Sequence[str]) -> list[int]:
+    """Return the terms of some stems; each is one word in lower case."""
+    codes = np.array([ord(letter) for stem in stems for letter in stem], np.uint32)
+    ends = np.cumsum(np.fromiter(map(len, stems), np.int64, len(stems)))
+    hashes = WordHasher(codes).hash(np.concatenate(([0], ends[:-1])), ends)
+    terms: list[int] = (hashes >> np.uint64(TEXT_BITS)).tolist()
+    return terms
 
 
 class SegmentBuilder:

@@ -128,7 +128,7 @@ def test_ask_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "--max-concurrent-sweeps 3 --sweep-max-tokens 900 --synthesis-max-tokens 800 "
         "--min-community-size 5 --target-partition-max 50 --max-flag-sweeps 0 --max-calls 9 "
         "--max-tokens 10000 --max-cost 0.5 --timeout none --no-cache --hedge "
-        "--idempotency-key k1 --route-by centroids --json -q"
+        "--idempotency-key k1 --route-by centroids --max-unmatched-tokens 5 --json -q"
     )
     assert pgs(*shlex.split(line)).exit_code == 3
     question, asked, knobs, named = passed
@@ -143,6 +143,7 @@ def test_ask_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "synthesis_max_tokens": 800, "min_community_size": 5, "target_partition_max": 50,
         "max_flag_sweeps": 0, "max_calls": "9", "max_tokens": "10000", "max_cost": "0.5",
         "run_timeout_s": "none", "cache": False, "hedge": True, "route_by": "centroids",
+        "max_unmatched_tokens": "5",
     }  # fmt: skip
     assert named == {"as_json": True, "quiet": True}
 

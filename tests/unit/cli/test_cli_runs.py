@@ -19,7 +19,13 @@ from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.questions.export import Format, form_of
 from pgs_neo4j.cli.commands.questions.sessions import _describe
 from pgs_neo4j.cli.pages.run_words import next_step
-from pgs_neo4j.errors import BudgetError, DatabaseUnavailableError, UnknownRunError, UsageError
+from pgs_neo4j.errors import (
+    BudgetError,
+    DatabaseUnavailableError,
+    UnknownRunError,
+    UnmatchedQuestionError,
+    UsageError,
+)
 from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
 from pgs_neo4j.model import Answer
@@ -38,6 +44,7 @@ class Engine:
         self.made = answer
         self.asked: list[Any] = []
         self.ends: Exception | None = None
+        self.refusal: Exception | None = None
         self.kept = Kept(3, 4500)
         self.properties: dict[str, Any] = {
             "status": "partial", "details": "{}", "question": "what?", "mode": "full",
@@ -60,6 +67,13 @@ class Engine:
         on_event(RunStarted(run, resumed=True))
         if self.ends is not None:
             raise self.ends
+        on_event(TextStreamed(self.made.text))
+        return self.made
+
+    async def execute(self, question: str, *, on_event: Any, **asked: Any) -> Answer:
+        self.asked.append((question, asked))
+        if self.refusal is not None and "max_unmatched_tokens" not in asked:
+            raise self.refusal
         on_event(TextStreamed(self.made.text))
         return self.made
 
@@ -91,9 +105,11 @@ def pgs(*arguments: str) -> Any:
 
 def test_resume_passes_its_bounds_on(engine: Engine) -> None:
     line = "resume r1 --max-calls 50 --max-tokens none --max-cost 0.5 --timeout 60 -q"
+    line += " --max-unmatched-tokens none"
     assert pgs(*line.split()).exit_code == 3
     bounds = {
         "max_calls": "50", "max_tokens": "none", "max_cost": "0.5", "run_timeout_s": "60",
+        "max_unmatched_tokens": "none",
     }  # fmt: skip
     assert engine.asked == [("r1", bounds)]
 
@@ -278,3 +294,31 @@ def test_sessions_show_says_how_a_run_goes_on(status: str, hint: str | None) -> 
     assert lines[1] == f"2026-01-02 03:04  r1  full  {status}"
     assert (lines[-1] if hint else None) == hint
     assert bool(next_step("r1", status)) is bool(hint)
+
+
+ANYWAY = "no text in the graph speaks to the question; reading it would buy much"
+
+
+@pytest.mark.parametrize(("agreed", "code", "times"), [(True, 3, 2), (False, 2, 1)])
+def test_a_terminal_decides_about_a_question_that_nothing_speaks_to(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, agreed: bool, code: int, times: int
+) -> None:
+    engine.refusal = UnmatchedQuestionError(ANYWAY)
+    monkeypatch.setattr(connection, "can_ask", lambda: True)
+    monkeypatch.setattr(connection, "agrees", lambda what: what == ANYWAY and agreed)
+    done = pgs("ask", "why?", "-q")
+    assert done.exit_code == code
+    assert len(engine.asked) == times
+    assert "max_unmatched_tokens" not in engine.asked[0][1]
+    if agreed:
+        assert engine.asked[1][1]["max_unmatched_tokens"] == "none"
+    else:
+        assert "you did not agree" in done.stderr
+
+
+@pytest.mark.parametrize("options", [("--json",), ()])
+def test_where_nobody_can_be_asked_it_is_refused(engine: Engine, options: tuple[str, ...]) -> None:
+    engine.refusal = UnmatchedQuestionError(ANYWAY)
+    done = pgs("ask", "why?", "-q", *options)
+    assert (done.exit_code, len(engine.asked)) == (2, 1)
+    assert ANYWAY in done.stderr

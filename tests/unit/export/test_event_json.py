@@ -63,12 +63,21 @@ EVENTS: list[tuple[Event, str, Json]] = [
         "routed",
         {
             "routing": {
-                "routes": [{"partition": 4, "similarity": 0.5, "reason": "near", "evidence": 0}],
+                "routes": [
+                    {
+                        "partition": 4,
+                        "similarity": 0.5,
+                        "reason": "near",
+                        "evidence": 0,
+                        "matches": [],
+                    }
+                ],
                 "considered": 9,
                 "best_similarity": None,
                 "broad": False,
                 "fallback": False,
                 "note": "",
+                "unmatched": False,
             }
         },
     ),

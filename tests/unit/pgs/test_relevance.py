@@ -5,7 +5,8 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs.relevance import is_broad, route, route_by_evidence
+from pgs_neo4j.pgs.evidence_routes import route_by_evidence, speaks, unknown_words
+from pgs_neo4j.pgs.relevance import is_broad, route
 from pgs_neo4j.retrieval.evidence import Evidence, EvidenceNode
 
 
@@ -163,7 +164,7 @@ def test_focused_questions_are_not_broad(question):
 def ranked(*pairs):
     """Evidence of (partition, score) pairs, best first."""
     nodes = tuple(EvidenceNode(part, rank, score) for rank, (part, score) in enumerate(pairs))
-    return Evidence(nodes, terms=2, known=2)
+    return Evidence(nodes, word_count=2)
 
 
 def test_partitions_with_half_of_the_best_evidence_are_read():
@@ -215,3 +216,35 @@ def test_what_is_unread_is_taken_up_to_the_cap():
         everything_unread=True,
     )
     assert chosen(routing) == [3, 1, 2]
+
+
+def test_a_route_names_the_ranks_of_its_best_nodes():
+    found = ranked((1, 9.0), (2, 8.9), (1, 8.0))
+    routing = route_by_evidence(found, partitions(0.1, 0.2), PGSConfig())
+    assert [one.matches for one in routing.routes] == [(0, 2), (1,)]
+    many = ranked(*[(1, 9.0)] * 50)
+    assert len(route_by_evidence(many, partitions(0.1), PGSConfig()).routes[0].matches) == 20
+
+
+def test_words_that_no_text_holds_are_noted():
+    found = Evidence((EvidenceNode(1, 0, 1.0),), unknown=("tungsten",), word_count=2)
+    note = route_by_evidence(found, partitions(0.1), PGSConfig()).note
+    assert note == "no text holds “tungsten”"
+    many = Evidence((), unknown=tuple("abcdefg"), word_count=7)
+    assert unknown_words(many) == "no text holds “a”, “b”, “c”, “d”, “e” and 2 more words"
+    assert unknown_words(Evidence(())) == ""
+
+
+@pytest.mark.parametrize(
+    ("unknown", "cosine", "expected"),
+    [
+        (("a",), None, True),
+        (("a", "b"), None, False),
+        (("a", "b"), 0.2, False),
+        (("a", "b"), 0.3, True),
+    ],
+)
+def test_a_known_word_or_a_near_embedding_speaks_to_a_question(unknown, cosine, expected):
+    found = Evidence((), unknown=unknown, word_count=2, best_cosine=cosine)
+    assert speaks(found, 0.25) is expected
+    assert not speaks(Evidence(()), 0.25)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval import evidence
+from pgs_neo4j.errors import QueryError
+from pgs_neo4j.model import GraphMapping, Partition
+from pgs_neo4j.retrieval import evidence, nearest_members
 from pgs_neo4j.retrieval.evidence import (
     Evidence,
     EvidenceNode,
-    SegmentRow,
+    EvidenceOrder,
     find_evidence,
-    read_titles,
+    find_unknown,
     score_nodes,
     vote,
 )
+from pgs_neo4j.retrieval.places import Place, read_placed
+from pgs_neo4j.retrieval.text_index import SegmentRow, TextIndex
 from pgs_neo4j.text.terms.postings import FULL, K1, B, SegmentBuilder, terms_of
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes
@@ -52,71 +58,176 @@ def segments() -> Stored:
     return [one, two], cells | more
 
 
-def places(found: Evidence) -> list[tuple[int, int]]:
-    """Partitions and ranks, best first."""
-    return [(node.partition, node.rank) for node in found.nodes]
+def index_of(segments: Stored, question: str) -> TextIndex:
+    """What the index holds of a question's terms."""
+    return TextIndex.of(*segments, terms_of(question))
 
 
-def test_nodes_are_found_in_all_segments_best_first(segments: Stored) -> None:
-    found = score_nodes(*segments, terms_of("ice in courts"), [1, 2, 3])
-    assert places(found) == [(3, 0), (2, 0), (1, 0), (1, 1)]
-    assert (found.terms, found.known) == (2, 2)
+def scored(segments: Stored, question: str, ids: list[int]) -> dict[Place, float]:
+    """The scores of the texts of some partitions."""
+    return score_nodes(index_of(segments, question), terms_of(question), ids)
 
 
-def test_the_score_is_bm25(segments: Stored) -> None:
-    found = score_nodes(*segments, terms_of("melting"), [1, 2, 3])
-    (node,) = found.nodes
-    norm = K1 * (1 - B + B * len(FIRST[0]) / TYPICAL)
-    rarity = math.log(1 + (6 - 1 + 0.5) / 1.5)
-    assert node.score == pytest.approx(rarity / (1 + norm), abs=rarity / FULL)
+def order(question: str, *sizes: int, vector: NDArray[np.float32] | None = None) -> EvidenceOrder:
+    """A question to partitions of these sizes."""
+    return EvidenceOrder(
+        question=question,
+        mapping=GraphMapping(embedding="v"),
+        generation=generation_of_sizes(*sizes),
+        partitions=[
+            Partition(id=number, uid=f"g:{number}", size=size, tokens=1)
+            for number, size in enumerate(sizes, 1)
+        ],
+        vector=vector,
+    )
 
 
-def test_only_wanted_partitions_count(segments: Stored) -> None:
-    assert places(score_nodes(*segments, terms_of("ice"), [2])) == []
-    assert places(score_nodes(*segments, terms_of("ice"), [1])) == [(1, 0), (1, 1)]
-
-
-def test_texts_of_another_generation_count_for_nothing() -> None:
-    row, cells = stored("a", FIRST, [(7, 2, 2)])
-    assert places(score_nodes([row], cells, terms_of("ice"), [7])) == []
-    found = score_nodes([row], cells, terms_of("courts"), [7])
-    assert places(found) == [(7, 0)]
-    assert found.nodes[0].score < math.log(1 + 2.5 / 1.5)
-
-
-def test_words_that_no_text_holds_are_counted(segments: Stored) -> None:
-    found = score_nodes(*segments, terms_of("zymurgy of ice"), [1, 2, 3])
-    assert (found.terms, found.known) == (2, 1)
-    assert score_nodes(*segments, terms_of("zymurgy"), [1]).nodes == ()
-    assert score_nodes([], {}, terms_of("ice"), [1]).nodes == ()
-
-
-def test_the_best_nodes_are_kept(segments: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "MOST_NODES", 2)
-    found = score_nodes(*segments, terms_of("ice in courts"), [1, 2, 3])
-    assert places(found) == [(3, 0), (2, 0)]
-
-
-async def test_only_cells_of_the_questions_terms_are_read(segments: Stored) -> None:
+def database(segments: Stored, **answers: Any) -> Any:
+    """A database that holds an index."""
     rows, cells = segments
-    db: Any = FakeDatabase(
+    return FakeDatabase(
         read_segments=rows,
         read_postings=lambda params: [
             {"uid": uid, "data": cells[uid]} for uid in params["uids"] if uid in cells
         ],
+        **answers,
     )
-    found = await find_evidence(db, generation_of_sizes(2, 2, 2), "ice?", [1, 2, 3])
+
+
+def test_nodes_are_found_in_all_segments_best_first(segments: Stored) -> None:
+    found = scored(segments, "ice in courts", [1, 2, 3])
+    assert list(found) == [(3, 0), (2, 0), (1, 0), (1, 1)]
+
+
+def test_the_score_is_bm25(segments: Stored) -> None:
+    (score,) = scored(segments, "melting", [1, 2, 3]).values()
+    norm = K1 * (1 - B + B * len(FIRST[0]) / TYPICAL)
+    rarity = math.log(1 + (6 - 1 + 0.5) / 1.5)
+    assert score == pytest.approx(rarity / (1 + norm), abs=rarity / FULL)
+
+
+def test_only_wanted_partitions_count(segments: Stored) -> None:
+    assert list(scored(segments, "ice", [2])) == []
+    assert list(scored(segments, "ice", [1])) == [(1, 0), (1, 1)]
+
+
+def test_texts_of_another_generation_count_for_nothing() -> None:
+    row, cells = stored("a", FIRST, [(7, 2, 2)])
+    index = index_of(([row], cells), "ice in courts")
+    assert index.size == 2
+    assert set(index.postings) == set(terms_of("courts"))
+    ((place, score),) = score_nodes(index, terms_of("ice in courts"), [7]).items()
+    assert place == (7, 0)
+    assert score < math.log(1 + 2.5 / 1.5)
+
+
+def test_words_that_no_text_holds_are_named(segments: Stored) -> None:
+    words = ["zymurgy", "ices", "meltings"]
+    assert find_unknown(index_of(segments, " ".join(words)), words) == ("zymurgy",)
+    assert scored(segments, "zymurgy", [1]) == {}
+    empty: Stored = ([], {})
+    assert scored(empty, "ice", [1]) == {}
+    assert find_unknown(index_of(empty, "ice"), ["ice"]) == ("ice",)
+
+
+def test_the_best_nodes_are_kept(segments: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "MOST_NODES", 2)
+    assert list(scored(segments, "ice in courts", [1, 2, 3])) == [(3, 0), (2, 0)]
+
+
+async def test_only_cells_of_the_questions_terms_are_read(segments: Stored) -> None:
+    db = database(segments)
+    found = await find_evidence(db, order("ice or zymurgy?", 2, 2, 2))
     assert found is not None
-    assert places(found) == [(1, 0), (1, 1), (3, 0)]
+    assert [node.place for node in found.nodes] == [(1, 0), (1, 1), (3, 0)]
+    assert (found.unknown, found.word_count) == (("zymurgy",), 2)
+    assert (found.best_cosine, found.method) == (None, "text index")
     assert db.params("read_postings") == [{"uids": ["a:0", "b:0"]}]
 
 
 async def test_a_partition_without_an_index_leaves_no_evidence(segments: Stored) -> None:
-    db: Any = FakeDatabase(read_segments=segments[0])
-    assert await find_evidence(db, generation_of_sizes(2, 2, 2, 2), "ice?", [1, 2]) is None
+    db: Any = FakeDatabase(read_segments=segments[0], read_postings=[])
+    assert await find_evidence(db, order("ice?", 2, 2, 2, 2)) is None
 
 
-async def test_titles_are_those_of_the_best_node_of_each_partition() -> None:
+VECTOR = np.array([1.0, 0.0], dtype=np.float32)
+
+
+async def test_embeddings_count_beside_words(segments: Stored) -> None:
+    near = [{"partition": 2, "rank": 1, "score": 0.9}, {"partition": 1, "rank": 0, "score": 0.3}]
+    db = database(segments, nearest_members=near)
+    found = await find_evidence(db, order("melting", 2, 2, 2, vector=VECTOR))
+    assert found is not None
+    scores = {node.place: node.score for node in found.nodes}
+    assert scores == pytest.approx({(1, 0): 0.8 + 0.2 / 3, (2, 1): 0.2})
+    assert found.best_cosine == 0.9
+    assert found.method == "text index and every stored embedding"
+    assert db.params("nearest_members")[0]["partitions"] == ["g:1", "g:2", "g:3"]
+
+
+async def test_embeddings_speak_where_no_word_does(segments: Stored) -> None:
+    db = database(segments, nearest_members=[{"partition": 2, "rank": 1, "score": 0.5}])
+    found = await find_evidence(db, order("zymurgy", 2, 2, 2, vector=VECTOR))
+    assert found is not None
+    assert [node.place for node in found.nodes] == [(2, 1)]
+
+
+class TestManyEmbeddings:
+    """Beyond the bound, only an index finds the nearest."""
+
+    INDEX: ClassVar[dict[str, Any]] = {
+        "name": "mine",
+        "label": "Doc",
+        "property": "v",
+        "dimensions": 2,
+        "similarity": "COSINE",
+        "state": "ONLINE",
+    }
+
+    @pytest.fixture(autouse=True)
+    def bound(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nothing is compared with every embedding."""
+        monkeypatch.setattr(nearest_members, "QUICK", 0)
+
+    async def found(self, segments: Stored, **answers: Any) -> Evidence:
+        asked = replace(
+            order("melting", 2, 2, 2, vector=VECTOR),
+            mapping=GraphMapping(labels=("Doc",), embedding="v"),
+        )
+        evidence = await find_evidence(database(segments, **answers), asked)
+        assert evidence is not None
+        return evidence
+
+    async def test_an_index_is_asked(self, segments: Stored) -> None:
+        found = await self.found(
+            segments,
+            read_vector_indexes=[self.INDEX],
+            nearest_members_by_index=[{"partition": 2, "rank": 1, "score": 0.5}],
+        )
+        assert found.method == "text index and vector index mine"
+        assert len(found.nodes) == 2
+
+    @pytest.mark.parametrize(
+        "other",
+        [{"state": "POPULATING"}, {"state": "FAILED"}, {"dimensions": 3}, {"property": "w"}],
+    )
+    async def test_an_index_that_cannot_answer_is_not_asked(
+        self, segments: Stored, other: dict[str, Any]
+    ) -> None:
+        found = await self.found(segments, read_vector_indexes=[self.INDEX | other])
+        assert (found.method, found.best_cosine) == ("text index", None)
+
+    async def test_an_index_that_was_just_dropped_leaves_the_words(self, segments: Stored) -> None:
+        found = await self.found(
+            segments,
+            read_vector_indexes=[self.INDEX],
+            nearest_members_by_index=QueryError("there is no such index"),
+        )
+        assert found.method == "text index"
+        assert len(found.nodes) == 1
+
+
+async def test_nodes_are_read_by_their_places() -> None:
     row = {
         "partition": 2,
         "rank": 5,
@@ -126,15 +237,20 @@ async def test_titles_are_those_of_the_best_node_of_each_partition() -> None:
         "title": "A title",
         "key": None,
     }
-    db: Any = FakeDatabase(read_evidence_nodes=[row])
-    nodes = [EvidenceNode(2, 5, 1.0), EvidenceNode(2, 1, 0.5), EvidenceNode(1, 0, 0.2)]
-    assert await read_titles(db, GraphMapping(), "g1", nodes) == {2: "A title"}
-    assert db.params("read_evidence_nodes")[0]["places"] == [[2, 5], [1, 0]]
+    db: Any = FakeDatabase(read_placed=[row])
+    partitions = [Partition(id=n, uid=f"g:{n}", size=9, tokens=1) for n in (1, 2)]
+    places = [Place(2, 5), Place(2, 1), Place(1, 0)]
+    placed = await read_placed(db, GraphMapping(), partitions, places)
+    assert {place: one.node.title for place, one in placed.items()} == {Place(2, 5): "A title"}
+    assert db.params("read_placed")[0]["places"] == [
+        {"partition": "g:2", "ranks": [1, 5]},
+        {"partition": "g:1", "ranks": [0]},
+    ]
 
 
 def test_one_node_that_answers_outweighs_many_that_share_a_word() -> None:
     nodes = (EvidenceNode(1, 0, 10.0), *(EvidenceNode(2, rank, 6.0) for rank in range(50)))
-    votes = vote(Evidence(nodes, 1, 1))
+    votes = vote(Evidence(nodes))
     assert list(votes) == [1, 2]
     assert votes[1] == pytest.approx(1.0)
     assert votes[2] == pytest.approx(0.36 * 2)
@@ -142,5 +258,5 @@ def test_one_node_that_answers_outweighs_many_that_share_a_word() -> None:
 
 def test_of_two_equal_nodes_the_partition_with_more_wins() -> None:
     nodes = (EvidenceNode(1, 0, 4.0), EvidenceNode(2, 0, 4.0), EvidenceNode(2, 1, 2.0))
-    assert list(vote(Evidence(nodes, 1, 1))) == [2, 1]
-    assert vote(Evidence((), 1, 0)) == {}
+    assert list(vote(Evidence(nodes))) == [2, 1]
+    assert vote(Evidence(())) == {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.retrieval.lookup import LookupOrder, LookupTools, look_up
-from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
+from pgs_neo4j.retrieval.lookup import look_up
+from pgs_neo4j.retrieval.lookup_order import LookupOrder
+from pgs_neo4j.text.matching import SearchResult, SearchTerms
 from tests.fakes.database import FakeDatabase
 
 ORDER = LookupOrder(
@@ -18,10 +20,6 @@ ORDER = LookupOrder(
     partitions=tuple(Partition(id=n, uid=f"g1:{n}", size=10, tokens=100) for n in (1, 2, 3)),
     first=frozenset({3}),
 )
-
-
-def hit(partition: int) -> Hit:
-    return Hit(partition=partition, rank=0, element_id="e", key="k", title="t")
 
 
 def test_an_order_is_read_back_equal_from_a_pickle() -> None:
@@ -53,20 +51,10 @@ def test_a_scan_reads_no_partition_beyond_its_bounds(
     assert order.fits is (len(fitting) == 3)
 
 
-@pytest.mark.parametrize(
-    ("first", "expected"), [(frozenset({3}), False), (frozenset({1}), True), (frozenset(), True)]
-)
-def test_a_hit_counts_where_it_matters_most(first: frozenset[int], expected: bool) -> None:
-    order = replace(ORDER, first=first)
-    assert order.among_first(SearchResult(hits=(hit(1),))) is expected
-    assert not order.among_first(SearchResult())
-
-
 async def test_nothing_to_search_reads_nothing() -> None:
-    db = FakeDatabase()
-    tools = LookupTools(db=db)  # type: ignore[arg-type]
+    db: Any = FakeDatabase()
     asked = [SearchTerms((), 0), SearchTerms(("ammonia",), 2)]
-    assert await look_up(ORDER, tools, asked) == dict.fromkeys(asked, SearchResult())
+    assert await look_up(db, ORDER, asked) == dict.fromkeys(asked, SearchResult())
     textless, search = replace(ORDER, mapping=GraphMapping()), SearchTerms(("ammonia",), 1)
-    assert await look_up(textless, tools, [search]) == {search: SearchResult()}
+    assert await look_up(db, textless, [search]) == {search: SearchResult()}
     assert db.sent == []

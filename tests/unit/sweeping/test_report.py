@@ -1,5 +1,7 @@
 """The sweep contract: what the prompt says, and what its parser makes of replies."""
 
+from dataclasses import replace
+
 import pytest
 
 from pgs_neo4j.errors import ModelOutputError
@@ -271,3 +273,15 @@ def test_a_model_that_repeats_what_it_reads_forges_nothing():
     made = prompt("Why?", text=evil)
     with pytest.raises(ModelOutputError):
         parse_report(made.user, 2, SHOWN)
+
+
+def test_the_nodes_that_match_best_are_named_and_are_no_part_of_the_key():
+    partition = Partition(id=2, size=9, tokens=99)
+    order = sweep_order("Why?", partition)
+    (item,) = pack(list(SHOWN.values())[:4], (), max_characters=9_000, max_tokens=None, reserved=0)
+    plain = sweep_prompt(order, item, 1)
+    marked = sweep_prompt(replace(order, matches=(3, 0, 7)), item, 1)
+    assert "these nodes match the question best: n4, n1. Begin there" in marked.user
+    assert "match the question" not in plain.user
+    assert marked.content == plain.content
+    assert marked.user.index("match the question") > marked.user.index("</nodes>")

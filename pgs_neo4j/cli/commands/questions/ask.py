@@ -19,7 +19,7 @@ from pgs_neo4j.cli.options import (
 )
 from pgs_neo4j.cli.progress.listen import run_progress
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import QuestionError, UnmatchedQuestionError, UsageError
 from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def ask(
     Partitions the graph, routes the question to the relevant partitions, sweeps each at full
     text, and synthesizes one cited answer. The session records what was read. A run that
     reaches a limit answers from what it has read; 'pgs resume' completes it. 'pgs plan' predicts
-    the cost.
+    the cost. If nothing in the graph speaks to the question, pgs asks before it buys much, or
+    refuses where it cannot ask.
 
     Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
     4 the run with that idempotency key is in progress, 5 database, 6 model, 130 interrupted.
@@ -73,7 +74,7 @@ async def _ask(
     question: str, asked: Json, knobs: dict[str, object], *, as_json: bool, quiet: bool
 ) -> int:
     from pgs_neo4j.cli.commands.questions.delivery import answered
-    from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.cli.connection import agrees, can_ask, engine
     from pgs_neo4j.engine import check_question
 
     check_question(question)
@@ -81,7 +82,17 @@ async def _ask(
         raise UsageError("--idempotency-key cannot be combined with --top-k; leave one of them out")
     with run_progress(quiet=quiet) as listener:
         async with engine(listener, **knobs) as pgs:
-            return await answered(pgs, asking(pgs, question, asked), listener, as_json=as_json)
+            try:
+                return await answered(pgs, asking(pgs, question, asked), listener, as_json=as_json)
+            except UnmatchedQuestionError as error:
+                if as_json or not can_ask():
+                    raise
+                listener.stop()
+                if not agrees(str(error)):
+                    raise QuestionError("nothing was read, since you did not agree") from None
+            listener.start()
+            anyway: Json = {**asked, "max_unmatched_tokens": "none"}
+            return await answered(pgs, asking(pgs, question, anyway), listener, as_json=as_json)
 
 
 def asking(pgs: PGS, question: str, asked: Json) -> Ask:

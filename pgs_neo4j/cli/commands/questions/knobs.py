@@ -1,6 +1,6 @@
 """The knobs that commands which ask a question offer as options."""
 
-LIMITS = ("max_calls", "max_tokens", "max_cost", "run_timeout_s")
+LIMITS = ("max_calls", "max_tokens", "max_unmatched_tokens", "max_cost", "run_timeout_s")
 ROUTING = (
     "route_by",
     "sweep_fraction",

@@ -1,0 +1,80 @@
+"""Describes what a lookup searches, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgs_neo4j.database.connection import Row
+from pgs_neo4j.model import GraphMapping, Partition
+from pgs_neo4j.text import node_text
+from pgs_neo4j.text.matching import Hit, Page
+
+# The most that one scan reads: about 200 MB of text, seconds of a server's time.
+MAX_NODES = 1_000_000
+MAX_TOKENS = 50_000_000
+CANDIDATES = 200  # nodes to verify for each search at a time
+TEXTS = 200  # nodes whose texts are read at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookupOrder:
+    """The generation to search: all its ``partitions``.
+
+    Those whose ids are in ``first`` come before the others.
+    """
+
+    mapping: GraphMapping
+    generation: str
+    partitions: tuple[Partition, ...]
+    first: frozenset[int] = frozenset()
+    max_nodes: int = MAX_NODES
+    max_tokens: int = MAX_TOKENS
+
+    @property
+    def sequence(self) -> list[Partition]:
+        """The partitions in search order: those in ``first``, then by id."""
+        return sorted(
+            self.partitions, key=lambda partition: (partition.id not in self.first, partition.id)
+        )
+
+    @property
+    def properties(self) -> list[str]:
+        """The properties to search: those that a prompt shows of a node."""
+        title = [self.mapping.title] if self.mapping.title else []
+        return list(dict.fromkeys((*self.mapping.text, *title)))
+
+    @property
+    def fits(self) -> bool:
+        """Whether one scan may read all partitions."""
+        return len(self.fitting) == len(self.partitions)
+
+    @property
+    def fitting(self) -> list[Partition]:
+        """The partitions that one scan may read, in search order."""
+        fitting, nodes, tokens = [], 0, 0
+        for partition in self.sequence:
+            if (
+                nodes + partition.size <= self.max_nodes
+                and tokens + partition.tokens <= self.max_tokens
+            ):
+                fitting.append(partition)
+                nodes, tokens = nodes + partition.size, tokens + partition.tokens
+        return fitting
+
+
+def make_page(row: Row) -> Page:
+    """Return the text of a node to search, from a row with its properties."""
+    return Page.of(node_text.joined_text((row["title"], *row["text"])))
+
+
+def make_hit(row: Row) -> Hit:
+    """Return a matching node from a row with its place and properties."""
+    names = ("rank", "element_id", "labels", "text", "title", "key")
+    node = node_text.node(**{name: row[name] for name in names})
+    return Hit(
+        partition=row["partition"],
+        rank=node.rank,
+        element_id=node.element_id,
+        key=node.key,
+        title=node.title,
+    )

@@ -1,0 +1,62 @@
+"""Reads nodes by their places: the partition and the rank in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.model import GraphMapping, Node, Partition
+from pgs_neo4j.text import node_text
+
+
+class Place(NamedTuple):
+    """Where a node is: the id of its partition, and its rank there."""
+
+    partition: int
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedNode:
+    """A node with its place, and its text properties as they are stored."""
+
+    place: Place
+    node: Node
+    row: Row
+
+
+async def read_placed(
+    db: Database,
+    mapping: GraphMapping,
+    partitions: Iterable[Partition],
+    places: Iterable[Place],
+    *,
+    most_characters: int | None = None,
+) -> Mapping[Place, PlacedNode]:
+    """Return the nodes at ``places``; nodes that are gone are left out.
+
+    ``most_characters`` cuts each text in the database. Raises DatabaseError.
+    """
+    ranks: dict[int, list[int]] = defaultdict(list)
+    for place in places:
+        ranks[place.partition].append(place.rank)
+    uids = {part.id: part.uid for part in partitions}
+    rows = await db.read(
+        queries.get("retrieval/read_placed"),
+        places=[{"partition": uids[part], "ranks": sorted(set(of))} for part, of in ranks.items()],
+        text=list(mapping.text),
+        title=mapping.title or "",
+        key=mapping.key or "",
+        most=most_characters,
+    )
+    return {placed.place: placed for placed in map(_placed, rows)}
+
+
+def _placed(row: Row) -> PlacedNode:
+    names = ("rank", "element_id", "labels", "text", "title", "key")
+    node = node_text.node(**{name: row[name] for name in names})
+    return PlacedNode(Place(row["partition"], row["rank"]), node, row)

@@ -1,0 +1,113 @@
+"""Reads the text index of a generation: which nodes hold some terms, and how strongly."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.text.terms.cells import PostingList, bucket_of, cell_uid, read_cell
+
+NOTHING = PostingList(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class SegmentRow(TypedDict):
+    """A row of ``read_segments``; ``partitions`` holds id, first number, and size."""
+
+    id: str
+    size: int
+    bits: int
+    partitions: list[tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextIndex:
+    """What the text index of a generation holds of some terms.
+
+    Text ``i`` is the member of rank ``ranks[i]`` of partition ``partition_ids[i]``. That is 0 for a
+    text that is in none of the generation. Both are ``(n,)``. ``postings`` has only texts of the
+    generation, and only terms that any of them holds.
+    """
+
+    partition_ids: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    postings: Mapping[int, PostingList]
+
+    @classmethod
+    def of(
+        cls, segments: Sequence[SegmentRow], cells: Mapping[str, bytes], terms: Sequence[int]
+    ) -> TextIndex:
+        """Read the postings of ``terms`` from ``cells``, which are by uid."""
+        size = sum(segment["size"] for segment in segments)
+        partition_ids, ranks = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        parts: dict[int, list[PostingList]] = defaultdict(list)
+        start = 0
+        for segment in segments:
+            for partition_id, first, count in segment["partitions"]:
+                place = slice(start + first, start + first + count)
+                partition_ids[place] = partition_id
+                ranks[place] = np.arange(count)
+            for term, found in _read(segment, cells, terms).items():
+                parts[term].append(PostingList(found.texts + start, found.impacts))
+            start += segment["size"]
+        postings = {term: _live(found, partition_ids) for term, found in parts.items()}
+        return cls(partition_ids, ranks, {t: found for t, found in postings.items() if len(found)})
+
+    @property
+    def size(self) -> int:
+        """Number of texts of the generation."""
+        return int(np.count_nonzero(self.partition_ids))
+
+    def of_term(self, term: int) -> PostingList:
+        """Return the postings of a term; empty if no text holds it."""
+        return self.postings.get(term, NOTHING)
+
+
+async def read_index(
+    db: Database, generation_id: str, partition_count: int, terms: Collection[int]
+) -> TextIndex | None:
+    """Return what the text index of a generation holds of ``terms``.
+
+    None if one of its partitions is not indexed. Raises DatabaseError.
+    """
+    rows = await db.read(queries.get("retrieval/read_segments"), generation=generation_id)
+    segments = cast("list[SegmentRow]", rows)
+    if sum(len(segment["partitions"]) for segment in segments) < partition_count:
+        return None
+    distinct = list(dict.fromkeys(terms))
+    uids = {_uid(segment, term) for segment in segments for term in distinct}
+    cells = await db.read(queries.get("retrieval/read_postings"), uids=sorted(uids))
+    data = {row["uid"]: bytes(row["data"]) for row in cells}
+    return TextIndex.of(segments, data, distinct)
+
+
+def _read(
+    segment: SegmentRow, cells: Mapping[str, bytes], terms: Sequence[int]
+) -> dict[int, PostingList]:
+    """Return the postings of terms in a segment, each cell read once."""
+    by_cell: dict[str, list[int]] = defaultdict(list)
+    for term in terms:
+        by_cell[_uid(segment, term)].append(term)
+    found: dict[int, PostingList] = {}
+    for uid, wanted in by_cell.items():
+        if uid in cells:
+            found |= read_cell(cells[uid], wanted, segment["bits"])
+    return found
+
+
+def _live(parts: Sequence[PostingList], partition_ids: NDArray[np.int64]) -> PostingList:
+    """Join the postings of a term, without texts of other generations."""
+    texts = np.concatenate([part.texts for part in parts])
+    impacts = np.concatenate([part.impacts for part in parts])
+    live = partition_ids[texts] > 0
+    return PostingList(texts[live], impacts[live])
+
+
+def _uid(segment: SegmentRow, term: int) -> str:
+    return cell_uid(segment["id"], bucket_of(term, segment["bits"]))

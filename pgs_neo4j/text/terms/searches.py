@@ -1,0 +1,68 @@
+"""Says which terms of the index a text must hold to match a search.
+
+A text that matches (:mod:`pgs_neo4j.text.matching`) holds all words of one form of enough terms,
+each in a stem with the same root. So the index finds too many texts, never too few: it does not
+know whether words stand side by side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pgs_neo4j.text.matching import SearchTerms, forms
+from pgs_neo4j.text.terms.characters import PLANE, UNSPACED_RANGES
+from pgs_neo4j.text.terms.postings import LONGEST_WORD, terms_of, terms_of_stems
+from pgs_neo4j.text.words import MIN_STEM
+
+_RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
+_UNSPACED = re.compile(f"[{_RANGES}{chr(PLANE)}-\U0010ffff]+")
+
+Word = tuple[int, ...]
+"""The terms of a word's stems; a text with the word holds one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoughtTerm:
+    """A term of a search: the words of each of its forms."""
+
+    forms: tuple[tuple[Word, ...], ...]
+
+    @property
+    def index_terms(self) -> Iterable[int]:
+        """All terms of the index that it may need."""
+        return (term for form in self.forms for word in form for term in word)
+
+
+def sought_terms(search: SearchTerms) -> tuple[SoughtTerm, ...] | None:
+    """Return the usable terms of a search; None if the index cannot find one of them.
+
+    It holds no words of more than ``LONGEST_WORD`` letters.
+    """
+    spelled = [forms(term) for term in search.usable]
+    if any(len(root) > LONGEST_WORD for term in spelled for form in term for root in form):
+        return None
+    return tuple(
+        SoughtTerm(tuple(tuple(word for root in form for word in _words(root)) for form in term))
+        for term in spelled
+    )
+
+
+def _words(root: str) -> Iterable[Word]:
+    """Yield what a text with a word of this root holds: a stem, or all pairs of letters."""
+    signs = " ".join(_UNSPACED.findall(root))
+    if signs:
+        yield from ((term,) for term in terms_of(signs))
+    else:
+        yield tuple(terms_of_stems(_stems(root)))
+
+
+def _stems(root: str) -> list[str]:
+    """Return the stems that have a root; see :func:`pgs_neo4j.text.matching.root`."""
+    stems = [root]
+    if root.isascii() and len(root) >= MIN_STEM:
+        stems += [f"{root}i", f"{root}y"]
+        if len(root) == MIN_STEM and root.endswith("i"):
+            stems.append(f"{root[:-1]}y")
+    return stems
