@@ -1,8 +1,9 @@
 """Groups texts that say the same, without comparing all pairs.
 
-A text joins the group whose first text it resembles most, or else begins a new group. Similar texts
-must share one of the roots that make up most of their weight. So only those roots are looked up,
-rarest first (prefix filtering: Chaudhuri, Ganti, and Kaushik 2006).
+A text joins the group of an equal text, or else the group whose first text it resembles most, or
+else begins a new group. Similar texts must share one of the roots that make up most of their
+weight. So only those roots are looked up, rarest first (prefix filtering: Chaudhuri, Ganti, and
+Kaushik 2006).
 """
 
 from __future__ import annotations
