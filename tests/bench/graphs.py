@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,8 @@ NAMES = ("kc_facebook", BRAIN, "sbm_1e5", "lfr_1e5", "lfr_1e6")
 class BenchGraph:
     """Nodes ``0 .. n-1``, relationships ``(m,)`` with weights, and who belongs together.
 
-    ``truth`` ``(n,)`` is the planted community of each node, None if unknown.
+    ``truth`` ``(n,)`` is the planted community of each node, None if unknown. ``texts`` are those
+    of the nodes in order, some at a time, None for nodes without a text.
     """
 
     name: str
@@ -32,6 +34,7 @@ class BenchGraph:
     target: IntArray
     weight: FloatArray
     truth: IntArray | None = None
+    texts: Iterable[list[str]] | None = None
 
     @property
     def edge_count(self) -> int:

@@ -2,11 +2,14 @@
 
     python -m tests.bench.routing
     python -m tests.bench.routing --graph cacm --collection encyclopedia.json.gz --json
+    python -m tests.bench.routing --scale lfr_1e6
 
 No model takes part. Each question is routed by evidence and by centroids. A table tells how many of
 its nodes are in the first 3 and the first 15 partitions, and among those that the default settings
 would sweep; how many partitions and tokens these are; and how long routing takes. ``--collection``
 adds a file of documents, links, queries, and relevant documents, such as ``cacm.json.gz``.
+``--scale`` measures only how long routing takes: on a graph of ``../shared/data`` with generated
+texts.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.partitioning.result import Partitioning
 from tests.bench import place, program
+from tests.bench.graphs import NAMES
 from tests.bench.judged import JUDGED, Judged, collection
+from tests.bench.scale import measure_scale, scale_table
 
 GRAPH = "routing"
 FEW, MOST = 3, 15
@@ -47,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def measured(options: argparse.Namespace) -> dict[str, Any]:
     """All graphs, but for those whose files are absent."""
+    if options.scale:
+        knobs = dict(options.knob)
+        return {"scale": [await measure_scale(n, options.uri, knobs) for n in options.scale]}
     loads: dict[str, Load] = {name: JUDGED[name] for name in options.graph or JUDGED}
     loads |= {path.name: partial(collection, path=path) for path in options.collection}
     runs = []
@@ -132,6 +140,8 @@ async def _route(
 
 def table(document: dict[str, Any]) -> str:
     """The figures as tables."""
+    if scale := document.get("scale"):
+        return scale_table(scale)
     return "\n".join(map(_table, document["runs"]))
 
 
@@ -160,6 +170,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--graph", action="append", choices=list(JUDGED), help="all by default")
     parser.add_argument(
         "--collection", action="append", type=Path, default=[], help="a file like cacm.json.gz"
+    )
+    parser.add_argument(
+        "--scale", action="append", choices=NAMES, help="time routing on this graph, nothing else"
     )
     program.add_knobs(parser)
     parser.add_argument("--uri", help=place.HELP)

@@ -26,7 +26,9 @@ LARGE_EDGES = 1_000_000
 """Relationships from which on the server gets the large heap."""
 
 INDEX = f"CREATE INDEX bench_node_id IF NOT EXISTS FOR (n:{LABEL}) ON (n.id)"
-NODES = f"UNWIND $ids AS id CREATE (:{LABEL} {{id: id}})"
+NODES = f"""
+UNWIND range(0, size($ids) - 1) AS i CREATE (:{LABEL} {{id: $ids[i], text: $texts[i]}})
+"""
 LINKS = f"""
 UNWIND range(0, size($sources) - 1) AS i
 MATCH (a:{LABEL} {{id: $sources[i]}}), (b:{LABEL} {{id: $targets[i]}})
@@ -120,10 +122,13 @@ async def _connected(server: Server) -> AsyncIterator[Database]:
 
 def _written(graph: BenchGraph, folder: Path) -> tuple[Path, Path]:
     """The graph as the files that Neo4j's importer reads."""
-    from pyarrow import csv, table
+    from pyarrow import array, csv, table
 
     nodes, links = folder / "nodes.csv", folder / "links.csv"
-    csv.write_csv(table({"id:ID": np.arange(graph.node_count)}), nodes)
+    columns: dict[str, Any] = {"id:ID": np.arange(graph.node_count)}
+    if graph.texts is not None:
+        columns["text"] = array([text for chunk in graph.texts for text in chunk])
+    csv.write_csv(table(columns), nodes)
     columns = {
         ":START_ID": graph.source,
         ":END_ID": graph.target,
@@ -135,8 +140,10 @@ def _written(graph: BenchGraph, folder: Path) -> tuple[Path, Path]:
 
 async def _load(database: Database, graph: BenchGraph) -> None:
     await index(database)
+    texts = [text for chunk in graph.texts or () for text in chunk]
     for part in _batches(graph.node_count):
-        await database.call(NODES, {"ids": list(range(graph.node_count)[part])}, "write")
+        ids = list(range(graph.node_count)[part])
+        await database.call(NODES, {"ids": ids, "texts": texts[part]}, "write")
     for part in _batches(graph.edge_count):
         await database.call(LINKS, _rows(graph, part), "write")
 
