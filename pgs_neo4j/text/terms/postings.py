@@ -40,7 +40,7 @@ from pgs_neo4j.text.words import STOP_WORDS
 
 K1, B = 1.2, 0.75  # the customary values for documents
 LONGEST_WORD = 64  # letters; longer runs are data
-CELL = 24_000  # bytes of a cell before compression, on average
+CELL = 8_000  # bytes of a cell before compression, on average; a question reads one per term
 NO_TERM = 0
 IMPACTS = 1 << 18  # computed at once
 FULL = 255  # impact of a term that a text holds without end
