@@ -111,7 +111,12 @@ def score_nodes(
     for term in terms:
         found = index.of_term(term)
         score[found.texts] += rarity(size, len(found)) / FULL * found.impacts
-    places = np.flatnonzero((score > 0) & np.isin(index.partition_ids, list(partition_ids)))
+    places = np.flatnonzero(score > 0)
+    owners = index.partition_ids[places]
+    # A table is many times faster than np.isin for a million texts.
+    wanted = np.zeros(max(int(owners.max(initial=0)), max(partition_ids, default=0)) + 1, np.bool_)
+    wanted[list(partition_ids)] = True
+    places = places[wanted[owners]]
     if len(places) > MOST_NODES:
         least = np.partition(score[places], -MOST_NODES)[-MOST_NODES]
         places = places[score[places] >= least]

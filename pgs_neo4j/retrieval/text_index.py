@@ -49,14 +49,14 @@ class TextIndex:
         parts: dict[int, list[PostingList]] = defaultdict(list)
         start = 0
         for segment in segments:
+            own = partition_ids[start : start + segment["size"]]
             for partition_id, first, count in segment["partitions"]:
-                place = slice(start + first, start + first + count)
-                partition_ids[place] = partition_id
-                ranks[place] = np.arange(count)
-            for term, found in _read(segment, cells, terms).items():
+                own[first : first + count] = partition_id
+                ranks[start + first : start + first + count] = np.arange(count)
+            for term, found in _live(_read(segment, cells, terms), own).items():
                 parts[term].append(PostingList(found.texts + start, found.impacts))
             start += segment["size"]
-        postings = {term: _live(found, partition_ids) for term, found in parts.items()}
+        postings = {term: _joined(found) for term, found in parts.items()}
         return cls(partition_ids, ranks, {t: found for t, found in postings.items() if len(found)})
 
     @property
@@ -101,12 +101,26 @@ def _read(
     return found
 
 
-def _live(parts: Sequence[PostingList], partition_ids: NDArray[np.int64]) -> PostingList:
-    """Join the postings of a term, without texts of other generations."""
+def _live(
+    postings: Mapping[int, PostingList], partition_ids: NDArray[np.int64]
+) -> Mapping[int, PostingList]:
+    """Return the postings of a segment, without texts of other generations.
+
+    ``partition_ids`` ``(n,)`` are 0 for these. Most segments have none.
+    """
+    if partition_ids.all():
+        return postings
+    live = {term: partition_ids[found.texts] > 0 for term, found in postings.items()}
+    return {
+        term: PostingList(found.texts[live[term]], found.impacts[live[term]])
+        for term, found in postings.items()
+    }
+
+
+def _joined(parts: Sequence[PostingList]) -> PostingList:
+    """Return the postings of a term in all segments."""
     texts = np.concatenate([part.texts for part in parts])
-    impacts = np.concatenate([part.impacts for part in parts])
-    live = partition_ids[texts] > 0
-    return PostingList(texts[live], impacts[live])
+    return PostingList(texts, np.concatenate([part.impacts for part in parts]))
 
 
 def _uid(segment: SegmentRow, term: int) -> str:
