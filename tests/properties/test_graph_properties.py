@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.graph.adjacency import adjacency
+from pgs_neo4j.graph.bins import fill_bins, weight_inside
 from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.csr import Edges, dense, undirected
 from pgs_neo4j.graph.halve import halve
@@ -17,6 +18,7 @@ from pgs_neo4j.graph.merge import join_siblings, merge
 from pgs_neo4j.graph.quality import conductance, modularity
 from pgs_neo4j.graph.recluster import recluster
 from pgs_neo4j.graph.split import split
+from pgs_neo4j.graph.steady import steady
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,38 @@ def test_partitions_cover_all_nodes_within_bounds(case: Case) -> None:
     if case.labels.size >= case.limits.min_nodes:
         assert not (case.limits.small(nodes, tokens) & ~result.pool).any()
     assert (np.diff(nodes) <= 0).all()
+
+
+@given(cases(), st.integers(1, 70), st.integers(1, 400))
+@settings(max_examples=300, deadline=None)
+def test_the_minimum_of_nodes_yields_to_the_maximum_of_tokens(
+    case: Case, minimum: int, most: int
+) -> None:
+    limits = Limits(min_nodes=minimum, max_nodes=70, max_tokens=most)
+    first = apply_limits(case.edges, case.labels, case.tokens, limits)
+    before = np.where(case.tokens % 2, first.labels, -1)
+    again = steady(case.edges, case.labels, before, before, case.tokens, limits)
+    for limited in (first, again):
+        nodes, tokens = sizes(limited.labels, case.tokens)
+        assert (tokens[nodes > 1] <= most).all()
+
+
+@given(cases(), st.integers(1, 9), st.integers(0, 2**32))
+@settings(max_examples=300, deadline=None)
+def test_bins_hold_every_node_once_within_their_room(case: Case, count: int, seed: int) -> None:
+    start = dense(np.random.default_rng(seed).integers(0, count, case.labels.size))
+    size = np.stack((case.tokens, np.ones_like(case.tokens)), axis=1)
+    taken = np.stack([np.bincount(start, column) for column in size.T], axis=1)
+    room = np.maximum(taken.max(axis=0), 1).astype(np.int64)
+    bins = fill_bins(case.edges, size, room, start)
+    assert bins.tolist() == dense(bins).tolist()
+    assert bins.max() <= start.max()
+    for column, most in zip(size.T, room, strict=True):
+        assert np.bincount(bins, column).max() <= most
+    assert weight_inside(case.edges, bins) >= weight_inside(case.edges, start)
+    order = np.random.default_rng(seed).permutation(case.source.size)
+    turned = undirected(start.size, case.target[order], case.source[order], case.weight[order])
+    assert fill_bins(turned, size, room, start).tolist() == bins.tolist()
 
 
 @given(cases(), st.randoms(use_true_random=False))
