@@ -20,7 +20,7 @@ from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.sweeping.material import read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
-from pgs_neo4j.sweeping.report import sweep_prompt
+from pgs_neo4j.sweeping.paid import find_paid
 from pgs_neo4j.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import estimate
 
@@ -108,25 +108,18 @@ async def _plan_sweep(
     order: SweepOrder, tools: SweepTools, route: Route, usual: _Usual
 ) -> PlannedSweep:
     async with tools.gate:
-        packed = await read_packed(order, tools)
-    count, replies = len(packed.passes), tools.replies
-    room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
-    tokens: list[int] = []
-    reply_keys: list[str | None] = []
-    for item in packed.passes:
-        prompt = sweep_prompt(order, item, count)
-        tokens.append(estimated_tokens(prompt))
-        reply_keys.append(replies.key(tools.llm, prompt, room, effort) if replies else None)
-    cached = await replies.find(reply_keys) if replies else {}
-    paid = [size for size, key in zip(tokens, reply_keys, strict=True) if key not in cached]
+        paid = await find_paid(order, tools, await read_packed(order, tools))
+    passes = paid.packed.passes
+    unpaid = [item for item in passes if paid.keys.get(item.number) not in paid.replies]
+    tokens = [estimated_tokens(paid.prompts[item.label]) for item in unpaid]
     return PlannedSweep(
         partition=order.partition.id,
-        nodes=len(packed.nodes),
-        passes=count,
-        cached=count - len(paid),
-        input_tokens=sum(paid),
-        output_tokens=len(paid) * usual.sweep,
-        output_most=len(paid) * room,
+        nodes=len(paid.packed.nodes),
+        passes=len(passes),
+        cached=len(passes) - len(unpaid),
+        input_tokens=sum(tokens),
+        output_tokens=len(unpaid) * usual.sweep,
+        output_most=len(unpaid) * order.config.sweep_max_tokens,
         reason=route.reason,
         similarity=route.similarity,
         keywords=order.partition.keywords,

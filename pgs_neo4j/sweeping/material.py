@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pgs_neo4j.model import Node, Relationship
 from pgs_neo4j.sweeping import members
@@ -38,21 +38,42 @@ async def read_packed(order: SweepOrder, tools: SweepTools) -> PackedPartition:
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
-    return PackedPartition(tuple(nodes), tuple(links), _pack(order, tools, nodes, links))
+    return await _pack(order, tools, tuple(nodes), tuple(links))
 
 
-def _pack(
-    order: SweepOrder, tools: SweepTools, nodes: Sequence[Node], links: Sequence[Relationship]
-) -> tuple[Pass, ...]:
+async def pack_by_weight(
+    order: SweepOrder, tools: SweepTools, packed: PackedPartition
+) -> PackedPartition:
+    """Return the passes of 0.1.0, which divided a partition by weight alone."""
+    return await _pack(order, tools, packed.nodes, packed.relationships, by_weight=True)
+
+
+async def _pack(
+    order: SweepOrder,
+    tools: SweepTools,
+    nodes: tuple[Node, ...],
+    links: tuple[Relationship, ...],
+    *,
+    by_weight: bool = False,
+) -> PackedPartition:
     frame = sweep_prompt(order, Pass(1, ()), 99)
     matches = MATCH_SLACK + MATCH_LENGTH * len(order.matches) if order.matches else 0
     slack = FRAME_SLACK + matches
-    room = order.config.sweep_max_tokens
-    return pack(
+    packing = partial(
+        pack,
         nodes,
         links,
         max_characters=order.config.max_pass_characters,
-        max_tokens=tools.calls.pass_tokens(tools.llm, order.config.max_pass_tokens, room),
+        max_tokens=pass_tokens(order, tools),
         reserved=frame_size(frame) + slack,
         reserved_tokens=estimate(frame.system + frame.user) + slack // 2,
+        by_weight=by_weight,
     )
+    # A partition of many passes takes a while, in which other calls must get on.
+    return PackedPartition(nodes, links, await asyncio.to_thread(packing))
+
+
+def pass_tokens(order: SweepOrder, tools: SweepTools) -> int | None:
+    """Return the most input tokens of one pass; None without a limit."""
+    config = order.config
+    return tools.calls.pass_tokens(tools.llm, config.max_pass_tokens, config.sweep_max_tokens)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
+from pgs_neo4j.sweeping.groups import Limits, group_by_connection, group_by_weight
 from pgs_neo4j.sweeping.pieces import NodePiece, cut_node, inline_name
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 RELATIONSHIP_SHARE = 0.2  # of a pass, at most
-BALANCE_STEP = 1.02  # growth of the target while passes are evened out
 MIN_ROOM = 500  # characters that a pass must have for nodes
 MIN_TOKENS = 250  # the same in tokens
 # The free room grows in steps of this share of the limit, so that a question of another length
@@ -58,15 +58,17 @@ def pack(
     max_tokens: int | None,
     reserved: int,
     reserved_tokens: int | None = None,
+    by_weight: bool = False,
 ) -> tuple[Pass, ...]:
     """Return passes over ``nodes`` (heaviest first), each fitting a prompt.
 
     ``reserved`` characters are left free for everything but nodes and relationships. So are
     ``reserved_tokens``, which default to the cost of the same length of English. Both are rounded
     up a little, so that prompts of similar length have the same passes. A node too long for a pass
-    is cut into numbered parts. Relationships stand in the pass that shows both ends. The passes are
-    about equally long and keep the order of the nodes. Raises ConfigError when nothing is left for
-    nodes.
+    is cut into numbered parts. Relationships stand in the pass that shows both ends. Nodes that
+    need several passes are divided along their connections, heaviest first inside. Each pass
+    begins with the heaviest node that no earlier one shows. With ``by_weight``, passes are those
+    of 0.1.0: the heaviest nodes, then the next. Raises ConfigError when nothing is left for nodes.
     """
     if not nodes:
         return ()
@@ -75,12 +77,29 @@ def pack(
     room = _room(max_characters, max_tokens, reserved, reserved_tokens)
     share = 1 - (RELATIONSHIP_SHARE if relationships else 0)
     limits = (room[0] * share, room[1] * share)
-    pieces = [piece for node in nodes for piece in cut_node(node, limits)]
     links = _Links.of(tuple(dict.fromkeys(relationships)))
+    pieces = _cut(nodes, limits)
+    groups = group_by_weight(pieces, limits)
+    if len(groups) > 1 and not by_weight:
+        wide = _widen(limits, room, pieces, links)
+        if wide != limits:
+            limits, pieces = wide, _cut(nodes, wide)
+        groups = group_by_connection(pieces, relationships, limits)
     return tuple(
         _with_relationships(number, group, links, room)
-        for number, group in enumerate(_balanced(pieces, limits), start=1)
+        for number, group in enumerate(groups, start=1)
     )
+
+
+def _cut(nodes: Sequence[Node], limits: Limits) -> list[NodePiece]:
+    return [piece for node in nodes for piece in cut_node(node, limits)]
+
+
+def _widen(limits: Limits, room: Limits, pieces: Sequence[NodePiece], links: _Links) -> Limits:
+    """Return wider limits of nodes if relationships need less than their share."""
+    lines = _with_relationships(1, pieces, links, (math.inf, math.inf)).relationship_lines
+    needed = (sum(len(line) + 1 for line in lines), sum(estimate(line) + 1 for line in lines))
+    return (max(limits[0], room[0] - needed[0]), max(limits[1], room[1] - needed[1]))
 
 
 def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
@@ -150,37 +169,6 @@ def _room(
 def _stepped(reserved: int, bound: int) -> int:
     step = max(1, int(bound * RESERVED_STEP))
     return math.ceil(reserved / step) * step
-
-
-def _balanced(pieces: Sequence[NodePiece], limits: tuple[float, float]) -> list[list[NodePiece]]:
-    """Return the fewest groups that fit, about equally long."""
-    fewest = len(_filled(pieces, limits))
-    if fewest <= 1:
-        return _filled(pieces, limits)
-    share = max(
-        sum(piece.characters for piece in pieces) / fewest / limits[0],
-        sum(piece.tokens for piece in pieces) / fewest / limits[1],
-    )
-    while share < 1:
-        groups = _filled(pieces, (limits[0] * share, limits[1] * share))
-        if len(groups) == fewest:
-            return groups
-        share *= BALANCE_STEP
-    return _filled(pieces, limits)
-
-
-def _filled(pieces: Sequence[NodePiece], limits: tuple[float, float]) -> list[list[NodePiece]]:
-    groups: list[list[NodePiece]] = []
-    characters = tokens = 0
-    for piece in pieces:
-        full = characters + piece.characters > limits[0] or tokens + piece.tokens > limits[1]
-        if not groups or full:
-            groups.append([])
-            characters = tokens = 0
-        groups[-1].append(piece)
-        characters += piece.characters
-        tokens += piece.tokens
-    return groups
 
 
 @dataclass(frozen=True, slots=True)

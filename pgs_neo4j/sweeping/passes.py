@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 from time import perf_counter
 
 from pgs_neo4j.calls.stop import Stop
@@ -20,13 +19,11 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import PassFinished
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
-from pgs_neo4j.sweeping.material import PackedPartition
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, halves, read_ranges
+from pgs_neo4j.sweeping.paid import REASKS, PaidPasses
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
 
-REASKS = 3  # of one pass whose reply is cut off or is no report
-HALVES = tuple("".join(half) for n in range(REASKS + 1) for half in product("ab", repeat=n))
 MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
 
 
@@ -47,37 +44,21 @@ class PassReader:
     """Reads the passes of one partition into one record."""
 
     def __init__(
-        self, order: SweepOrder, tools: SweepTools, packed: PackedPartition, began: float
+        self, order: SweepOrder, tools: SweepTools, paid: PaidPasses, began: float
     ) -> None:
+        packed = paid.packed
         self._order, self._tools, self._packed, self._began = order, tools, packed, began
         self._ended = began  # time of the last reply, the same in the record and in the answer
         self._nodes = {node.alias: node for node in packed.nodes}
         self._outcomes: list[_Outcome] = []
         self._out = {item.label for item in packed.passes}
-        self._prompts: dict[str, Prompt] = {}
-        self._keys: dict[int, str] = {}
-        self._paid: dict[str, Completion] = {}
+        self._prompts = dict(paid.prompts)
+        self._keys = paid.keys
+        self._paid = dict(paid.replies)
         self._rows: list[Row] = []
         self._usage = Usage()
         self._recorded = 0
         self._recording = asyncio.Lock()
-
-    async def look_up(self) -> bool:
-        """Find cached replies; return whether there are any.
-
-        Replies to halves of a pass are included. All of them are used later.
-        """
-        replies, config = self._tools.replies, self._order.config
-        if replies is None:
-            return False
-        for item in self._packed.passes:
-            prompt = self._prompts[item.label] = self._prompt(item)
-            room, effort = config.sweep_max_tokens, config.sweep_effort
-            if key := replies.key(self._tools.llm, prompt, room, effort):
-                self._keys[item.number] = key
-        halved = [key + half for key in self._keys.values() for half in HALVES]
-        self._paid = await replies.find(halved)
-        return bool(self._paid)
 
     async def read(self, item: Pass, room: int | None = None, reasks: int = REASKS) -> None:
         """Read a pass until it succeeds or fails.

@@ -11,6 +11,7 @@ from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.model import Sweep, SweepStatus
 from pgs_neo4j.sweeping.material import read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
+from pgs_neo4j.sweeping.paid import find_paid
 from pgs_neo4j.sweeping.passes import PassReader
 
 
@@ -29,18 +30,18 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
                 return _leave_unread(order, tools, stop)
             began = perf_counter()
             packed = await read_packed(order, tools)
-            reader = PassReader(order, tools, packed, began)
-            paid = await reader.look_up()
-            if stop and not paid:
+            paid = await find_paid(order, tools, packed)
+            if stop and not paid.replies:
                 return _leave_unread(order, tools, stop)
     except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
         return await _record_failure(order, tools, str(error), perf_counter() - began)
     if not packed.nodes:
         gone = "its nodes are gone: they were deleted after the partition was made"
         return await _record_failure(order, tools, gone, perf_counter() - began)
-    partition, count = order.partition, len(packed.passes)
-    tools.on_event(SweepStarted(partition.id, len(packed.nodes), count, partition.topics))
-    await together(*(reader.read(item) for item in packed.passes))
+    partition, passes = order.partition, paid.packed.passes
+    tools.on_event(SweepStarted(partition.id, len(packed.nodes), len(passes), partition.topics))
+    reader = PassReader(order, tools, paid, began)
+    await together(*(reader.read(item) for item in passes))
     result = await reader.finish()
     tools.on_event(SweepFinished(result.sweep))
     return result

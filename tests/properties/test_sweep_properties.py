@@ -123,6 +123,41 @@ def test_packing_loses_nothing_and_stays_within_the_bound(texts, characters, tok
     assert read_ranges(passes) == expected
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.integers(0, 4000), min_size=1, max_size=30),
+    st.lists(st.tuples(st.integers(0, 32), st.integers(0, 32)), max_size=120),
+    st.sampled_from([(2500, None), (4000, None), (9000, None), (10**6, 900)]),
+)
+def test_passes_along_connections_lose_nothing_and_are_no_more_than_by_weight(
+    lengths, ends, bounds
+):
+    nodes = [
+        Node(rank=i, element_id="e", key="k", title=f"T{i}", text="x" * length)
+        for i, length in enumerate(lengths)
+    ]
+    links = [Relationship(source, target, "R") for source, target in ends]
+    limits = {"max_characters": bounds[0], "max_tokens": bounds[1], "reserved": 300}
+    passes = pack(nodes, links, **limits)
+    assert passes == pack(nodes, links, **limits)
+    assert len(passes) <= len(pack(nodes, links, **limits, by_weight=True))
+    assert read_ranges(passes) == ((0, len(nodes)),)
+    firsts = [(item.pieces[0].rank, item.pieces[0].node.title) for item in passes]
+    assert [rank for rank, _ in firsts] == sorted(rank for rank, _ in firsts)
+    for item in passes:
+        ranks = [piece.rank for piece in item.pieces]
+        assert ranks == sorted(ranks)
+        size = sum(len(render_node(node)) + 1 for node in item.nodes)
+        size += sum(len(line) + 1 for line in item.relationship_lines)
+        assert size <= bounds[0] - 300
+    shown = sorted((p.rank, p.node.title, len(p.node.text)) for i in passes for p in i.pieces)
+    assert len(set(shown)) == len(shown)
+    read = dict.fromkeys(range(len(nodes)), 0)
+    for rank, _, length in shown:
+        read[rank] += length
+    assert list(read.values()) == lengths
+
+
 @given(st.text(max_size=500), st.text(max_size=80), st.lists(st.text(max_size=20), max_size=2))
 def test_no_text_can_stand_in_a_line_of_its_own(text, title, labels):
     lines = render_node(PromptNode("n1", title, text, tuple(labels))).splitlines()

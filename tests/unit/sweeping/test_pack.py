@@ -119,6 +119,58 @@ def test_relationships_to_nodes_not_shown_are_counted_in_every_pass_that_shows_a
     assert some.omitted == 2
 
 
+def rings(count, length):
+    """Rings of nodes whose ranks alternate, and the relationships along them."""
+    nodes = [node(i, "x" * 300) for i in range(count * length)]
+    links = [
+        Relationship(i * count + ring, (i + 1) % length * count + ring, "NEXT")
+        for ring in range(count)
+        for i in range(length)
+    ]
+    return nodes, links
+
+
+def test_several_passes_follow_the_connections_and_each_begins_with_the_heaviest_left():
+    nodes, links = rings(3, 10)
+    passes = packed(nodes, links)
+    assert [[n.alias for n in item.nodes] for item in passes] == [
+        [f"n{i * 3 + ring + 1}" for i in range(10)] for ring in range(3)
+    ]
+    assert [item.omitted for item in passes] == [0, 0, 0]
+    by_weight = pack(
+        nodes, links, max_characters=5000, max_tokens=None, reserved=500, by_weight=True
+    )
+    assert len(by_weight) == 3
+    assert sum(len(item.relationships) for item in by_weight) == 21
+
+
+def test_without_relationships_the_heaviest_are_read_first():
+    nodes, _ = rings(3, 10)
+    ranks = [[p.rank for p in item.pieces] for item in packed(nodes)]
+    assert ranks == [list(range(10)), list(range(10, 20)), list(range(20, 30))]
+
+
+def test_room_that_relationships_do_not_need_is_left_to_nodes():
+    nodes = [node(i, "x" * 400) for i in range(10)]
+    chain = [Relationship(i, i + 1, "NEXT") for i in range(9)]
+    (item,) = packed(nodes, chain)
+    assert 0.8 * 4500 < size(item) <= 4500
+    assert (len(item.relationships), item.omitted) == (9, 0)
+    dense = [Relationship(i, j, "A_LONG_TYPE" * 9) for i in range(10) for j in range(10)]
+    assert len(packed(nodes, dense)) == 2
+
+
+def test_a_node_longer_than_a_pass_keeps_its_neighbors_beside_its_last_part():
+    nodes = [*(node(i, "x" * 700) for i in range(6)), node(6, "word " * 2000)]
+    links = [Relationship(6, i, "CITES") for i in (1, 3, 5)]
+    passes = packed(nodes, links)
+    parts = [p.node.title for item in passes for p in item.pieces if p.rank == 6]
+    assert sorted(parts) == [f"Title 6 (part {i + 1} of {len(parts)})" for i in range(len(parts))]
+    assert read_ranges(passes) == ((0, 7),)
+    assert {link for item in passes for link in item.relationships} == set(links)
+    assert all(size(item) <= 4500 for item in passes)
+
+
 def test_relationships_that_find_no_room_are_counted():
     links = [Relationship(i, j, "KNOWS") for i in range(60) for j in range(60) if i != j]
     item = packed([node(i, "x") for i in range(60)], links)[0]

@@ -1,0 +1,72 @@
+"""Finds the cached replies to the passes of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from pgs_neo4j.calls.calls import estimated_tokens
+from pgs_neo4j.model import Completion, Prompt
+from pgs_neo4j.sweeping.material import PackedPartition, pack_by_weight, pass_tokens
+from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
+from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
+
+REASKS = 3  # of one pass whose reply is cut off or is no report
+SURE_SHARE = 0.75  # of a pass; 0.1.0 kept a fifth of it for relationships
+HALVES = tuple("".join(half) for n in range(REASKS + 1) for half in product("ab", repeat=n))
+
+
+@dataclass(frozen=True, slots=True)
+class PaidPasses:
+    """A packed partition, its prompts by label, and the replies it has.
+
+    ``keys`` holds the key of each pass by number, where replies are cached. ``replies`` are by key;
+    those to halves of a pass are among them, under its key and the letters of the half.
+    """
+
+    packed: PackedPartition
+    prompts: Mapping[str, Prompt]
+    keys: Mapping[int, str] = field(default_factory=dict)
+    replies: Mapping[str, Completion] = field(default_factory=dict)
+
+
+async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
+    """Return the passes to read, and their cached replies. Raises DatabaseError.
+
+    0.1.0 divided partitions by weight alone. Where only its passes have replies, these passes are
+    read, so that a run of that version resumes without paying twice.
+    """
+    paid = await _find(order, tools, packed)
+    if paid.replies or not paid.keys or _was_one_pass(order, tools, paid):
+        return paid
+    earlier = await pack_by_weight(order, tools, packed)
+    if earlier.passes == packed.passes:
+        return paid
+    paid_earlier = await _find(order, tools, earlier)
+    return paid_earlier if paid_earlier.replies else paid
+
+
+def _was_one_pass(order: SweepOrder, tools: SweepTools, paid: PaidPasses) -> bool:
+    """Return whether 0.1.0 surely read the partition in one pass."""
+    if len(paid.packed.passes) > 1:
+        return False
+    (prompt,) = paid.prompts.values()
+    tokens = pass_tokens(order, tools)
+    return frame_size(prompt) <= SURE_SHARE * order.config.max_pass_characters and (
+        tokens is None or estimated_tokens(prompt) <= SURE_SHARE * tokens
+    )
+
+
+async def _find(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
+    count, replies = len(packed.passes), tools.replies
+    prompts = {item.label: sweep_prompt(order, item, count) for item in packed.passes}
+    if replies is None:
+        return PaidPasses(packed, prompts)
+    room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
+    keys: dict[int, str] = {}
+    for item in packed.passes:
+        if key := replies.key(tools.llm, prompts[item.label], room, effort):
+            keys[item.number] = key
+    halved = [key + half for key in keys.values() for half in HALVES]
+    return PaidPasses(packed, prompts, keys, await replies.find(halved))
