@@ -18,6 +18,13 @@ from pgs_neo4j.partitioning.pool_order import pool_order
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.scan.view import View
 
+FRAME_TOKENS = 47
+"""Tokens of a node in a prompt besides its text: alias, a title of 100 characters, labels, margins,
+and three relationships."""
+
+SPARE = 1.38
+"""Tokens that a prompt of the default size has for nodes, as a multiple of the default limit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Division:
@@ -43,15 +50,24 @@ async def divide_communities(
     With ``previous``, the generation that the communities grew from, partitions stay unchanged
     as long as that is about as good.
     """
-    limits = limits_of(order.config)
-    limited = await asyncio.to_thread(
-        _apply_limits, view.tokens, edges, communities, limits, previous
-    )
+    limits, tokens = limits_of(order.config), prompt_tokens(view.tokens)
+    limited = await asyncio.to_thread(_apply_limits, tokens, edges, communities, limits, previous)
     if np.count_nonzero(limited.pool) > 1:
         pooled = limited.pool[limited.labels]
         ranks = await pool_order(tools.db, order.mapping, view, pooled)
-        limited = repool(limited, view.tokens, limits, ranks)
+        limited = repool(limited, tokens, limits, ranks)
     return Division(limited) if previous is None else share_unchanged(limited, previous)
+
+
+def prompt_tokens(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what texts of ``tokens`` ``(n,)`` count against the limit, ``(n,)``.
+
+    A prompt has room for the frames of long texts beside the limit. Short texts count for more, so
+    that one prompt shows the partition. None counts for more than double, so that single words stay
+    light (:meth:`Limits.stands`).
+    """
+    framed = np.ceil((tokens + FRAME_TOKENS) / SPARE).astype(np.int64)
+    return np.maximum(tokens, np.minimum(framed, 2 * tokens))
 
 
 def limits_of(config: PGSConfig) -> Limits:

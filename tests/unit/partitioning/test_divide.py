@@ -11,15 +11,18 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.gds import Communities
 from pgs_neo4j.graph.csr import undirected
 from pgs_neo4j.graph.limits import Limited
-from pgs_neo4j.model import Drift
+from pgs_neo4j.model import Drift, Node, Relationship
 from pgs_neo4j.partitioning.divide import (
     divide_communities,
     limits_of,
     place_communities,
+    prompt_tokens,
     share_unchanged,
 )
 from pgs_neo4j.partitioning.drift import Comparison
 from pgs_neo4j.partitioning.predecessor import Predecessor
+from pgs_neo4j.sweeping.pack import pack
+from pgs_neo4j.text.tokens import estimate
 from tests.unit.partitioning.conftest import (
     build_order,
     build_tools,
@@ -147,3 +150,29 @@ async def test_partitions_stay_as_long_as_that_is_about_as_good(changed: bool) -
     division = await divide_communities(order, build_tools(), view, edges, cliques, previous)
     assert division.limited.labels.tolist() in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
     assert division.shared == (frozenset() if changed else {1, 2})
+
+
+@pytest.mark.parametrize("length", [20, 100, 150, 200, 300, 600, 2000, 20_000])
+@pytest.mark.parametrize("title", [30, 100])
+def test_a_partition_of_the_default_limit_is_one_pass(length: int, title: int) -> None:
+    config, text = PGSConfig(), ("word " * (length // 5 + 1))[:length]
+    (tokens,) = prompt_tokens(np.array([estimate(text)])).tolist()
+    count = min(config.target_partition_max, config.max_partition_tokens // tokens)
+    nodes = [
+        Node(rank=i, element_id="e", key="k", title="T" * title, text=text, labels=("Comment",))
+        for i in range(count)
+    ]
+    links = [
+        Relationship(i, i * step % count, "REPLIES_TO")
+        for step in (7, 11, 13)
+        for i in range(count)
+    ]
+    size = config.max_pass_characters
+    passes = pack(nodes, links, max_characters=size, max_tokens=None, reserved=15_000)
+    assert len(passes) == 1
+    assert passes[0].omitted == 0
+
+
+def test_short_texts_count_for_more_and_none_for_more_than_double() -> None:
+    texts = np.array([0, 1, 10, 29, 57, 86, 123, 124, 10_000])
+    assert prompt_tokens(texts).tolist() == [0, 2, 20, 56, 76, 97, 124, 124, 10_000]
