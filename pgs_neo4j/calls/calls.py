@@ -147,11 +147,7 @@ class Calls:
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
         """Return the most input tokens: ``most``, within the model's context."""
-        entry = self.budget.models.get(llm.name)
-        if entry is None or entry.context is None:
-            return most
-        fits = max(entry.context - room, entry.context // 2)
-        return fits if most is None else min(most, fits)
+        return input_room(self.budget.models.get(llm.name), most, room)
 
     def count_cached(self, reply: Completion) -> None:
         """Count a reply that came from the cache."""
@@ -254,6 +250,17 @@ class _CallCost:
     """The usage of a call; None where it is unknown."""
 
     usage: Usage | None = None
+
+
+def input_room(entry: ModelEntry | None, most: int | None, room: int) -> int | None:
+    """Return the most input tokens beside ``room`` for a reply; None without a limit.
+
+    ``most`` is the configured limit, and ``entry`` may have the context of a model.
+    """
+    if entry is None or entry.context is None:
+        return most
+    fits = max(entry.context - room, entry.context // 2)
+    return fits if most is None else min(most, fits)
 
 
 def estimated_tokens(prompt: Prompt) -> int:

@@ -9,7 +9,7 @@ from pgs_neo4j.doctor import connection, graphs, server
 from pgs_neo4j.doctor.check import Check, skip_checks
 from pgs_neo4j.doctor.connection import ServerAccess, connect_in_stages
 from pgs_neo4j.doctor.graphs import examine_graphs
-from pgs_neo4j.doctor.models import examine_embedder, examine_models
+from pgs_neo4j.doctor.models import examine_embedder, examine_models, sweep_pass_size
 from pgs_neo4j.doctor.server import examine_server
 
 TIMEOUT_S = 60.0
@@ -47,5 +47,6 @@ async def examine(
             if checks[-1].status == "skipped":
                 checks += skip_checks(graphs.NAMES, "read failed")
             else:
-                checks += await examine_graphs(opened, settings.graph, dimensions)
+                size = sweep_pass_size(settings, config)
+                checks += await examine_graphs(opened, settings.graph, dimensions, size)
     return (*checks, embedder, *await examine_models(settings, config))

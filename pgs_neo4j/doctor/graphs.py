@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgs_neo4j import catalog
 from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.check import Check
 from pgs_neo4j.errors import PGSError
@@ -12,6 +13,7 @@ from pgs_neo4j.survey.validation import check_survey
 from pgs_neo4j.survey.values import Survey
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 from pgs_neo4j.survey.wording import quote_name
+from pgs_neo4j.sweeping.fit import fitting_limit, most_tokens, repartition_command
 from pgs_neo4j.text.shown import percent
 
 NAMES = ("graphs",)
@@ -20,12 +22,13 @@ MAPPING_FIX = "store the mapping again with 'pgs graph add'; 'pgs inspect' propo
 
 
 async def examine_graphs(
-    db: Database, configured: str | None, dimensions: int | None
+    db: Database, configured: str | None, dimensions: int | None, size: float
 ) -> tuple[Check, ...]:
-    """Return one check for the catalog, and two per graph.
+    """Return one check for the catalog, and up to three per graph.
 
-    The two are of its mapping and its embeddings. ``configured`` is the name of the configured
-    graph. ``dimensions`` is the length of the embedder's vectors, if known.
+    These are of its mapping, of its embeddings, and of partitions that are too long. ``configured``
+    is the name of the configured graph. ``dimensions`` is the length of the embedder's vectors, if
+    known; ``size`` is the estimated tokens of one pass.
     """
     try:
         stored = await catalog.graphs(db)
@@ -43,6 +46,8 @@ async def examine_graphs(
         checks.append(_check_mapping(graph, content))
         if graph.mapping.embedding is not None:
             checks.append(_check_embeddings(graph, content, dimensions))
+        if graph.generation is not None:
+            checks += await _check_partitions(db, graph, size)
     return tuple(checks)
 
 
@@ -70,6 +75,27 @@ def _check_mapping(graph: StoredGraph, content: Survey) -> Check:
     if warnings:
         return Check(name, "warning", f"{state}; {'; '.join(warnings)}", MAPPING_FIX)
     return Check(name, "ok", state)
+
+
+async def _check_partitions(db: Database, graph: StoredGraph, size: float) -> list[Check]:
+    """Return a warning if partitions are longer than one pass, else nothing."""
+    try:
+        rows = await db.read(
+            queries.get("doctor/count_large_partitions"),
+            generation=graph.generation,
+            tokens=most_tokens(size),
+        )
+    except PGSError as error:
+        fix = "check the server's log, then run the command again"
+        return [Check(f"partitions of {graph.name}", "failed", str(error), fix)]
+    large, count = rows[0]["large"], rows[0]["partitions"]
+    if not large:
+        return []
+    detail = f"several passes for {large:,} of {count:,} separate related nodes"
+    fix = (
+        f"run {repartition_command(fitting_limit(size))}, so that one pass shows a partition whole"
+    )
+    return [Check(f"partitions of {graph.name}", "warning", detail, fix)]
 
 
 def _check_embeddings(graph: StoredGraph, content: Survey, dimensions: int | None) -> Check:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from pgs_neo4j import config as configuration
+from pgs_neo4j.calls.calls import input_room
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor.check import Check, run_check
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.llm.factory import create_embedder, create_llms
 from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.sweeping.fit import pass_size
 
 TIMEOUT_S = 30.0
 ENDPOINT_FIX = (
@@ -63,6 +65,13 @@ def _embedder_fix(name: str) -> str:
             "PGS_EMBEDDER=hashing, which needs neither"
         )
     return "correct PGS_EMBEDDING_DIMENSIONS or PGS_EMBEDDING_MODEL, or set another PGS_EMBEDDER"
+
+
+def sweep_pass_size(settings: Settings, config: PGSConfig) -> float:
+    """Return the estimated tokens of the longest prompt of a sweep."""
+    entry = settings.models.get(settings.sweep_model) if settings.provider == "openai" else None
+    tokens = input_room(entry, config.max_pass_tokens, config.sweep_max_tokens)
+    return pass_size(config.max_pass_characters, tokens)
 
 
 async def examine_models(settings: Settings, config: PGSConfig) -> tuple[Check, ...]:

@@ -45,7 +45,8 @@ class Plan:
 
     ``flagged`` is the most that flags may add. ``low`` and ``high`` bound the cost in the unit of
     the configured prices; both are None if a model has no price. ``budget`` says what a limit
-    would leave out; it is empty if nothing is left out.
+    would leave out; it is empty if nothing is left out. ``advice`` says how to get partitions that
+    one pass shows whole; it is empty if they are so already.
     """
 
     graph: str
@@ -61,6 +62,7 @@ class Plan:
     low: float | None = None
     high: float | None = None
     budget: str = ""
+    advice: str = ""
 
     @property
     def calls(self) -> int:

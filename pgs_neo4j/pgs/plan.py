@@ -18,10 +18,12 @@ from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.record import prepare, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.waves import order_sweeps
+from pgs_neo4j.sweeping.fit import fitting_limit, pass_size, repartition_command
 from pgs_neo4j.sweeping.material import read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.sweeping.paid import find_paid
 from pgs_neo4j.synthesis.prompt import SYSTEM
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known
@@ -67,6 +69,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         low=low,
         high=high,
         budget=_crossed_limit(tools, sweeps, synthesis),
+        advice=_advise(order, tools, partitioning.partitions, sweeps),
     )
 
 
@@ -177,6 +180,30 @@ def _plan_flagged(
         input_tokens=sum(largest),
         output_tokens=passes * usual.sweep,
         output_most=passes * config.sweep_max_tokens,
+    )
+
+
+def _advise(
+    order: RunOrder,
+    tools: RunTools,
+    partitions: Sequence[Partition],
+    sweeps: Sequence[PlannedSweep],
+) -> str:
+    """Return how to get partitions that one pass shows whole.
+
+    Empty if the planned ones are so already. A single node that is longer than a pass is no
+    reason.
+    """
+    config, sizes = order.config, {part.id: part.size for part in partitions}
+    large = sum(sweep.passes > 1 and sizes[sweep.partition] > 1 for sweep in sweeps)
+    if not large:
+        return ""
+    most = tools.calls.pass_tokens(tools.sweep_llm, config.max_pass_tokens, config.sweep_max_tokens)
+    fitting = fitting_limit(pass_size(config.max_pass_characters, most))
+    limit = min(fitting, config.max_partition_tokens)
+    return (
+        f"several passes for {large:,} of {counted(len(sweeps), 'partition')} separate related "
+        f"nodes; run {repartition_command(limit)}, so that one pass shows a partition whole"
     )
 
 

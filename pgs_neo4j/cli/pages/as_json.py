@@ -34,6 +34,7 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
         "cost": {"low": plain_data(forecast.low), "high": plain_data(forecast.high)},
         "unpriced": list(unpriced),
         "budget": forecast.budget,
+        "advice": forecast.advice,
         "routing": plain_data(forecast.routing),
     }
 

@@ -25,6 +25,7 @@ def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
         ("Flags", f"may add at most {calls(plan.flagged)}" if plan.flagged.calls else ""),
         ("Cost", cost(plan, unpriced)),
         ("Limit", one_line(plan.budget)),
+        ("Advice", one_line(plan.advice)),
         ("Model", models(plan)),
         ("Note", one_line(plan.routing.note)),
     ]

@@ -126,9 +126,10 @@ def test_ask_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "ask why? -g papers --mode targeted --session s --full-sweep --sweep-fraction 0.5 "
         "--top-k 9 --max-sweep-partitions 7 --min-sweep-partitions 2 --threshold 0.4 "
         "--max-concurrent-sweeps 3 --sweep-max-tokens 900 --synthesis-max-tokens 800 "
-        "--min-community-size 5 --target-partition-max 50 --max-flag-sweeps 0 --max-calls 9 "
-        "--max-tokens 10000 --max-cost 0.5 --timeout none --no-cache --hedge "
-        "--idempotency-key k1 --route-by centroids --max-unmatched-tokens 5 --json -q"
+        "--min-community-size 5 --target-partition-max 50 --max-partition-tokens 20000 "
+        "--max-flag-sweeps 0 --max-calls 9 --max-tokens 10000 --max-cost 0.5 --timeout none "
+        "--no-cache --hedge --idempotency-key k1 --route-by centroids "
+        "--max-unmatched-tokens 5 --json -q"
     )
     assert pgs(*shlex.split(line)).exit_code == 3
     question, asked, knobs, named = passed
@@ -141,6 +142,7 @@ def test_ask_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "sweep_fraction": 0.5, "max_sweep_partitions": 7, "min_sweep_partitions": 2,
         "partition_relevance_threshold": 0.4, "max_concurrent_sweeps": 3, "sweep_max_tokens": 900,
         "synthesis_max_tokens": 800, "min_community_size": 5, "target_partition_max": 50,
+        "max_partition_tokens": 20000,
         "max_flag_sweeps": 0, "max_calls": "9", "max_tokens": "10000", "max_cost": "0.5",
         "run_timeout_s": "none", "cache": False, "hedge": True, "route_by": "centroids",
         "max_unmatched_tokens": "5",

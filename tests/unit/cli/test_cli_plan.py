@@ -81,6 +81,12 @@ def test_a_bound_says_what_it_would_leave_unread() -> None:
     assert "Limit     3 calls (max_calls) would leave about 2 of 4 unread" in text(plan)
 
 
+def test_advice_on_long_partitions_stands_below() -> None:
+    advice = "several passes for 1 of 2 partitions separate related nodes; run that"
+    assert "Advice" not in text(make_plan())
+    assert f"Advice    {advice}" in text(make_plan(advice=advice), width=120)
+
+
 def test_without_flags_nothing_is_said_of_them() -> None:
     none = PlannedCalls(calls=0, input_tokens=0, output_tokens=0, output_most=0)
     shown = text(make_plan(flagged=none))

@@ -22,7 +22,7 @@ def stub(monkeypatch):
         assert db is state["opened"]
         return tuple(Check(name, state["server"], "") for name in server.NAMES)
 
-    async def examine_graphs(db, configured, dimensions):
+    async def examine_graphs(db, configured, dimensions, size):
         state["graphs"].append((configured, dimensions))  # type: ignore[attr-defined]
         return (Check("graphs", "ok", ""),)
 

@@ -36,8 +36,23 @@ def world(monkeypatch):
     return stored, content
 
 
-async def examine(configured=None, dimensions=None):
-    return {check.name: check for check in await examine_graphs(None, configured, dimensions)}
+class Partitions:
+    """A database that counts the partitions of any generation."""
+
+    def __init__(self, count: int = 9, large: int = 0) -> None:
+        self.answer: dict[str, int] | Exception = {"partitions": count, "large": large}
+        self.asked: list[dict] = []
+
+    async def read(self, query, **values):
+        self.asked.append(values)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return [self.answer]
+
+
+async def examine(configured=None, dimensions=None, db=None, size=10_000.0):
+    checks = await examine_graphs(db or Partitions(), configured, dimensions, size)
+    return {check.name: check for check in checks}
 
 
 def embedded(*sizes):
@@ -60,7 +75,7 @@ async def test_a_configured_graph_that_is_not_stored_is_named_with_the_others(wo
 
 async def test_an_unreadable_catalog_is_one_failure(world):
     world[1]["catalog"] = DatabaseAuthError("refused")
-    (check,) = await examine_graphs(None, None, None)
+    (check,) = await examine_graphs(None, None, None, 1.0)
     assert (check.name, check.status, check.detail) == ("graphs", "failed", "refused")
 
 
@@ -71,6 +86,20 @@ async def test_a_mapping_that_fits_has_the_state_of_its_partitions(world):
     assert checks["graph papers"].detail == "not partitioned yet; the first question will do it"
     assert checks["graph done"].detail == "generation g7, 9 partitions of 12,345 nodes"
     assert checks["graphs"].detail == "papers, done"
+
+
+async def test_partitions_longer_than_a_pass_are_a_warning_with_the_remedy(world):
+    world[0].append(StoredGraph("done", PLAIN.mapping, "g7", node_count=12345, partition_count=9))
+    assert "partitions of done" not in await examine()
+    db = Partitions(large=3)
+    check = (await examine(db=db, size=36_571.4))["partitions of done"]
+    assert db.asked == [{"generation": "g7", "tokens": 31_085}]
+    assert check.status == "warning"
+    assert check.detail == "several passes for 3 of 9 separate related nodes"
+    assert "'pgs partition --force --max-partition-tokens 25000'" in check.fix
+    db.answer = QueryError("no such property")
+    check = (await examine(db=db))["partitions of done"]
+    assert (check.status, check.detail) == ("failed", "no such property")
 
 
 async def test_a_mapping_that_no_longer_fits_is_a_warning_and_an_empty_one_a_failure(world):

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine import Partitioning
 
 
-@with_knobs("min_community_size", "target_partition_max", "algorithm", "random_seed")
+@with_knobs(
+    "min_community_size",
+    "target_partition_max",
+    "max_partition_tokens",
+    "algorithm",
+    "random_seed",
+)
 def partition(
     graph: GraphOption = None,
     force: Annotated[

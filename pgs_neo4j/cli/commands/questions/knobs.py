@@ -16,6 +16,7 @@ QUESTION = (
     "synthesis_max_tokens",
     "min_community_size",
     "target_partition_max",
+    "max_partition_tokens",
     *LIMITS,
     "cache",
     "hedge",

@@ -1,0 +1,36 @@
+"""Tells whether one pass shows a partition whole, from sizes alone."""
+
+from __future__ import annotations
+
+import math
+
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
+
+SURE_SHARE = 0.7  # of a pass; instructions, neighbors, margins, and relationships take the rest
+FULL_SHARE = 0.85  # of a pass; longer texts do not fit beside the instructions
+STEP = 1000
+"""Advised limits are multiples of it, and no limit of partitions is lower."""
+
+
+def pass_size(characters: int, tokens: int | None) -> float:
+    """Return the estimated tokens of a prompt within both limits."""
+    size = characters / BYTES_PER_TOKEN
+    return size if tokens is None else min(size, tokens)
+
+
+def fitting_limit(size: float) -> int:
+    """Return the ``max_partition_tokens`` whose partitions one pass shows whole.
+
+    ``size`` is that of a pass.
+    """
+    return max(STEP, round(SURE_SHARE * size) // STEP * STEP)
+
+
+def most_tokens(size: float) -> int:
+    """Return the tokens of text above which a partition takes several passes."""
+    return math.floor(FULL_SHARE * size)
+
+
+def repartition_command(limit: int) -> str:
+    """Return the command that makes partitions which one pass shows whole."""
+    return f"'pgs partition --force --max-partition-tokens {limit}'"

@@ -1,0 +1,183 @@
+"""Partitions longer than a pass: divided along their connections, resumed, and read truly."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.config.models_table import entries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import ModelUnavailableError
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.model import Prompt, SweepStatus
+from pgs_neo4j.sweeping import material, pack
+from tests.conftest import Endpoint
+from tests.engines import engine_on, engine_on_papers
+from tests.graphs import MAPPING, count
+
+ONE_PARTITION: dict[str, Any] = {"min_community_size": 160, "target_partition_max": 200}
+# Longer texts, and weights that have nothing to do with the rings.
+LONG = """
+MATCH (p:Paper)
+SET p.abstract = p.abstract + reduce(t = '', i IN range(1, 40) | t + ' so'),
+    p.score = toFloat(toInteger(split(p.doi, '/')[1]) * 37 % 160)
+"""
+RELATIONSHIPS = "MATCH (:Paper)-[r:CITES]->(:Paper) RETURN count(r) AS count"
+
+
+@pytest.fixture
+async def engine(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """Four rings of papers in one partition, whose passes hold about one ring."""
+    async with engine_on_papers(endpoint, db, **ONE_PARTITION, max_pass_characters=17_000) as pgs:
+        await db.call(LONG, {}, "write")
+        yield pgs
+
+
+def sweeps_of(pgs: PGS) -> list[Prompt]:
+    assert isinstance(pgs.sweep_llm, ScriptedLLM)
+    prompts = [prompt for prompt in pgs.sweep_llm.prompts if prompt.task == "sweep"]
+    pgs.sweep_llm.prompts.clear()
+    return prompts
+
+
+def pack_by_weight(*args: Any, by_weight: bool, **limits: Any) -> tuple[pack.Pass, ...]:
+    """Pack as 0.1.0 did, whatever is asked for."""
+    return pack.pack(*args, by_weight=True, **limits)
+
+
+def answer_with(pgs: PGS, answer: Any) -> None:
+    assert isinstance(pgs.sweep_llm, ScriptedLLM)
+    pgs.sweep_llm._answer = answer
+
+
+def shown(prompts: list[Prompt]) -> list[set[str]]:
+    return [{node.alias for node in prompt.nodes} for prompt in prompts]
+
+
+async def test_passes_show_relationships_with_both_ends(
+    engine: PGS, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, rows = await db.call(RELATIONSHIPS, {}, "read")
+    answer = await engine.execute("Why?")
+    (sweep,) = answer.sweeps
+    prompts = sweeps_of(engine)
+    assert sweep.passes == len(prompts) > 2
+    assert answer.coverage.exhausted
+    along = sum(len(prompt.relationships) for prompt in prompts)
+    assert along > 0.85 * rows[0]["count"]
+    monkeypatch.setattr(material, "pack", pack_by_weight)
+    await engine.execute("Why not?")
+    prompts = sweeps_of(engine)
+    assert sweep.passes <= len(prompts)
+    assert sum(len(prompt.relationships) for prompt in prompts) < 0.7 * along
+
+
+async def test_a_run_that_began_with_passes_by_weight_resumes_with_them(
+    engine: PGS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = ModelUnavailableError("500")
+    begun: list[set[str]] = []
+
+    def answer(prompt: Prompt) -> str | Exception:
+        if prompt.task == "synthesis" or "n100" in shown([prompt])[0]:
+            return failing
+        begun.extend(shown([prompt]))
+        return contract_reply(prompt)
+
+    answer_with(engine, answer)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(material, "pack", pack_by_weight)
+        partial_answer = await engine.execute("Why?")
+    assert partial_answer.sweeps[0].status is SweepStatus.PARTIAL
+    sweeps_of(engine)
+    answer_with(engine, contract_reply)
+    planned = await engine.plan("Why?")
+    assert (planned.sweeps[0].passes, planned.sweeps[0].cached) == (len(begun) + 1, len(begun))
+    resumed = await engine.resume(partial_answer.run)
+    (rest,) = shown(sweeps_of(engine))
+    assert "n100" in rest
+    assert all(not rest & before for before in begun)
+    assert resumed.coverage.exhausted
+
+
+async def test_a_run_resumes_with_the_same_passes(engine: PGS) -> None:
+    begun: list[set[str]] = []
+
+    def answer(prompt: Prompt) -> str | Exception:
+        if "n100" in shown([prompt])[0]:
+            return ModelUnavailableError("500")
+        begun.extend(shown([prompt]))
+        return contract_reply(prompt)
+
+    answer_with(engine, answer)
+    first = await engine.execute("Why?")
+    sweeps_of(engine)
+    answer_with(engine, contract_reply)
+    resumed = await engine.resume(first.run)
+    (rest,) = shown(sweeps_of(engine))
+    assert all(not rest & before for before in begun)
+    assert resumed.coverage.exhausted
+    assert resumed.sweeps[0].passes == len(begun) + 1
+
+
+async def test_texts_that_all_changed_since_are_read_as_they_are_now(
+    engine: PGS, db: Database
+) -> None:
+    first = await engine.execute("Why?")
+    before = shown(sweeps_of(engine))
+    await db.call(
+        "MATCH (p:Paper) SET p.abstract = 'Rewritten ' + p.doi + "
+        "reduce(t = '', i IN range(1, 200) | t + ' again')",
+        {},
+        "write",
+    )
+    # A resumed run keeps its partitions, whatever became of their texts.
+    await db.call("MATCH (r:PgsRun {id: $id}) SET r.status = 'failed'", {"id": first.run}, "write")
+    second = await engine.resume(first.run)
+    prompts = sweeps_of(engine)
+    assert len(prompts) > len(before)
+    assert second.sweeps[0].nodes_read == second.sweeps[0].nodes == 160
+    assert all("Rewritten" in node.text for prompt in prompts for node in prompt.nodes)
+    assert sorted(len(prompt.nodes) for prompt in prompts) != sorted(map(len, before))
+
+
+async def test_a_plan_and_the_doctor_say_when_partitions_exceed_a_pass(
+    engine: PGS, endpoint: Endpoint, db: Database
+) -> None:
+    plan = await engine.plan("Why?")
+    assert plan.advice == (
+        "several passes for 1 of 1 partition separate related nodes; run 'pgs partition --force "
+        "--max-partition-tokens 3000', so that one pass shows a partition whole"
+    )
+    assert (await engine.plan("Why?", max_pass_characters=500_000)).advice == ""
+    checks = {check.name: check for check in await engine.doctor()}
+    assert checks["partitions of papers"].status == "warning"
+    assert "--max-partition-tokens 3000" in checks["partitions of papers"].fix
+    small = entries({"scripted": {"context": 9000}})
+    knobs: dict[str, Any] = ONE_PARTITION | {"embedder": "none", "max_partition_tokens": 3000}
+    async with engine_on(endpoint, **knobs, max_pass_characters=17_000, models=small) as pgs:
+        await pgs.add_graph("papers", MAPPING)
+        plan = await pgs.plan("Why?", full_sweep=True)
+        assert plan.advice == ""
+        assert {sweep.passes for sweep in plan.sweeps} == {1}
+        assert "partitions of papers" not in {check.name for check in await pgs.doctor()}
+
+
+async def test_one_node_longer_than_a_pass_is_read_whole_and_is_no_reason_to_repartition(
+    engine: PGS, db: Database
+) -> None:
+    giant = (
+        "MATCH (p:Paper {doi: 'doi/7'}) "
+        "SET p.abstract = reduce(t = '', i IN range(1, 9000) | t + 'word' + i + ' ')"
+    )
+    await db.call(giant, {}, "write")
+    knobs: dict[str, Any] = {"max_partition_tokens": 3000, "max_sweep_partitions": 50}
+    plan = await engine.plan("Why?", full_sweep=True, **knobs)
+    assert max(sweep.passes for sweep in plan.sweeps) > 3
+    assert plan.advice == ""
+    answer = await engine.execute("Why?", full_sweep=True, **knobs)
+    assert answer.coverage.exhausted
+    assert await count(db, "(:PgsSweep {status: 'accepted'})-[:PGS_READ]->(x:PgsPartition)") > 1
