@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 
 from pgs_neo4j.calls.stop import Stop
@@ -11,6 +12,7 @@ from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.model import Sweep, SweepStatus
 from pgs_neo4j.sweeping.material import read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
+from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.paid import find_paid
 from pgs_neo4j.sweeping.passes import PassReader
 
@@ -41,10 +43,22 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
     partition, passes = order.partition, paid.packed.passes
     tools.on_event(SweepStarted(partition.id, len(packed.nodes), len(passes), partition.topics))
     reader = PassReader(order, tools, paid, began)
-    await together(*(reader.read(item) for item in passes))
+    await together(*(reader.read(item) for item in order_passes(passes, order.matches)))
     result = await reader.finish()
     tools.on_event(SweepFinished(result.sweep))
     return result
+
+
+def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:
+    """Return passes with their best match first, then by number.
+
+    A budget may stop the reading between them. ``matches`` are ranks, the best first.
+    """
+    place = {rank: at for at, rank in enumerate(matches)}
+    return sorted(
+        passes,
+        key=lambda item: min(place.get(piece.rank, len(place)) for piece in item.pieces),
+    )
 
 
 def _leave_unread(order: SweepOrder, tools: SweepTools, stop: Stop) -> SweepResult:
