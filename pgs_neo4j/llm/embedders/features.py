@@ -85,12 +85,16 @@ def find_features(words: WordSpans) -> Features:
 
 def _check_stems(words: WordSpans) -> NDArray[np.uint32]:
     """Return the CRC-32 of each word's stem behind an equals sign, ``(m,)``; ASCII only."""
-    state = _crc(np.full(len(words), START), np.full(len(words), ord("="), np.uint32))
     lengths = stem_ends(words) - words.starts
+    order = np.argsort(lengths)
+    starts, lengths = words.starts[order], lengths[order]
+    state = _crc(np.full(len(words), START), np.full(len(words), ord("="), np.uint32))
     for place in range(int(lengths.max(initial=0))):
-        longer = np.flatnonzero(lengths > place)
-        state[longer] = _crc(state[longer], words.codes[words.starts[longer] + place])
-    return ~state
+        longer = slice(np.searchsorted(lengths, place, side="right"), None)
+        state[longer] = _crc(state[longer], words.codes[starts[longer] + place])
+    checks = np.zeros_like(state)
+    checks[order] = ~state
+    return checks
 
 
 def _check_grams(words: WordSpans, nth: NDArray[np.int64]) -> NDArray[np.uint32]:

@@ -26,7 +26,7 @@ Compute = Callable[[WordSpans], NDArray[Any]]
 """Computes a value for each of some words, ``(m,)``, as a vector or rows."""
 
 # A vocabulary that exceeds one of these is replaced by a new one.
-MOST_WORDS = 1 << 17
+MOST_WORDS = 1 << 16
 MOST_LETTERS = 1 << 22
 FEWEST_SLOTS = 1 << 10
 
