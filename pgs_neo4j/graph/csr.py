@@ -211,6 +211,18 @@ def sum_runs(key: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
     return first, (np.add.reduceat(weight, first) if first.size else weight)
 
 
+def run_sums(values: IntArray, run: IntArray) -> IntArray:
+    """Return cumulative sums of ``values`` within each equal run.
+
+    ``values``, ``run``, and the result are ``(p,)``.
+    """
+    total = np.cumsum(values)
+    first = run_starts(run)
+    before = (total - values)[first]
+    running: IntArray = total - np.repeat(before, np.diff(np.append(first, run.size)))
+    return running
+
+
 def run_starts(key: IntArray) -> IntArray:
     """Return the first positions ``(r,)`` of equal runs in ``key`` ``(p,)``."""
     if not key.size:

@@ -16,6 +16,7 @@ from pgs_neo4j.graph.csr import (
     dense,
     first_best,
     mixed,
+    run_sums,
     strengths,
     sum_runs,
     totals,
@@ -144,19 +145,10 @@ def _accepted(
     order = np.lexsort((rank[small], target))
     small, target = small[order], target[order]
     room = limits.fits(
-        sizes.nodes[target] + _running(sizes.nodes[small], target),
-        sizes.tokens[target] + _running(sizes.tokens[small], target),
+        sizes.nodes[target] + run_sums(sizes.nodes[small], target),
+        sizes.tokens[target] + run_sums(sizes.tokens[small], target),
     )
     return small[room], target[room]
-
-
-def _running(values: IntArray, run: IntArray) -> IntArray:
-    """Return cumulative sums of ``values`` ``(p,)`` within each run of ``run``."""
-    total = np.cumsum(values)
-    first = np.flatnonzero(np.diff(run, prepend=-1))
-    before = (total - values)[first]
-    running: IntArray = total - np.repeat(before, np.diff(np.append(first, run.size)))
-    return running
 
 
 def _joined(values: IntArray, step: IntArray) -> IntArray:
