@@ -1,4 +1,4 @@
-"""Brings communities within the limits: split, then merge, then pool."""
+"""Brings communities within the limits: split, merge, refine, and pool."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pgs_neo4j.graph.bounds import Limits, sizes_of
 from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, counted, dense
 from pgs_neo4j.graph.merge import join_siblings, merge
 from pgs_neo4j.graph.pool import pool
+from pgs_neo4j.graph.refine import refine
 from pgs_neo4j.graph.split import split
 
 __all__ = ["Limited", "Limits", "apply_limits", "largest_first", "renumbered", "repool"]
@@ -48,8 +49,10 @@ def apply_limits(
     tokens: IntArray,
     limits: Limits,
     pool_order: IntArray | None = None,
+    *,
+    refined: bool = True,
 ) -> Limited:
-    """Split, merge, and pool communities so that all are within ``limits``.
+    """Split, merge, refine, and pool communities so that all are within ``limits``.
 
     ``labels`` ``(n,)`` are communities under any numbers, ``tokens`` ``(n,)`` the estimated tokens
     of each node's text. Every partition then fits the maxima, with two exceptions. A single node
@@ -57,8 +60,9 @@ def apply_limits(
     little (:meth:`Limits.stands`). Every partition reaches the minimum of nodes or half of the
     tokens. Exceptions are pools, and a graph that is smaller than the minimum and becomes one
     partition. Edges whose weights are all zero count one each. ``pool_order`` ``(n,)`` ranks the
-    nodes for dividing a pool that is too large. The result depends neither on the order of edges
-    nor on the numbers of labels. Raises ValueError when the arrays do not have one entry per node,
+    nodes for dividing a pool that is too large. Without ``refined``, no single node moves, and
+    communities that fit stay as they are. The result depends neither on the order of edges nor on
+    the numbers of labels. Raises ValueError when the arrays do not have one entry per node,
     or tokens are negative.
     """
     _check(edges.node_count, labels, tokens)
@@ -70,16 +74,7 @@ def apply_limits(
     if communities.size < limits.min_nodes and _all_fit(whole, tokens, limits):
         lone = np.array([not edges.source.size])
         return Limited(whole, lone, 0, int(communities.max()), whole)
-    divided = split(edges, communities, tokens, limits)
-    joined = join_siblings(edges, merge(edges, divided, tokens, limits), tokens, limits)
-    pieces = np.bincount(communities[np.unique(divided, return_index=True)[1]])
-    limited = Limited(
-        labels=joined,
-        pool=np.zeros(int(joined.max()) + 1, dtype=np.bool_),
-        split=int(np.count_nonzero(pieces > 1)),
-        merged=int(divided.max() - joined.max()),
-        unpooled=joined,
-    )
+    limited = _divided(edges, communities, tokens, limits, refined=refined)
     return repool(limited, tokens, limits, pool_order)
 
 
@@ -120,6 +115,23 @@ def largest_first(labels: IntArray) -> IntArray:
     rank[np.argsort(-size, kind="stable")] = np.arange(size.size)
     ordered: IntArray = rank[parts]
     return ordered
+
+
+def _divided(
+    edges: Edges, communities: IntArray, tokens: IntArray, limits: Limits, *, refined: bool
+) -> Limited:
+    """Return communities ``(n,)`` within limits, without pools."""
+    divided = split(edges, communities, tokens, limits)
+    joined = join_siblings(edges, merge(edges, divided, tokens, limits), tokens, limits)
+    parts = refine(edges, joined, communities, tokens, limits) if refined else joined
+    pieces = np.bincount(communities[np.unique(divided, return_index=True)[1]])
+    return Limited(
+        labels=parts,
+        pool=np.zeros(int(parts.max()) + 1, dtype=np.bool_),
+        split=int(np.count_nonzero(pieces > 1)),
+        merged=int(divided.max() - joined.max()),
+        unpooled=parts,
+    )
 
 
 def _check(node_count: int, labels: IntArray, tokens: IntArray) -> None:

@@ -27,16 +27,17 @@ def quality(edges: Edges, labels: IntArray) -> Quality:
     return Quality(modularity(edges, labels), conductance(edges, labels))
 
 
-def modularity(edges: Edges, labels: IntArray) -> float:
+def modularity(edges: Edges, labels: IntArray, strength: FloatArray | None = None) -> float:
     """Return Newman and Girvan's Q with weights, without self-loops.
 
-    ``labels`` is ``(n,)``. The result is 0 for a graph without weight.
+    ``labels`` is ``(n,)``, and so is ``strength``, the nodes' weight where it is at hand. The
+    result is 0 for a graph without weight.
     """
     total = edges.total
     if not total:
         return 0.0
     inside = edges.weight[labels[edges.source] == labels[edges.target]].sum()
-    share = totals(labels, strengths(edges)) / (2 * total)
+    share = totals(labels, strengths(edges) if strength is None else strength) / (2 * total)
     return float(inside / total - share @ share)
 
 

@@ -9,6 +9,7 @@ sequence. With two alternating groups, moves overshoot; with eight, they do not.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +37,12 @@ TURNS = 8
 MAX_SWEEPS = 20
 """Sweeps over one level; only nodes with a changed neighborhood are looked at again."""
 
-SETTLED = 1e-2
+SETTLED = 0.05
 """A level is left when a sweep moves no more than this share of its nodes."""
+
+STALLED = 0.9
+"""A level is left when a sweep moves more than this share of what the sweep before moved. The
+coarser levels and the way back then gain more in less time."""
 
 RESOLUTION = 0.5
 """Resolution of the modularity inside a group. At 1 a group without structure falls into twenty
@@ -114,6 +119,7 @@ def _settled(level: Level, start: IntArray) -> IntArray:
     n = start.size
     at = Placement(start.copy(), totals(start, level.strength, n), np.bincount(start, minlength=n))
     awake = level.rows.degree > 0
+    most = math.inf
     for sweep in range(MAX_SWEEPS):
         moved = 0
         turn_of = mixed(np.arange(n), sweep) % TURNS
@@ -124,8 +130,9 @@ def _settled(level: Level, start: IntArray) -> IntArray:
             at.move(movers, target, level.strength[movers])
             awake[affected] = True
             moved += movers.size
-        if moved <= SETTLED * n:
+        if moved <= SETTLED * n or moved > most:
             break
+        most = STALLED * moved
     return at.of
 
 

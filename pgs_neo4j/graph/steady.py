@@ -31,7 +31,7 @@ def steady(
     to write. So nodes move only when all moves together are worth it (``WORTH``).
     """
     moved = apply_limits(edges, steadied(labels, previous, tokens, limits), tokens, limits)
-    stayed = apply_limits(edges, staying(moved.unpooled, bound), tokens, limits)
+    stayed = apply_limits(edges, staying(moved.unpooled, bound), tokens, limits, refined=False)
     reached, before = modularity(edges, moved.labels), modularity(edges, stayed.labels)
     return stayed if reached - before <= WORTH * abs(reached) else moved
 

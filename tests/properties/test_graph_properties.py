@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.bins import fill_bins, weight_inside
 from pgs_neo4j.graph.bounds import Limits
-from pgs_neo4j.graph.csr import Edges, dense, undirected
+from pgs_neo4j.graph.csr import Edges, dense, strengths, undirected
 from pgs_neo4j.graph.halve import halve
 from pgs_neo4j.graph.limits import apply_limits
 from pgs_neo4j.graph.merge import join_siblings, merge
+from pgs_neo4j.graph.moves import Units, move_units
 from pgs_neo4j.graph.quality import conductance, modularity
 from pgs_neo4j.graph.recluster import recluster
+from pgs_neo4j.graph.refine import refine
 from pgs_neo4j.graph.split import split
 from pgs_neo4j.graph.steady import steady
 
@@ -206,3 +208,49 @@ def test_figures_do_not_change_when_nodes_are_renamed(case: Case, seed: int) -> 
     assert -0.5 - 1e-9 <= modularity(edges, labels) <= 1.0
     assert np.allclose(conductance(edges, labels), conductance(renamed, moved))
     assert np.array_equal(adjacency(edges, labels).neighbor, adjacency(renamed, moved).neighbor)
+
+
+@given(cases(), st.booleans())
+@settings(max_examples=250, deadline=None)
+def test_refining_gains_and_keeps_the_limits(case: Case, again: bool) -> None:
+    edges, community = case.edges, dense(case.labels)
+    parts = split(edges, community, case.tokens, case.limits)
+    parts = merge(edges, parts, case.tokens, case.limits)
+    after = refine(edges, parts, community, case.tokens, case.limits)
+    assert modularity(edges, after) >= modularity(edges, parts)
+    nodes, tokens = sizes(after, case.tokens)
+    assert case.limits.stands(nodes, tokens).all()
+    small_before = case.limits.small(*sizes(parts, case.tokens))
+    small_after = case.limits.small(nodes, tokens)
+    # a partition is small only if it was, and holds nothing that it did not hold
+    for label in small_after.nonzero()[0]:
+        assert small_before[np.unique(parts[after == label])].all()
+    if again:
+        once_more = refine(edges, after, community, case.tokens, case.limits)
+        assert modularity(edges, once_more) >= modularity(edges, after)
+
+
+@given(cases(), st.integers(0, 2**32))
+@settings(max_examples=150, deadline=None)
+def test_moves_do_not_depend_on_the_numbers_of_nodes(case: Case, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    # a ring, and weights drawn from a continuum, leave no ties
+    n = case.labels.size
+    source = np.append(case.source, np.arange(n))
+    target = np.append(case.target, np.roll(np.arange(n), 1))
+    edges = undirected(n, source, target, random.random(source.size))
+    parts = split(edges, case.labels, case.tokens, case.limits)
+    name = random.permutation(parts.size)
+    renamed = undirected(parts.size, name[edges.source], name[edges.target], edges.weight)
+    after = move_units(edges, parts, single_units(edges, case.tokens), case.limits)
+    tokens, others = np.empty_like(case.tokens), np.empty_like(parts)
+    tokens[name], others[name] = case.tokens, parts
+    again = move_units(renamed, others, single_units(renamed, tokens), case.limits)
+    assert again[name].tolist() == after.tolist()
+
+
+def single_units(edges: Edges, tokens: np.ndarray) -> Units:
+    one, free = np.ones_like(tokens), np.ones(tokens.size, dtype=np.bool_)
+    strength = strengths(edges)
+    # a total of zero leaves no chance to divide by it
+    return Units(one, tokens, strength, strength, free, edges.total or 1.0)

@@ -148,3 +148,17 @@ def test_other_numbers_are_the_same_partitioning() -> None:
     assert (other.labels == numbers[limited.labels]).all()
     flagged = renumbered(replace(limited, pool=np.array([False, True, False, False])), numbers)
     assert flagged.pool.tolist() == [True, False, False, False]
+
+
+def test_refined_partitions_of_an_unchanged_graph_stay_as_they_are() -> None:
+    random = np.random.default_rng(6)
+    first = random.integers(0, 1_200, 9_600)
+    inside = first // 200 * 200 + random.integers(0, 200, first.size)
+    outer = random.integers(0, 1_200, (2, 2_400))
+    edges = undirected(1_200, np.append(first, outer[0]), np.append(inside, outer[1]))
+    tokens, communities = random.integers(100, 2_000, 1_200), np.arange(1_200) // 200
+    limits = Limits(max_tokens=20_000)
+    before = apply_limits(edges, communities, tokens, limits)
+    bound = np.where(before.pool[before.labels], -1, before.labels)
+    after = steady(edges, communities, before.labels, bound, tokens, limits)
+    assert parts(after.labels) == parts(before.labels)
