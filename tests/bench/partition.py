@@ -3,6 +3,7 @@
     python -m tests.bench.partition --graph sbm_1e5
     python -m tests.bench.partition --graph lfr_1e5 --graph lfr_1e6 --repeat 3 --changes 0.01
     python -m tests.bench.partition --files 20000 100000 --json
+    python -m tests.bench.partition --text
 
 Starts its own Neo4j in a temporary folder and removes it at the end. Alternatively, --uri names an
 empty database (with PGS_TEST_NEO4J_USER and PGS_TEST_NEO4J_PASSWORD).
@@ -18,7 +19,7 @@ from typing import Any
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.csr import undirected
-from tests.bench import peer, place, program, report, run
+from tests.bench import long_texts, peer, place, program, report, run
 from tests.bench.graphs import NAMES, BenchGraph, check_name, named
 from tests.bench.planted import planted
 from tests.bench.run import LIMITS, Plan, Say
@@ -29,6 +30,11 @@ SEED = int(PGSConfig.model_fields["random_seed"].default)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line names, write the figures, and tell the exit code."""
     options = _parser().parse_args(arguments)
+    if options.text:
+        limit = LIMITS.max_tokens or 0
+        return program.told(
+            lambda: long_texts.measured(options.seed, limit), long_texts.table, options.json
+        )
     return program.ended(lambda: _told(options))
 
 
@@ -90,6 +96,12 @@ def _parser() -> argparse.ArgumentParser:
         type=program.number(1),
         metavar=("N", "E"),
         help="a generated graph of N nodes and about E relationships, with planted communities",
+    )
+    which.add_argument(
+        "--text",
+        action="store_true",
+        help="graphs whose texts exceed the limits, without a server: modularity within the "
+        "limits, with moves and without",
     )
     parser.add_argument(
         "--repeat",

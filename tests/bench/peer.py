@@ -47,6 +47,13 @@ def measured(graph: BenchGraph, edges: Edges, limits: Limits, seed: int) -> Peer
     )
 
 
+def communities(graph: BenchGraph, seed: int) -> IntArray | None:
+    """igraph's communities ``(n,)``; None when it is not installed."""
+    if importlib.util.find_spec("igraph") is None:
+        return None
+    return _leiden(graph, seed)[1]
+
+
 def _leiden(graph: BenchGraph, seed: int) -> tuple[float, IntArray]:
     import igraph
 

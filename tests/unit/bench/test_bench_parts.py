@@ -15,6 +15,9 @@ from tests.bench import partition, report
 from tests.bench.changes import drawn
 from tests.bench.engine import Members, kept_lineage
 from tests.bench.graphs import NAMES, named
+from tests.bench.long_texts import figures as text_figures
+from tests.bench.long_texts import generated_texts
+from tests.bench.long_texts import table as text_table
 from tests.bench.measure import Peak, digest, figures, nmi, own_peak_mib
 from tests.bench.peer import measured
 from tests.bench.planted import MIXING, SMALLEST, planted
@@ -360,3 +363,14 @@ def test_growth_is_told_from_each_graph_to_the_next():
     assert report.growth([RUN, larger]) == (
         "toy → big: nodes times 10.0, relationships times 2.0, seconds times 5.0\n"
     )
+
+
+def test_moves_regain_modularity_where_texts_are_long():
+    texts = generated_texts(2000, 10_000, seed=7, max_tokens=100_000)
+    run = text_figures(texts, texts.graph.truth)
+    assert texts.tokens.mean() == pytest.approx(3000, rel=0.1)
+    assert run["tokens"] == texts.tokens.sum()
+    assert run["refined"]["above"] == run["alone"]["above"] == 0
+    assert 1.05 * run["alone"]["modularity"] <= run["refined"]["modularity"] < run["modularity"]
+    line = text_table({"runs": [run]}).splitlines()[-1]
+    assert line.split()[:3] == [texts.graph.name, "2,000", "100,000"]
