@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import random
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from pgs_neo4j.demo.load import demo_file
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.ingest.load import load
+from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping
 from tests.bench.graphs import DATA
+from tests.bench.latent import LatentEmbedder
 from tests.bench.loaded import stack_overflow
 
 ELEMENT_IDS = """
@@ -31,7 +34,33 @@ FUNCTIONS = """
 MATCH (f:LoadedNode) WHERE f.graph = $graph AND f.kind = 'function'
 RETURN f.id AS title, elementId(f) AS element_id ORDER BY element_id
 """
+TEXTS = """
+MATCH (n:LoadedNode)
+RETURN n.title AS title, n.text AS text, elementId(n) AS element_id ORDER BY element_id
+"""
+SET_VECTORS = """
+UNWIND range(0, size($ids) - 1) AS i
+MATCH (n) WHERE elementId(n) = $ids[i] SET n.vector = $vectors[i]
+"""
+NODES = "MATCH (n:LoadedNode) RETURN elementId(n) AS element_id ORDER BY element_id"
+ADD_TEXT = """
+MATCH (n) WHERE elementId(n) = $id SET n.text = coalesce(n.text + ' ', '') + $fact
+"""
 SEED = 3
+PORTION = 500
+# Each word stands in several facts, so that no word alone finds one.
+SUBSTANCES = ["granite", "copper", "walnut", "ivory", "marble", "velvet", "pewter", "amber"]
+OBJECTS = [
+    "lantern",
+    "fountain",
+    "staircase",
+    "organ",
+    "barometer",
+    "carriage",
+    "altar",
+    "windmill",
+]
+CITIES = ["Oslo", "Lisbon", "Kyoto", "Quito", "Tallinn", "Accra", "Hobart", "Zagreb"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +73,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A graph in the database, its mapping, and questions."""
+    """A graph in the database, its mapping, and questions.
+
+    ``embedder`` embeds questions like the stored vectors, if there are any. With ``marked``, the
+    answer to question i is told by the text ``planted-fact-i-end``.
+    """
 
     mapping: GraphMapping
     questions: tuple[Question, ...]
+    embedder: Embedder | None = None
+    marked: bool = False
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -86,6 +121,34 @@ async def cacm(database: Database) -> Judged:
     return await collection(database, DATA / "cacm.json.gz")
 
 
+async def cacm_vectors(database: Database) -> Judged:
+    """The same with stored vectors."""
+    graph = await cacm(database)
+    _, rows = await database.call(TEXTS, {}, "read")
+    embedder = LatentEmbedder([f"{row['title']}\n{row['text']}" for row in rows])
+    for first in range(0, len(rows), PORTION):
+        ids = [row["element_id"] for row in rows[first : first + PORTION]]
+        vectors = embedder.vectors[first : first + PORTION].tolist()
+        await database.call(SET_VECTORS, {"ids": ids, "vectors": vectors}, "write")
+    return replace(graph, mapping=replace(graph.mapping, embedding="vector"), embedder=embedder)
+
+
+async def planted(database: Database) -> Judged:
+    """The standard library, with 200 sentences planted in its nodes, each asked about."""
+    graph = await demo(database)
+    _, rows = await database.call(NODES, {}, "read")
+    chance = random.Random(SEED)
+    chosen = chance.sample(rows, 200)
+    things = chance.sample([*itertools.product(SUBSTANCES, OBJECTS, CITIES)], len(chosen))
+    questions = []
+    for place, (row, (substance, thing, city)) in enumerate(zip(chosen, things, strict=True)):
+        fact = f"The {substance} {thing} of {city} was repaired; planted-fact-{place}-end."
+        await database.call(ADD_TEXT, {"id": row["element_id"], "fact": fact}, "write")
+        text = f"When was the {substance} {thing} of {city} repaired?"
+        questions.append(Question(text, (row["element_id"],)))
+    return Judged(graph.mapping, tuple(questions), marked=True)
+
+
 async def stackoverflow(database: Database) -> Judged:
     """Titles of 300 questions that stand in the graph word by word."""
     graph = await stack_overflow(database)
@@ -103,8 +166,10 @@ async def demo(database: Database) -> Judged:
 
 JUDGED: dict[str, Callable[[Database], Coroutine[Any, Any, Judged]]] = {
     "cacm": cacm,
+    "cacm_vectors": cacm_vectors,
     "stackoverflow": stackoverflow,
     "demo": demo,
+    "planted": planted,
 }
 
 

@@ -26,11 +26,12 @@ from typing import Any
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import InputFileError, UsageError
-from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.partitioning.result import Partitioning
 from tests.bench import place, program
 from tests.bench.graphs import NAMES
 from tests.bench.judged import JUDGED, Judged, collection
+from tests.bench.planted_reader import PlantedReader
 from tests.bench.scale import measure_scale, scale_table
 
 GRAPH = "routing"
@@ -74,8 +75,9 @@ async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str
         graph = await load(database)
         knobs: dict[str, Any] = dict(options.knob)
         async with PGS.connect(
-            sweep_llm=ScriptedLLM(),
-            synthesis_llm=ScriptedLLM(),
+            sweep_llm=ScriptedLLM(PlantedReader()),
+            synthesis_llm=ScriptedLLM(contract_reply),
+            embedder=graph.embedder,
             **place.connection(server),
             **knobs,
         ) as pgs:
@@ -87,6 +89,7 @@ async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str
             for way in WAYS:
                 program.say(f"route {len(graph.questions)} questions by {way}")
                 ways[way] = await _route(pgs, partitioning, graph, homes, way)
+            answered = await _ask(pgs, graph) if graph.marked else None
     return {
         "graph": name,
         "questions": len(graph.questions),
@@ -94,6 +97,7 @@ async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str
         "tokens": sum(part.tokens for part in partitioning.partitions),
         "enrich_s": partitioning.steps.get("enrich", 0.0),
         "ways": ways,
+        "answered": answered,
     }
 
 
@@ -138,6 +142,18 @@ async def _route(
     }
 
 
+async def _ask(pgs: PGS, graph: Judged) -> float:
+    """Ask every question; return the share of answers whose reports tell what was asked."""
+    program.say(f"ask {len(graph.questions)} questions")
+    found = 0
+    for number, question in enumerate(graph.questions):
+        answer = await pgs.execute(question.text, graph=GRAPH, session_id=f"q{number}")
+        reports = [sweep.report for sweep in answer.sweeps if sweep.report is not None]
+        told = " ".join(finding.text for report in reports for finding in report.findings)
+        found += f"planted-fact-{number}-end" in told
+    return found / len(graph.questions)
+
+
 def table(document: dict[str, Any]) -> str:
     """The figures as tables."""
     if scale := document.get("scale"):
@@ -162,7 +178,9 @@ def _table(run: dict[str, Any]) -> str:
         f"{run['graph']}: {run['questions']} questions, {run['partitions']} partitions, "
         f"{run['tokens']:,} tokens, described in {run['enrich_s']:.1f} s\n"
     )
-    return title + program.aligned(rows)
+    asked = run["answered"]
+    below = "" if asked is None else f"answered by asking: {asked:.1%}\n"
+    return title + program.aligned(rows) + below
 
 
 def _parser() -> argparse.ArgumentParser:
