@@ -1,0 +1,105 @@
+"""The members nearest to a question: by comparing all embeddings, or by the user's index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.model import GraphMapping, Partition
+from pgs_neo4j.retrieval import nearest_members, topk
+from pgs_neo4j.retrieval.nearest_members import NearMembers, find_near_members
+from pgs_neo4j.retrieval.places import Place
+
+MAPPING = GraphMapping(labels=("Doc",), text=("text",), embedding="v")
+PARTS = [Partition(id=number, uid=f"g:{number}", size=50, tokens=1) for number in (1, 2)]
+CREATE = """
+UNWIND range(0, 99) AS i
+MERGE (p:PgsPartition {uid: 'g:' + (1 + i / 50), id: 1 + i / 50})
+CREATE (:Doc {v: [cos(i * 0.01), sin(i * 0.01)]})-[:PGS_IN {rank: i % 50}]->(p)
+"""
+ODD = """
+MATCH (p:PgsPartition {uid: 'g:1'})
+UNWIND [[50, [1.0, 0.0, 0.0]], [51, [0.0, 0.0]], [52, null], [53, 'x'], [54, [1, 2]],
+        [55, [-1.0, 0.0]]] AS row
+CREATE (:Doc {v: row[1]})-[:PGS_IN {rank: row[0]}]->(p)
+"""
+
+
+@pytest.fixture
+async def docs(db: Database) -> None:
+    """A hundred documents on an arc, fifty in each partition, and some odd vectors in the first."""
+    await db.call(CREATE, {}, "write")
+    await db.call(ODD, {}, "write")
+
+
+@pytest.fixture
+async def index(db: Database, docs: None, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An index that must be asked."""
+    monkeypatch.setattr(nearest_members, "QUICK", 0)
+    [name] = await topk.create_indexes(db, MAPPING, 2)
+    await db.call("CALL db.awaitIndexes()", {}, "read")
+    return name
+
+
+def at(angle: float) -> NDArray[np.float32]:
+    return np.array([np.cos(angle), np.sin(angle)], dtype=np.float32)
+
+
+async def near(db: Database, angle: float, parts: list[Partition] = PARTS) -> NearMembers:
+    found = await find_near_members(db, MAPPING, parts, at(angle), 3)
+    assert found is not None
+    return found
+
+
+async def test_every_embedding_of_the_right_size_is_compared(db: Database, docs: None) -> None:
+    found = await near(db, 0.502)
+    assert list(found.scores) == [Place(2, 0), Place(2, 1), Place(1, 49)]
+    assert found.scores[Place(2, 0)] == pytest.approx(np.cos(0.002), abs=1e-6)
+    assert found.method == "every stored embedding"
+    assert next(iter((await near(db, 1.1)).scores)) == Place(1, 54)  # integers count as well
+    assert all(score > 0 for score in (await near(db, 3.0)).scores.values())
+
+
+async def test_an_index_finds_the_same(db: Database, index: str) -> None:
+    found = await near(db, 0.502)
+    assert list(found.scores) == [Place(2, 0), Place(2, 1), Place(1, 49)]
+    assert found.method == f"vector index {index}"
+
+
+async def test_only_the_partitions_asked_for_count(db: Database, docs: None) -> None:
+    assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
+
+
+async def test_an_index_knows_others_that_do_not_count(db: Database, index: str) -> None:
+    assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
+
+
+async def test_without_an_index_many_embeddings_are_left_alone(
+    db: Database, docs: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearest_members, "QUICK", 0)
+    found = await near(db, 0.5)
+    assert (found.scores, found.method) == ({}, "")
+    assert "'pgs index create' makes one" in found.advice
+
+
+async def test_an_index_that_is_gone_leaves_the_words(
+    db: Database, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stale(*_: object) -> list[str]:
+        return [index]
+
+    monkeypatch.setattr(nearest_members, "covering_indexes", stale)
+    await topk.drop_indexes(db)
+    assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None
+
+
+async def test_an_embedding_that_is_not_finite_leaves_the_words(db: Database, docs: None) -> None:
+    await db.call("MATCH (n:Doc) WHERE n.v = 'x' SET n.v = [1.0, 0.0 / 0.0]", {}, "write")
+    assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None
+
+
+async def test_a_graph_without_embeddings_has_no_near_members(db: Database) -> None:
+    assert await find_near_members(db, GraphMapping(), PARTS, at(0.5), 3) is None
