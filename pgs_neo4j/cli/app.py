@@ -34,7 +34,7 @@ COMMANDS = {
         "graphs.partitions:partitions",
         "List, report on, or check the partitions of a graph.",
     ),
-    "index": ("graphs.index:index_app", "Create and drop vector indexes for 'pgs ask --top-k'."),
+    "index": ("graphs.index:index_app", "Create and drop vector indexes on stored embeddings."),
     "repartition": (
         "operations.repartition:repartition",
         "Repartition graphs as jobs that leave a record.",

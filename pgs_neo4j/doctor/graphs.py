@@ -8,6 +8,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.check import Check
 from pgs_neo4j.errors import PGSError
+from pgs_neo4j.retrieval.nearest_members import is_quick
+from pgs_neo4j.retrieval.topk import covering_indexes
 from pgs_neo4j.survey.sample import survey
 from pgs_neo4j.survey.validation import check_survey
 from pgs_neo4j.survey.values import Survey
@@ -45,7 +47,7 @@ async def examine_graphs(
             continue
         checks.append(_check_mapping(graph, content))
         if graph.mapping.embedding is not None:
-            checks.append(_check_embeddings(graph, content, dimensions))
+            checks.append(await _check_embeddings(db, graph, content, dimensions))
         if graph.generation is not None:
             checks += await _check_partitions(db, graph, size)
     return tuple(checks)
@@ -91,15 +93,17 @@ async def _check_partitions(db: Database, graph: StoredGraph, size: float) -> li
     large, count = rows[0]["large"], rows[0]["partitions"]
     if not large:
         return []
-    detail = f"several passes for {large:,} of {count:,} separate related nodes"
+    detail = f"{large:,} of {count:,} need several passes, which separates related nodes"
     fix = (
         f"run {repartition_command(fitting_limit(size))}, so that one pass shows a partition whole"
     )
     return [Check(f"partitions of {graph.name}", "warning", detail, fix)]
 
 
-def _check_embeddings(graph: StoredGraph, content: Survey, dimensions: int | None) -> Check:
-    """Compare the sampled vectors with those of the embedder."""
+async def _check_embeddings(
+    db: Database, graph: StoredGraph, content: Survey, dimensions: int | None
+) -> Check:
+    """Compare the sampled vectors with those of the embedder, and look for an index on them."""
     name, embedding = f"embeddings of {graph.name}", graph.mapping.embedding or ""
     sizes = count_embedding_sizes(content, embedding)
     sizes.pop(0, None)
@@ -119,6 +123,10 @@ def _check_embeddings(graph: StoredGraph, content: Survey, dimensions: int | Non
     if share < MIN_SHARE:
         fix = "embed the rest, or set PGS_EMBEDDER=hashing, which reads every text"
         return Check(name, "warning", detail, fix)
+    count = round(share * sum(label.count for label in content.labels))
+    if not is_quick(count, common) and not await covering_indexes(db, graph.mapping, common):
+        fix = f"'pgs index create --graph {graph.name}' lets them count when questions are routed"
+        return Check(name, "warning", f"{detail}; no vector index covers them", fix)
     return Check(name, "ok", detail)
 
 

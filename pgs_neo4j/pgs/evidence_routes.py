@@ -61,7 +61,7 @@ def route_by_evidence(
     least = _least(config, everything_unread)
     others = [route for route in nearest if route.partition not in holders]
     routes += others[: max(least - len(routes), 0)]
-    note = unknown_words(evidence)
+    note = "; ".join(filter(None, (unknown_words(evidence), evidence.advice)))
     return Routing(routes=tuple(routes), considered=len(partitions), note=note)
 
 

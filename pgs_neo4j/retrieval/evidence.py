@@ -50,6 +50,7 @@ class Evidence:
 
     ``unknown`` are the content words of the question that no text holds; ``word_count`` counts all
     of them. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
+    ``advice`` says how embeddings could count as well.
     """
 
     nodes: tuple[EvidenceNode, ...]
@@ -57,6 +58,7 @@ class Evidence:
     word_count: int = 0
     best_cosine: float | None = None
     method: str = "text index"
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +93,9 @@ async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
         nodes=_nodes(fuse(scored, near)),
         unknown=find_unknown(index, spoken),
         word_count=len(spoken),
-        best_cosine=max(near.scores.values(), default=0.0) if near else None,
-        method=f"text index and {near.method}" if near else "text index",
+        best_cosine=max(near.scores.values(), default=0.0) if near and near.method else None,
+        method=f"text index and {near.method}" if near and near.method else "text index",
+        advice=near.advice if near else "",
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval.places import Place
@@ -21,10 +21,20 @@ QUICK = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class NearMembers:
-    """Places with their cosine above 0, best first, and how they were found."""
+    """Places with their cosine above 0, best first, and how they were found.
+
+    ``advice`` says how more could be found; then ``method`` is empty.
+    """
 
     scores: dict[Place, float]
     method: str
+    advice: str = ""
+
+
+TOO_MANY = (
+    "the stored embeddings are too many to compare without a vector index, so words decide alone; "
+    "'pgs index create' makes one"
+)
 
 
 async def find_near_members(
@@ -37,35 +47,44 @@ async def find_near_members(
     """Return the ``k`` members of ``partitions`` nearest to ``vector`` ``(d,)``.
 
     A vector index of the user's finds them, or, while that is quick, a comparison with every
-    embedding. None if neither is possible, or if the index fails. Raises DatabaseError.
+    embedding. None if there are no embeddings, or if they cannot be compared. Raises DatabaseError.
     """
     if not mapping.embedding or not partitions:
         return None
-    wanted = {
+    wanted: Row = {
         "partitions": [part.uid for part in partitions],
         "embedding": mapping.embedding,
         "vector": vector.tolist(),
         "k": k,
     }
-    if sum(part.size for part in partitions) * len(vector) <= QUICK:
-        rows = await db.read(queries.get("retrieval/nearest_members"), **wanted)
-        method = "every stored embedding"
-    else:
+    indexes: list[str] = []
+    if not is_quick(sum(part.size for part in partitions), len(vector)):
         indexes = await covering_indexes(db, mapping, len(vector))
         if not indexes:
-            return None
-        statement = queries.get("retrieval/nearest_members_by_index")
-        try:
-            rows = [
-                row
-                for index in indexes
-                for row in await db.read(
-                    statement, index=index, candidates=CANDIDATES * k, **wanted
-                )
-            ]
-        except QueryError:
-            return None  # the index was dropped a moment ago: words decide alone
-        rows.sort(key=lambda row: (-row["score"], row["partition"], row["rank"]))
-        method = f"vector index {', '.join(indexes)}"
+            return NearMembers({}, "", TOO_MANY)
+    try:
+        rows = await _find(db, indexes, k, wanted)
+    except QueryError:
+        # The index was dropped a moment ago, or an embedding is not finite: words decide alone.
+        return None
+    method = f"vector index {', '.join(indexes)}" if indexes else "every stored embedding"
     scores = {Place(row["partition"], row["rank"]): row["score"] for row in rows}
     return NearMembers(dict(list(scores.items())[:k]), method)
+
+
+async def _find(db: Database, indexes: Sequence[str], k: int, wanted: Row) -> list[Row]:
+    """Return the nearest members by each index, or without one; best first."""
+    if not indexes:
+        return await db.read(queries.get("retrieval/nearest_members"), **wanted)
+    statement = queries.get("retrieval/nearest_members_by_index")
+    rows = [
+        row
+        for index in indexes
+        for row in await db.read(statement, index=index, candidates=CANDIDATES * k, **wanted)
+    ]
+    return sorted(rows, key=lambda row: (-row["score"], row["partition"], row["rank"]))
+
+
+def is_quick(count: int, dimensions: int) -> bool:
+    """Return whether ``count`` embeddings can be compared with a question in a moment."""
+    return count * dimensions <= QUICK

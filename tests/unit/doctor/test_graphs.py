@@ -95,7 +95,7 @@ async def test_partitions_longer_than_a_pass_are_a_warning_with_the_remedy(world
     check = (await examine(db=db, size=36_571.4))["partitions of done"]
     assert db.asked == [{"generation": "g7", "tokens": 31_085}]
     assert check.status == "warning"
-    assert check.detail == "several passes for 3 of 9 separate related nodes"
+    assert check.detail == "3 of 9 need several passes, which separates related nodes"
     assert "'pgs partition --force --max-partition-tokens 25000'" in check.fix
     db.answer = QueryError("no such property")
     check = (await examine(db=db))["partitions of done"]
@@ -147,3 +147,20 @@ async def test_embeddings_are_compared_with_the_embedder(world, sizes, dimension
 async def test_a_graph_without_an_embedding_has_no_such_check(world):
     world[0].append(PLAIN)
     assert set(await examine(dimensions=8)) == {"graphs", "graph papers"}
+
+
+@pytest.mark.parametrize(("found", "status"), [([], "warning"), (["mine"], "ok")])
+async def test_many_embeddings_need_an_index(world, monkeypatch, found, status):
+    async def covering_indexes(db, mapping, dimensions):
+        return found
+
+    monkeypatch.setattr(graphs, "is_quick", lambda count, dimensions: False)
+    monkeypatch.setattr(graphs, "covering_indexes", covering_indexes)
+    stored, content = embedded((3, 100))
+    world[0].append(stored)
+    world[1][()] = content
+    check = (await examine())["embeddings of ideas"]
+    assert check.status == status
+    if status == "warning":
+        assert check.detail.endswith("; no vector index covers them")
+        assert check.fix.startswith("'pgs index create --graph ideas' lets them count")

@@ -1,5 +1,7 @@
 """Routing: relevance, cap, minimum, fraction, broad questions, and honest fallbacks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -230,6 +232,9 @@ def test_words_that_no_text_holds_are_noted():
     found = Evidence((EvidenceNode(1, 0, 1.0),), unknown=("tungsten",), word_count=2)
     note = route_by_evidence(found, partitions(0.1), PGSConfig()).note
     assert note == "no text holds “tungsten”"
+    advised = replace(found, advice="make an index")
+    note = route_by_evidence(advised, partitions(0.1), PGSConfig()).note
+    assert note == "no text holds “tungsten”; make an index"
     many = Evidence((), unknown=tuple("abcdefg"), word_count=7)
     assert unknown_words(many) == "no text holds “a”, “b”, “c”, “d”, “e” and 2 more words"
     assert unknown_words(Evidence(())) == ""

@@ -216,6 +216,7 @@ class TestManyEmbeddings:
     ) -> None:
         found = await self.found(segments, read_vector_indexes=[self.INDEX | other])
         assert (found.method, found.best_cosine) == ("text index", None)
+        assert "'pgs index create' makes one" in found.advice
 
     async def test_an_index_that_was_just_dropped_leaves_the_words(self, segments: Stored) -> None:
         found = await self.found(

@@ -10,7 +10,7 @@ from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.shown import counted
 
 index_app = typer.Typer(
-    no_args_is_help=True, help="Create and drop vector indexes for 'pgs ask --top-k'."
+    no_args_is_help=True, help="Create and drop vector indexes on stored embeddings."
 )
 
 
@@ -19,7 +19,7 @@ def create_index(graph: GraphOption = None, as_json: JsonOption = False) -> None
     """Create a vector index on each label of a graph.
 
     The graph needs stored embeddings; similarity is cosine. Nothing else creates vector indexes.
-    Without them, 'pgs ask --top-k' reads all vectors.
+    With them, embeddings count when a question is routed, however large the graph is.
     """
     run(_create_index(graph, as_json=as_json))
 
