@@ -93,7 +93,7 @@ async def _check_partitions(db: Database, graph: StoredGraph, size: float) -> li
     large, count = rows[0]["large"], rows[0]["partitions"]
     if not large:
         return []
-    detail = f"{large:,} of {count:,} need several passes, which separates related nodes"
+    detail = f"{large:,} of {count:,} are longer than one pass, so they are read in parts"
     fix = (
         f"run {repartition_command(fitting_limit(size))}, so that one pass shows a partition whole"
     )

@@ -23,7 +23,6 @@ from pgs_neo4j.sweeping.material import read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.sweeping.paid import find_paid
 from pgs_neo4j.synthesis.prompt import SYSTEM
-from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known
@@ -202,8 +201,8 @@ def _advise(
     fitting = fitting_limit(pass_size(config.max_pass_characters, most))
     limit = min(fitting, config.max_partition_tokens)
     return (
-        f"several passes for {large:,} of {counted(len(sweeps), 'partition')} separate related "
-        f"nodes; run {repartition_command(limit)}, so that one pass shows a partition whole"
+        f"partitions longer than one pass ({large:,} of {len(sweeps):,}) are read in parts; run "
+        f"{repartition_command(limit)}, so that one pass shows a partition whole"
     )
 
 

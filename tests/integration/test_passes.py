@@ -149,7 +149,7 @@ async def test_a_plan_and_the_doctor_say_when_partitions_exceed_a_pass(
 ) -> None:
     plan = await engine.plan("Why?")
     assert plan.advice == (
-        "several passes for 1 of 1 partition separate related nodes; run 'pgs partition --force "
+        "partitions longer than one pass (1 of 1) are read in parts; run 'pgs partition --force "
         "--max-partition-tokens 3000', so that one pass shows a partition whole"
     )
     assert (await engine.plan("Why?", max_pass_characters=500_000)).advice == ""

@@ -95,7 +95,7 @@ async def test_partitions_longer_than_a_pass_are_a_warning_with_the_remedy(world
     check = (await examine(db=db, size=36_571.4))["partitions of done"]
     assert db.asked == [{"generation": "g7", "tokens": 31_085}]
     assert check.status == "warning"
-    assert check.detail == "3 of 9 need several passes, which separates related nodes"
+    assert check.detail == "3 of 9 are longer than one pass, so they are read in parts"
     assert "'pgs partition --force --max-partition-tokens 25000'" in check.fix
     db.answer = QueryError("no such property")
     check = (await examine(db=db))["partitions of done"]
