@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
+from typing import TypedDict, cast
 from uuid import uuid4
 
 import numpy as np
@@ -34,6 +35,18 @@ from pgs_neo4j.text.terms.postings import Segment, SegmentBuilder, TextBatch
 MOST_TEXTS = 60_000
 MOST_POSTINGS = 4_000_000
 WRITE_BYTES = 4_000_000  # of cells in one transaction
+# A question reads a cell of each segment. Small ones are merged if there are more than this.
+MOST_SMALL = 16
+SMALL_BITS = 8  # of a segment with a sixth of the postings of a full one
+
+
+class SegmentSize(TypedDict):
+    """A row of ``read_segment_sizes``: how many texts of some partitions a segment has."""
+
+    id: str
+    bits: int
+    texts: int
+    uids: list[str]
 
 
 Use = Callable[[TextBatch, NDArray[np.int64], NDArray[np.int64]], None]
@@ -151,17 +164,19 @@ async def index_missing(
     members: Membership,
     partitions: Sequence[Partition],
 ) -> None:
-    """Index the partitions that have no text index yet. Raises LeaseLostError.
+    """Index the partitions that have no text index yet, and merge small segments.
 
-    These are partitions of an earlier release. ``members`` are those of all partitions.
+    Those without are partitions of an earlier release. Small segments come with each refresh. If
+    there are too many, the partitions of the smallest are indexed again. They leave their segments
+    when the new one is complete. ``members`` are those of all partitions. Raises LeaseLostError.
     """
     if not (order.mapping.text or order.mapping.title):
         return
-    rows = await tools.db.read(
-        queries.get("partitioning/read_unindexed"), uids=[part.uid for part in partitions]
-    )
-    missing = set(rows[0]["uids"])
-    chosen = [part for part in partitions if part.uid in missing]
+    uids = [part.uid for part in partitions]
+    rows = await tools.db.read(queries.get("partitioning/read_unindexed"), uids=uids)
+    sizes = await tools.db.read(queries.get("partitioning/read_segment_sizes"), uids=uids)
+    wanted = {*rows[0]["uids"], *choose_scattered(cast("list[SegmentSize]", sizes))}
+    chosen = [part for part in partitions if part.uid in wanted]
     if not chosen:
         return
     index = text_index(order, tools, view, chosen)
@@ -172,3 +187,17 @@ async def index_missing(
 
     await read_texts(order, tools, view, members, [part.id for part in chosen], take)
     await index.flush()
+
+
+def choose_scattered(segments: Sequence[SegmentSize]) -> set[str]:
+    """Return the uids of the partitions in the smallest segments, if too many are small.
+
+    At least half of the small ones are merged, so that the next refreshes merge none. The smallest
+    come first, so that a text is seldom indexed again.
+    """
+    small = [s for s in segments if s["bits"] <= SMALL_BITS and s["texts"] < MOST_TEXTS // 2]
+    if len(small) <= MOST_SMALL:
+        return set()
+    small.sort(key=lambda segment: (segment["texts"], segment["id"]))
+    merged = small[: len(small) - MOST_SMALL // 2]
+    return {uid for segment in merged for uid in segment["uids"]}

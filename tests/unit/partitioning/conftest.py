@@ -97,6 +97,7 @@ def build_order(
 INDEXING: dict[str, Answer] = {
     "write_postings": lambda params: [{"written": len(params["cells"])}],
     "read_unindexed": [{"uids": []}],
+    "read_segment_sizes": [],
     "write_word_counts": lambda params: [{"written": len(params["rows"])}],
     "write_segments": lambda params: [{"indexed": len(params["partitions"])}],
 }
