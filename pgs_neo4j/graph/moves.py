@@ -242,7 +242,7 @@ def _gaining(near: Edges, moves: Moves, at: Standing, units: Units) -> tuple[Mov
         change = totals(moves.target, strength, count)
         change -= totals(at.of[moves.unit], strength, count)
         chance = change @ (2 * at.strength + change) / (4 * units.total)
-        if inside > chance:
+        if inside - chance > TIE * strength.sum():
             return moves, float(inside - chance)
         moves = moves.only(slice(moves.unit.size // 2))
     return moves, 0.0

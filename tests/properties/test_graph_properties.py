@@ -217,7 +217,8 @@ def test_refining_gains_and_keeps_the_limits(case: Case, again: bool) -> None:
     parts = split(edges, community, case.tokens, case.limits)
     parts = merge(edges, parts, case.tokens, case.limits)
     after = refine(edges, parts, community, case.tokens, case.limits)
-    assert modularity(edges, after) >= modularity(edges, parts)
+    # a gain may be smaller than the rounding of the two measures
+    assert modularity(edges, after) >= modularity(edges, parts) - 1e-12
     nodes, tokens = sizes(after, case.tokens)
     assert case.limits.stands(nodes, tokens).all()
     small_before = case.limits.small(*sizes(parts, case.tokens))
@@ -227,7 +228,7 @@ def test_refining_gains_and_keeps_the_limits(case: Case, again: bool) -> None:
         assert small_before[np.unique(parts[after == label])].all()
     if again:
         once_more = refine(edges, after, community, case.tokens, case.limits)
-        assert modularity(edges, once_more) >= modularity(edges, after)
+        assert modularity(edges, once_more) >= modularity(edges, after) - 1e-12
 
 
 @given(cases(), st.integers(0, 2**32))
