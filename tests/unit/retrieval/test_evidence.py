@@ -14,6 +14,7 @@ from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval import evidence, nearest_members
 from pgs_neo4j.retrieval.evidence import (
+    FURTHER,
     Evidence,
     EvidenceNode,
     EvidenceOrder,
@@ -104,6 +105,15 @@ def test_the_score_is_bm25(segments: Stored) -> None:
     norm = K1 * (1 - B + B * len(FIRST[0]) / TYPICAL)
     rarity = math.log(1 + (6 - 1 + 0.5) / 1.5)
     assert score == pytest.approx(rarity / (1 + norm), abs=rarity / FULL)
+
+
+def test_a_long_text_with_every_word_outweighs_a_short_one_with_some() -> None:
+    long = "granite lantern of Oslo " + "and other words of all sorts " * 400
+    short = "granite lantern"
+    rest = ["Oslo is a city", *["nothing at all"] * 50]
+    row, cells = stored("a", [long, short, *rest], [(1, 0, 53)])
+    found = scored(([row], cells), "granite lantern of Oslo", [1])
+    assert next(iter(found)) == (1, 0)
 
 
 def test_only_wanted_partitions_count(segments: Stored) -> None:
@@ -254,7 +264,7 @@ def test_one_node_that_answers_outweighs_many_that_share_a_word() -> None:
     votes = vote(Evidence(nodes))
     assert list(votes) == [1, 2]
     assert votes[1] == pytest.approx(1.0)
-    assert votes[2] == pytest.approx(0.36 * 2)
+    assert votes[2] == pytest.approx(0.36 / (1 - FURTHER))
 
 
 def test_of_two_equal_nodes_the_partition_with_more_wins() -> None:
