@@ -135,6 +135,11 @@ class Budget:
         self.reserved += amount
         return amount
 
+    def fits(self, model: str, room: int) -> bool:
+        """Return whether a sweep with an empty prompt and a reply of ``room`` tokens would fit."""
+        amount = self.most(model, 0, room)
+        return not self.bounds.crossed(self.spent + self.reserved + self.ending + amount)
+
     def knows(self, model: str) -> bool:
         """Whether the true size of this model's prompts is known or irrelevant.
 

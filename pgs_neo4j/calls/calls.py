@@ -81,6 +81,7 @@ class Calls:
         effort: Effort | None,
         priority: float | None = None,
         last: bool = False,
+        divisible: bool = False,
         then: Callable[[Completion], Awaitable[None]] | None = None,
     ) -> Completion:
         """Return a whole reply of at most ``room`` tokens.
@@ -88,13 +89,14 @@ class Calls:
         ``then`` takes the reply before the next call gets the turn. Among waiting calls, the one
         with the highest ``priority`` goes first, or else the longest. A call with ``last`` may use
         the time reserved for the end, and all of the budget that is not reserved for the synthesis.
-        Raises ModelError, BudgetError, DeadlineError.
+        If a ``divisible`` prompt is too large for the budget but a smaller one is not, its refusal
+        does not end the sweeping. Raises ModelError, BudgetError, DeadlineError.
         """
         estimated = estimated_tokens(prompt)
         purpose: Purpose = "rest" if last else "sweep"
 
         async def once() -> Completion:
-            async with self._reserving(llm, estimated, room, purpose) as paid:
+            async with self._reserving(llm, estimated, room, purpose, divisible) as paid:
                 reply = await llm.complete(prompt, max_tokens=room, effort=effort)
                 paid.usage = reply.usage
                 return reply
@@ -183,7 +185,9 @@ class Calls:
             raise deadline_passed() from None
         raise ModelOutputError(f"the reply of the model {llm.name} stopped before its end")
 
-    async def _reserve(self, llm: LLM, estimated: int, room: int, purpose: Purpose) -> Amount:
+    async def _reserve(
+        self, llm: LLM, estimated: int, room: int, purpose: Purpose, divisible: bool
+    ) -> Amount:
         """Reserve the most that a call can cost.
 
         The first call of a model runs alone, since its reply shows the true size of prompts. A call
@@ -196,7 +200,8 @@ class Calls:
                     return self.budget.reserve(amount, purpose)
                 except BudgetError as error:
                     if self.budget.idle or self.budget.closed:
-                        if purpose == "sweep":
+                        smaller = divisible and self.budget.fits(llm.name, room)
+                        if purpose == "sweep" and not smaller:
                             self.budget.closed = self.budget.closed or Stop.from_error(error)
                         raise
             settled = asyncio.get_running_loop().create_future()
@@ -206,10 +211,10 @@ class Calls:
 
     @asynccontextmanager
     async def _reserving(
-        self, llm: LLM, estimated: int, room: int, purpose: Purpose
+        self, llm: LLM, estimated: int, room: int, purpose: Purpose, divisible: bool = False
     ) -> AsyncIterator[_CallCost]:
         """Reserve the most that a call can cost, then count its cost."""
-        amount = await self._reserve(llm, estimated, room, purpose)
+        amount = await self._reserve(llm, estimated, room, purpose, divisible)
         paid = _CallCost()
         try:
             yield paid

@@ -69,9 +69,9 @@ class PassReader:
         room = room or usual
         if self._was_halved(item):
             return await self._halve(item, MOST_ROOM * usual, 1, "")
-        malformed = False
+        malformed, divisible = False, self._is_divisible(item, reasks)
         try:
-            if await self._reply(item, room):
+            if await self._reply(item, room, divisible=divisible):
                 return None
             error = f"the report was cut off at {room} tokens"
         except PromptTooLongError as too_long:
@@ -79,6 +79,8 @@ class PassReader:
         except ModelOutputError as refused:
             malformed, error = True, str(refused)
         except StoppedError as stopped:
+            if divisible and not self._tools.calls.sweeping_stop():
+                return await self._halve(item, room, reasks, str(stopped))
             stop = Stop.from_error(stopped)
             return self._note(_Outcome(item, error=stop.text, stop=stop))
         except ModelError as failed:
@@ -100,7 +102,14 @@ class PassReader:
             await self._record()
         return SweepResult(result)
 
-    async def _reply(self, item: Pass, room: int) -> bool:
+    def _is_divisible(self, item: Pass, reasks: int) -> bool:
+        """Return whether to divide a pass that is too large for the budget.
+
+        Only the first pass of a run is, so that a small budget reads a part of it.
+        """
+        return bool(reasks) and len(item.pieces) > 1 and not self._tools.calls.usage.calls
+
+    async def _reply(self, item: Pass, room: int, *, divisible: bool) -> bool:
         """Return whether a complete report arrived, was accepted, and was recorded."""
         reply = self._paid.pop(self._key(item), None)
         if reply is not None:
@@ -114,6 +123,7 @@ class PassReader:
             room=room,
             effort=self._order.config.sweep_effort,
             priority=self._order.priority,
+            divisible=divisible,
             then=partial(self._take, item),
         )
         return not reply.truncated
@@ -131,7 +141,8 @@ class PassReader:
         if not smaller:
             return self._note(_Outcome(item, error=error))
         self._out = self._out - {item.label} | {half.label for half in smaller}
-        await together(*(self.read(half, room, reasks - 1) for half in smaller))
+        ordered = order_passes(smaller, self._order.matches)
+        await together(*(self.read(half, room, reasks - 1) for half in ordered))
         return None
 
     def _accept(self, item: Pass, reply: Completion) -> None:
@@ -210,6 +221,18 @@ class PassReader:
         if not key or key in self._paid:
             return False
         return any(other.startswith(key) for other in self._paid)
+
+
+def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:
+    """Return passes with their best match first, then by number.
+
+    A budget may stop the reading between them. ``matches`` are ranks, the best first.
+    """
+    place = {rank: at for at, rank in enumerate(matches)}
+    return sorted(
+        passes,
+        key=lambda item: min(place.get(piece.rank, len(place)) for piece in item.pieces),
+    )
 
 
 def _status(outcomes: Sequence[_Outcome], accepted: int, passes: int) -> SweepStatus:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from time import perf_counter
 
 from pgs_neo4j.calls.stop import Stop
@@ -12,9 +11,8 @@ from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.model import Sweep, SweepStatus
 from pgs_neo4j.sweeping.material import read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
-from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.paid import find_paid
-from pgs_neo4j.sweeping.passes import PassReader
+from pgs_neo4j.sweeping.passes import PassReader, order_passes
 
 
 async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
@@ -47,18 +45,6 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
     result = await reader.finish()
     tools.on_event(SweepFinished(result.sweep))
     return result
-
-
-def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:
-    """Return passes with their best match first, then by number.
-
-    A budget may stop the reading between them. ``matches`` are ranks, the best first.
-    """
-    place = {rank: at for at, rank in enumerate(matches)}
-    return sorted(
-        passes,
-        key=lambda item: min(place.get(piece.rank, len(place)) for piece in item.pieces),
-    )
 
 
 def _leave_unread(order: SweepOrder, tools: SweepTools, stop: Stop) -> SweepResult:

@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import ModelUnavailableError
+from pgs_neo4j.errors import BudgetError, ModelUnavailableError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt, SweepStatus
 from pgs_neo4j.sweeping import material, pack
@@ -181,3 +181,34 @@ async def test_one_node_longer_than_a_pass_is_read_whole_and_is_no_reason_to_rep
     answer = await engine.execute("Why?", full_sweep=True, **knobs)
     assert answer.coverage.exhausted
     assert await count(db, "(:PgsSweep {status: 'accepted'})-[:PGS_READ]->(x:PgsPartition)") > 1
+
+
+async def test_a_budget_below_one_pass_reads_the_best_part_of_it(
+    endpoint: Endpoint, db: Database
+) -> None:
+    async with engine_on_papers(
+        endpoint, db, **ONE_PARTITION, sweep_max_tokens=300, synthesis_max_tokens=600
+    ) as pgs:
+        await db.call(LONG, {}, "write")
+        question = "What is the meaning of fact101?"
+        whole = (await pgs.plan(question)).sweeps[0].input_tokens
+        answer = await pgs.execute(question, max_tokens=whole, session_id="small")
+        assert answer.partial
+        assert answer.usage.tokens <= whole
+        (sweep,) = answer.sweeps
+        assert sweep.status is SweepStatus.PARTIAL
+        prompts = sweeps_of(pgs)
+        assert sum(map(len, shown(prompts))) == sweep.nodes_read == answer.coverage.nodes_read
+        assert 0 < sweep.nodes_read < 160
+        assert any("Paper 101" in node.title for node in prompts[0].nodes)
+        # With more to spend, what was paid for is not asked again.
+        resumed = await pgs.resume(answer.run, max_tokens="none")
+        assert resumed.coverage.nodes_read == 160
+        again = shown(sweeps_of(pgs))
+        assert not set.union(*again) & set.union(*shown(prompts))
+
+
+async def test_a_limit_of_calls_divides_nothing(engine: PGS) -> None:
+    with pytest.raises(BudgetError, match="nothing was read"):
+        await engine.execute("Why?", max_calls=1)
+    assert sweeps_of(engine) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgs_neo4j.model import Node, Relationship
 from pgs_neo4j.sweeping.pack import pack
-from pgs_neo4j.sweeping.sweep import order_passes
+from pgs_neo4j.sweeping.passes import order_passes
 
 
 def test_passes_with_the_best_matches_are_read_first() -> None:
