@@ -43,6 +43,7 @@ TYPES = (
 )
 # A new name costs a transaction of its own, so all names are created at once.
 PROPERTIES = (
+    "abstract",
     "acquired_at",
     "algorithm",
     "alias",
@@ -153,6 +154,7 @@ PROPERTIES = (
     "terms",
     "text",
     "thesis",
+    "titles",
     "token",
     "tokens",
     "uid",

@@ -1,12 +1,15 @@
-"""Finds which partitions share relationships, and how many."""
+"""Finds which partitions share relationships, how many, and which nodes these lead to."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pgs_neo4j.graph.csr import Edges, FloatArray, IntArray, between, run_starts
+
+LEAST_EACH = 3  # nodes of each neighbor that come before further ones of any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,3 +64,56 @@ def adjacency(edges: Edges, labels: IntArray, top: int | None = 5) -> Adjacency:
         best, owner = best[place < top], owner[place < top]
     start = np.searchsorted(owner, np.arange(count + 1))
     return Adjacency(start, neighbor[best], shared[best], weight[best])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reached:
+    """Nodes outside of partitions; all arrays are ``(r,)``.
+
+    ``node`` is a member of the partition ``neighbor``. Relationships connect it with the partition
+    ``owner``. They come by owner, then by neighbor, the most relationships first.
+    """
+
+    owner: IntArray
+    neighbor: IntArray
+    node: IntArray
+
+
+def reach(
+    ends: tuple[IntArray, IntArray],
+    labels: IntArray,
+    rank: IntArray,
+    listed: Sequence[tuple[int, int]],
+    most: IntArray,
+    most_each: int,
+) -> Reached:
+    """Return the nodes that most relationships from outside lead to.
+
+    ``ends`` are two arrays ``(m,)`` of nodes. ``labels`` and ``rank`` ``(n,)`` are the partitions
+    of the nodes and their places there. ``listed`` are pairs of a partition and a neighbor; others
+    are left out. A partition gets at most ``most[partition]`` nodes, ``most_each`` per neighbor.
+    Ties go to the lower rank.
+    """
+    count, parts = len(labels), len(most)
+    cross = labels[ends[0]] != labels[ends[1]]
+    one, other = ends[0][cross], ends[1][cross]
+    owners = np.concatenate((labels[one], labels[other]))
+    pair, shared = np.unique(owners * count + np.concatenate((other, one)), return_counts=True)
+    owner, node = np.divmod(pair, max(count, 1))
+    pairs = np.array([own * parts + neighbor for own, neighbor in listed], np.int64)
+    wanted = np.isin(owner * parts + labels[node], pairs)
+    owner, node, shared = owner[wanted], node[wanted], shared[wanted]
+    order = np.lexsort((node, rank[node], -shared, labels[node], owner))
+    owner, node, shared = owner[order], node[order], shared[order]
+    place = _places(owner * parts + labels[node])
+    best = np.flatnonzero(place < most_each)
+    late = place[best] >= LEAST_EACH
+    best = best[np.lexsort((rank[node[best]], -shared[best], late, owner[best]))]
+    best = np.sort(best[_places(owner[best]) < most[owner[best]]])
+    return Reached(owner[best], labels[node[best]], node[best])
+
+
+def _places(key: IntArray) -> IntArray:
+    """Return the place of each entry in its run of equal keys, ``(p,)``."""
+    starts = run_starts(key)
+    return np.arange(key.size) - np.repeat(starts, np.diff(np.append(starts, key.size)))

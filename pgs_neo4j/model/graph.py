@@ -69,6 +69,17 @@ class Adjacent:
     weight: float
 
 
+LABEL_JOINT = ", "
+"""Stands between the terms of a label."""
+
+
+def ordered_topics(
+    label: str, terms: tuple[str, ...], keywords: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the distinct words of a label, further terms, and keywords, in this order."""
+    return tuple(dict.fromkeys((*filter(None, label.split(LABEL_JOINT)), *terms, *keywords)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
     """A described partition of one generation.
@@ -76,7 +87,8 @@ class Partition:
     ``id`` counts from 1. ``centroid`` is ``(d,)``, None without embeddings. ``pool``: it collects
     nodes that no relationship places. ``lineage`` stays the same across generations while most
     members stay. ``parent`` is the id of the unit above. ``terms`` tell it apart from the others;
-    ``label`` consists of the best of them.
+    ``label`` consists of the best of them. ``titles`` are those of its heaviest nodes. ``abstract``
+    consists of its most typical sentences.
     """
 
     id: int
@@ -92,6 +104,8 @@ class Partition:
     parent: int | None = None
     label: str = ""
     terms: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    abstract: str = ""
 
     @property
     def name(self) -> str:
@@ -101,7 +115,12 @@ class Partition:
     @property
     def topics(self) -> tuple[str, ...]:
         """What it is about: first what tells it apart, then what most of its nodes mention."""
-        return (*self.terms, *(word for word in self.keywords if word not in self.terms))
+        return ordered_topics(self.label, self.terms, self.keywords)
+
+    @property
+    def gist(self) -> str:
+        """Its most typical sentences, else the published summary."""
+        return self.abstract or self.summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +129,8 @@ class Unit:
 
     Level 1 groups partitions; each further level groups the one below. ``id`` counts from 1 within
     the level. ``partitions`` and ``size`` count the partitions and nodes beneath. ``centroid`` is
-    ``(d,)``. ``parent`` is the id of the unit above, None at the top.
+    ``(d,)``. ``parent`` is the id of the unit above, None at the top. ``label``, ``terms``, and
+    ``titles`` are the best of those beneath.
     """
 
     id: int
@@ -120,6 +140,9 @@ class Unit:
     keywords: tuple[str, ...] = ()
     centroid: NDArray[np.float32] | None = field(default=None, compare=False)
     parent: int | None = None
+    label: str = ""
+    terms: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

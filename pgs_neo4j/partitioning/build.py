@@ -28,7 +28,7 @@ from pgs_neo4j.partitioning.rows import generation_properties, uid
 from pgs_neo4j.partitioning.scan.view import View, usable_weights
 from pgs_neo4j.partitioning.writing import Described, SharedPartitions
 
-ADJACENT = 5  # neighbors of a partition that a sweep sees, as published
+ADJACENT = 15  # neighbors of a partition that a sweep sees; the published five miss half
 
 
 async def build_generation(

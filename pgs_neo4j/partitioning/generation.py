@@ -67,6 +67,11 @@ async def write_adjacents(
     await _write_rows(db, graph, generation, rows, "partitioning/write_adjacents")
 
 
+async def write_reached(db: Database, graph: str, generation: str, rows: list[Row]) -> None:
+    """Write titles of the nodes that links to neighbors lead to. Raises LeaseLostError."""
+    await _write_rows(db, graph, generation, rows, "partitioning/write_reached")
+
+
 async def write_units(
     db: Database,
     graph: str,

@@ -60,6 +60,8 @@ class StoredPartition(TypedDict):
     centroid: NotRequired[list[float] | None]
     label: NotRequired[str]
     terms: NotRequired[list[str]]
+    titles: NotRequired[list[str]]
+    abstract: NotRequired[str]
 
 
 class StoredUnit(TypedDict):
@@ -71,6 +73,9 @@ class StoredUnit(TypedDict):
     partitions: int
     keywords: list[str]
     centroid: NotRequired[list[float] | None]
+    label: NotRequired[str]
+    terms: NotRequired[list[str]]
+    titles: NotRequired[list[str]]
 
 
 class PartitionRow(TypedDict):
@@ -209,6 +214,8 @@ def partition_row(partition: Partition) -> Row:
         "centroid": _listed(partition.centroid),
         "label": partition.label,
         "terms": list(partition.terms),
+        "titles": list(partition.titles),
+        "abstract": partition.abstract,
     }
 
 
@@ -230,6 +237,8 @@ def partition_of(row: PartitionRow) -> Partition:
         parent=row["parent"],
         label=stored.get("label", ""),
         terms=tuple(stored.get("terms", ())),
+        titles=tuple(stored.get("titles", ())),
+        abstract=stored.get("abstract", ""),
     )
 
 
@@ -243,6 +252,9 @@ def unit_row(generation_id: str, unit: Unit) -> Row:
         "partitions": unit.partitions,
         "keywords": list(unit.keywords),
         "centroid": _listed(unit.centroid),
+        "label": unit.label,
+        "terms": list(unit.terms),
+        "titles": list(unit.titles),
     }
 
 
@@ -257,6 +269,9 @@ def unit_of(row: UnitRow) -> Unit:
         keywords=tuple(stored["keywords"]),
         centroid=_array(stored.get("centroid")),
         parent=row["parent"],
+        label=stored.get("label", ""),
+        terms=tuple(stored.get("terms", ())),
+        titles=tuple(stored.get("titles", ())),
     )
 
 

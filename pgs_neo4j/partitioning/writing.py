@@ -16,6 +16,7 @@ from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import generation, membership
 from pgs_neo4j.partitioning.describe import enrich, units
 from pgs_neo4j.partitioning.describe.indexing import index_missing
+from pgs_neo4j.partitioning.describe.titles import add_titles
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
@@ -95,6 +96,7 @@ async def describe(
     fresh = [part for part in partitions if part.id not in shared_ids]
     common = shared.generation.common if shared is not None else ()
     described, common_now = await enrich.describe(order, tools, view, members, fresh, old, common)
+    described = await add_titles(order, tools, view, members, partitions, described)
     if old:
         await index_missing(order, tools, view, members, old)
     await generation.write_partitions(tools.db, order.graph, order.generation_id, described)

@@ -174,18 +174,22 @@ def _nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
 
 
 def vote(evidence: Evidence) -> dict[int, float]:
-    """Return the evidence of each partition, the most first.
+    """Return the evidence of each partition, the most first."""
+    nodes = evidence.nodes
+    return count_votes([node.partition for node in nodes], [node.score for node in nodes])
 
-    A node counts as the square of its score relative to the best one. Each further node of a
-    partition counts ``FURTHER`` of what the one before it would. So one node that answers outweighs
-    many that share a word, and of two partitions with such a node, the one with more wins.
+
+def count_votes(partition_ids: Sequence[int], scores: Sequence[float]) -> dict[int, float]:
+    """Return the evidence of each partition, from the partitions and scores of the best nodes.
+
+    A node counts as the square of its score relative to the best one, which comes first. Each
+    further node of a partition counts ``FURTHER`` of what the one before it would. So one node that
+    answers outweighs many that share a word, and of two partitions with such a node, the one with
+    more wins.
     """
-    if not evidence.nodes:
-        return {}
-    best = evidence.nodes[0].score
     votes: dict[int, float] = defaultdict(float)
-    seen: dict[int, int] = defaultdict(int)
-    for node in evidence.nodes:
-        votes[node.partition] += (node.score / best) ** 2 * FURTHER ** seen[node.partition]
-        seen[node.partition] += 1
+    share: dict[int, float] = defaultdict(lambda: 1.0)
+    for partition, score in zip(partition_ids, scores, strict=True):
+        votes[partition] += (score / scores[0]) ** 2 * share[partition]
+        share[partition] *= FURTHER
     return dict(sorted(votes.items(), key=lambda pair: (-pair[1], pair[0])))

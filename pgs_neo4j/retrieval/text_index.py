@@ -76,10 +76,22 @@ async def read_index(
 
     None if one of its partitions is not indexed. Raises DatabaseError.
     """
-    rows = await db.read(queries.get("retrieval/read_segments"), generation=generation_id)
-    segments = cast("list[SegmentRow]", rows)
+    segments = await read_segments(db, generation_id)
     if sum(len(segment["partitions"]) for segment in segments) < partition_count:
         return None
+    return await read_terms(db, segments, terms)
+
+
+async def read_segments(db: Database, generation_id: str) -> list[SegmentRow]:
+    """Return the segments of a generation's text index. Raises DatabaseError."""
+    rows = await db.read(queries.get("retrieval/read_segments"), generation=generation_id)
+    return cast("list[SegmentRow]", rows)
+
+
+async def read_terms(
+    db: Database, segments: Sequence[SegmentRow], terms: Collection[int]
+) -> TextIndex:
+    """Return what some segments hold of ``terms``. Raises DatabaseError."""
     distinct = list(dict.fromkeys(terms))
     uids = {_uid(segment, term) for segment in segments for term in distinct}
     cells = await db.read(queries.get("retrieval/read_postings"), uids=sorted(uids))

@@ -45,18 +45,22 @@ def node(
     The title falls back to the text's first line, then to the key, then to the label. The key falls
     back to the element id, which is valid in this run only.
     """
-    joined = joined_text(text)
     own_key = _stripped(key)
     label = labels[0] if labels else "node"
-    first = _stripped(title) or joined or own_key or f"{label} {element_id}"
     return Node(
         rank=rank,
         element_id=element_id,
         key=own_key or element_id,
-        title=shortened(first[:HEAD].splitlines()[0], TITLE_LENGTH),
-        text=joined,
+        title=title_of(title, text, key) or f"{label} {element_id}",
+        text=joined_text(text),
         labels=tuple(labels),
     )
+
+
+def title_of(title: Any, text: Sequence[Any], key: Any) -> str:
+    """Return a node's title, else its text's first line, else its key, else nothing."""
+    first = _stripped(title) or joined_text(text) or _stripped(key)
+    return shortened(first[:HEAD].splitlines()[0], TITLE_LENGTH) if first else ""
 
 
 def shortened(text: str, length: int) -> str:

@@ -27,9 +27,10 @@ from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.sweeping.digests import digest_neighbors
 from pgs_neo4j.sweeping.material import FRAME_SLACK
 from pgs_neo4j.sweeping.members import read_members, read_relationships
-from pgs_neo4j.sweeping.order import SweepOrder, digest_neighbors
+from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass, pack
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 from tests.bench import place, program
@@ -122,7 +123,7 @@ def _order(part: Partition, partitioning: Partitioning, mapping: GraphMapping) -
     return SweepOrder(
         question=QUESTION,
         partition=part,
-        neighbors=digest_neighbors(part, by_id),
+        neighbors=digest_neighbors(part, by_id, {}),
         partition_ids=frozenset(by_id),
         mapping=mapping,
         generation=partitioning.generation.id,

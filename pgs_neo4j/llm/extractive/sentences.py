@@ -175,5 +175,5 @@ def _is_readable(sentence: str) -> bool:
     """Return whether text is prose: some words, mostly letters, not a record."""
     if len(sentence) > MAX_SENTENCE or len(sentence.split()) < MIN_WORDS:
         return False
-    letters = sum(c.isalpha() or c.isspace() for c in sentence)
+    letters = sum(map(str.isalpha, sentence)) + sum(map(str.isspace, sentence))
     return letters >= 0.7 * len(sentence) and sentence.count('":') < 2

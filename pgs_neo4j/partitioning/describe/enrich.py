@@ -1,12 +1,12 @@
-"""Describes partitions: keywords, a short summary, and a centroid.
+"""Describes partitions: keywords, names, a summary, typical sentences, and a centroid.
 
 No model reads the texts, except an embedder where one is configured.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
@@ -14,15 +14,21 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.llm.embedders.bags import TextHasher
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import Partition
+from pgs_neo4j.model.graph import LABEL_JOINT
 from pgs_neo4j.partitioning.describe.indexing import SegmentWriter, text_index
+from pgs_neo4j.partitioning.describe.naming import Names, name_partitions
 from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts
+from pgs_neo4j.partitioning.describe.typical import (
+    Boilerplate,
+    Openings,
+    choose_sentences,
+    opening_room,
+)
 from pgs_neo4j.partitioning.describe.words import WordReader
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
@@ -31,30 +37,31 @@ from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.text.node_text import shortened
 from pgs_neo4j.text.terms.batches import is_cut
 from pgs_neo4j.text.terms.keywords import KeywordCounter
-from pgs_neo4j.text.terms.labels import Labeled, label_partitions, pack_counts, unpack_counts
+from pgs_neo4j.text.terms.labels import Scored, list_terms
 
 SUMMARY_KEYWORDS = 5
 SUMMARY_TEXT = 120  # characters of the heaviest node's text, as published
 DIGEST_TEXT = 4000  # characters of the heaviest nodes that stand for a partition
 EMBED_BATCH = 1024
-LABEL_JOINT = ", "
-WORD_ROWS = 1000  # partitions whose counts are written at once, about a kilobyte each
 
 
 @dataclass(slots=True)
 class PartitionTexts:
     """Data derived from a partition's texts.
 
-    ``total`` ``(d,)`` is the sum of ``count`` vectors, None without any.
+    ``openings`` are beginnings of texts. ``total`` ``(d,)`` is the sum of ``count`` vectors, None
+    without any.
     """
 
+    openings: Openings = field(default_factory=lambda: Openings(0))
     heaviest: str = ""
     digest: str = ""
     total: NDArray[np.float64] | None = None
     count: int = 0
 
     def add_text(self, text: str) -> None:
-        """Add a text to the summary and the digest."""
+        """Add a text to the summary, the openings, and the digest."""
+        self.openings.add(text)
         self.heaviest = self.heaviest or text
         if len(self.digest) < DIGEST_TEXT:
             self.digest += shortened(text, DIGEST_TEXT // 4) + "\n"
@@ -83,7 +90,7 @@ async def describe(
     others: Sequence[Partition] = (),
     common: Collection[str] = (),
 ) -> tuple[list[Partition], frozenset[str]]:
-    """Add keywords, summary, and centroid to partitions.
+    """Add keywords, names, summary, typical sentences, and centroid to partitions.
 
     Returns them with the words too common to be keywords. Texts are read in portions, partition by
     partition, heaviest node first. ``partitions`` may be part of a generation. ``others`` are the
@@ -92,7 +99,8 @@ async def describe(
     if not partitions:
         return [], frozenset(common)
     counter = KeywordCounter()
-    seen: dict[int, PartitionTexts] = {part.id: PartitionTexts() for part in partitions}
+    room = opening_room(len(partitions))
+    seen = {part.id: PartitionTexts(Openings(room)) for part in partitions}
     if order.mapping.text or order.mapping.title:
         words = WordReader(counter, seen, word_hasher(tools.space))
         index = text_index(order, tools, view, partitions, words.use)
@@ -104,45 +112,49 @@ async def describe(
     vectors = await _centroids(
         order, tools, seen, keywords, view.embedding_dimensions, partial=bool(others)
     )
-    labeled = await _label(tools.db, counter.counts(), partitions, others)
+    names = await name_partitions(tools.db, order.generation_id, counter, partitions, others)
+    named = await _add_names(partitions, names, seen)
     described = [
         replace(
             partition,
-            label=LABEL_JOINT.join(labeled[partition.id].label),
-            terms=labeled[partition.id].terms,
             keywords=keywords.get(partition.id, ()),
             summary=summarize(keywords.get(partition.id, ()), seen[partition.id].heaviest),
             centroid=vectors.get(partition.id),
         )
-        for partition in partitions
+        for partition in named
     ]
     return described, left_out
 
 
-async def _label(
-    db: Database,
-    counts: dict[int, Counter[str]],
-    partitions: Sequence[Partition],
-    others: Sequence[Partition],
-) -> dict[int, Labeled]:
-    """Return terms and labels of ``partitions``; store their counts for later."""
-    counts = {part.id: counts.get(part.id, Counter()) for part in partitions}
-    rows = [{"uid": part.uid, "words": pack_counts(counts[part.id])} for part in partitions]
-    for start in range(0, len(rows), WORD_ROWS):
-        batch = rows[start : start + WORD_ROWS]
-        await db.write(queries.get("partitioning/write_word_counts"), rows=batch)
-    stored: list[Row] = []
-    if others:
-        uids = [part.uid for part in others]
-        stored = await db.read(queries.get("partitioning/read_word_counts"), uids=uids)
-    known = {row["uid"]: unpack_counts(row["words"]) for row in stored}
-    # A partition of 0.1.0 stored no counts; its keywords stand in many of its nodes.
-    rest = {
-        part.id: known.get(part.uid) or Counter(dict.fromkeys(part.keywords, part.size // 2 + 1))
-        for part in others
+async def _add_names(
+    partitions: Sequence[Partition], names: Names, seen: Mapping[int, PartitionTexts]
+) -> list[Partition]:
+    """Add terms, labels, and typical sentences to partitions."""
+    abstracts = await asyncio.to_thread(_write_abstracts, seen, names.scored)
+    return [
+        replace(
+            partition,
+            abstract=abstracts[partition.id],
+            label=LABEL_JOINT.join(names.labels[partition.id]),
+            terms=list_terms(names.scored[partition.id]),
+        )
+        for partition in partitions
+    ]
+
+
+def _write_abstracts(
+    seen: Mapping[int, PartitionTexts], scored: Mapping[int, Scored]
+) -> dict[int, str]:
+    """Return the most typical sentences of each partition."""
+    boilerplate = Boilerplate(texts.openings for texts in seen.values())
+    return {
+        part: " ".join(
+            choose_sentences(
+                texts.openings, {word: score for score, word in scored[part]}, boilerplate
+            )
+        )
+        for part, texts in seen.items()
     }
-    fixed = {part.id: tuple(part.label.split(LABEL_JOINT)) for part in others if part.label}
-    return label_partitions({**rest, **counts}, fixed)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.model import Partition, Unit
+from pgs_neo4j.model.graph import LABEL_JOINT
+from pgs_neo4j.partitioning.describe.titles import TITLES
+from pgs_neo4j.text.terms.labels import LABEL_TERMS, TERMS
 
 KEYWORDS = 20
 
@@ -44,23 +47,30 @@ def build(
 
 
 def _unit(level: int, number: int, children: Sequence[Partition | Unit]) -> Unit:
+    terms = _best([(child.size, child.terms) for child in children])
     return Unit(
         id=number,
         level=level,
         size=sum(child.size for child in children),
         partitions=sum(child.partitions if isinstance(child, Unit) else 1 for child in children),
-        keywords=_keywords(children),
+        keywords=_best([(child.size, child.keywords) for child in children])[:KEYWORDS],
         centroid=_centroid(children),
+        label=LABEL_JOINT.join(terms[:LABEL_TERMS]),
+        terms=terms[:TERMS],
+        titles=_best([(child.size, child.titles) for child in children])[:TITLES],
     )
 
 
-def _keywords(children: Sequence[Partition | Unit]) -> tuple[str, ...]:
-    """Return the words that rank highest for most nodes below."""
+def _best(children: Sequence[tuple[int, tuple[str, ...]]]) -> tuple[str, ...]:
+    """Return texts of children, first those that rank highest for most nodes below.
+
+    A child is a number of nodes and its texts, best first.
+    """
     score: dict[str, float] = defaultdict(float)
-    for child in children:
-        for place, word in enumerate(child.keywords):
-            score[word] += child.size / (1 + place)
-    return tuple(sorted(score, key=lambda word: (-score[word], word))[:KEYWORDS])
+    for size, texts in children:
+        for place, text in enumerate(texts):
+            score[text] += size / (1 + place)
+    return tuple(sorted(score, key=lambda text: (-score[text], text)))
 
 
 def _centroid(children: Sequence[Partition | Unit]) -> NDArray[np.float32] | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from pgs_neo4j.text.stopwords import STOP_WORDS
 from pgs_neo4j.text.terms.characters import is_digit
+from pgs_neo4j.text.terms.holders import HolderCounts
 from pgs_neo4j.text.terms.spans import (
     HashArray,
     IntArray,
@@ -95,10 +96,11 @@ class KeywordCounter:
     """Counts the words of partitions while texts stream by, in any order.
 
     When texts come partition by partition, calling :meth:`finish` after each keeps the memory
-    small for any number of them.
+    small for any number of them. ``holders`` counts the texts of finished partitions by word.
     """
 
     def __init__(self) -> None:
+        self.holders = HolderCounts()
         self._open: dict[int, WordCounts] = {}
         self._finished: dict[int, Counter[str]] = {}
 
@@ -141,7 +143,10 @@ class KeywordCounter:
         """Keep only the best words of a partition whose texts are complete."""
         former = self._finished.setdefault(partition, Counter())
         if partition in self._open:
-            self._finished[partition] = former + self._open.pop(partition).best(KEEP)
+            counts = self._open.pop(partition)
+            self._finished[partition] = former + counts.best(KEEP)
+            for hashes, texts in zip(counts.hashes, counts.counts, strict=True):
+                self.holders.add(hashes, texts)
 
     def common(self, others: Sequence[Sequence[str]] = (), top: int = TOP) -> frozenset[str]:
         """Return the best words that too many partitions share.

@@ -4,7 +4,8 @@ Keywords say what most nodes of a partition mention, and may be the same for man
 is a word that the nodes of one partition mention more often than those of the others. It is
 scored by the log-odds ratio with an informative Dirichlet prior, divided by its standard deviation
 (Monroe, Colaresi, and Quinn, "Fightin' Words", 2008). So a word needs both a difference and enough
-nodes to show it.
+nodes to show it. The score is multiplied by the partition's share of all nodes that hold the word.
+So a label also serves as a question that leads to its partition.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import json
 import math
 import zlib
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
 
 TERMS = 10
 """Terms of a partition."""
@@ -28,90 +33,129 @@ SHARED_BY = 0.1
 PRIOR = 0.01
 """Weight of the prior: the share of all counts that stands for what is usual."""
 
+OTHER_LABELS = 40
+"""Labels that may replace one, at most."""
 
-@dataclass(frozen=True, slots=True)
-class Labeled:
-    """The terms of a partition, best first, and those that its label consists of."""
-
-    terms: tuple[str, ...]
-    label: tuple[str, ...]
+Scored = list[tuple[float, str]]
+"""Scores and words of a partition, best first; ties are in alphabetical order."""
 
 
-def label_partitions(
-    counts: Mapping[int, Counter[str]], fixed: Mapping[int, tuple[str, ...]] | None = None
-) -> dict[int, Labeled]:
-    """Return terms and labels of partitions.
+def score_words(
+    counts: Mapping[int, Counter[str]], holders: Mapping[str, int] | None = None
+) -> dict[int, Scored]:
+    """Return what each partition mentions more than the others, with scores.
 
-    ``counts`` says how many nodes of each partition hold its most frequent words. ``fixed`` are
-    labels that stay. Ties are in alphabetical order.
+    ``counts`` says how many nodes of each partition hold its most frequent words. ``holders`` says
+    how many nodes of all partitions do, as far as it is known.
     """
     total: Counter[str] = Counter()
     for words in counts.values():
         total.update(words)
     everything = total.total()
-    scored = {part: _score(words, total, everything) for part, words in counts.items()}
-    labels = _assign(scored, max(1, math.floor(SHARED_BY * len(counts))), fixed or {})
-    return {
-        part: Labeled(tuple(word for _, word in pairs[:TERMS]), labels[part])
-        for part, pairs in scored.items()
-    }
+    alone = sum(bool(words) for words in counts.values()) <= 1
+    others = holders or {}
+    total = Counter({word: max(count, others.get(word, 0)) for word, count in total.items()})
+    if alone:  # there is nothing to compare with
+        return {
+            part: sorted(((float(count), word) for word, count in words.items()), key=_by_score)
+            for part, words in counts.items()
+        }
+    everything = total.total()
+    return {part: _score(words, total, everything) for part, words in counts.items()}
 
 
-def _score(words: Counter[str], total: Counter[str], everything: int) -> list[tuple[float, str]]:
-    """Return what a partition mentions more than the others, with scores, best first."""
-    own = words.total()
-    if own == everything:  # there is nothing to compare with
-        return sorted(((float(count), word) for word, count in words.items()), key=_by_score)
-    prior_total = PRIOR * everything
-    pairs: list[tuple[float, str]] = []
-    for word, count in words.items():
-        prior = PRIOR * total[word]
-        rest = total[word] - count
-        difference = _log_odds(count + prior, own + prior_total) - _log_odds(
-            rest + prior, everything - own + prior_total
-        )
-        deviation = math.sqrt(1 / (count + prior) + 1 / (rest + prior))
-        if difference > 0:
-            pairs.append((difference / deviation, word))
-    return sorted(pairs, key=_by_score)
+def _score(words: Counter[str], total: Counter[str], everything: int) -> Scored:
+    own, prior_total = words.total(), PRIOR * everything
+    names = list(words)
+    count = np.array([words[name] for name in names], np.float64)
+    holders = np.array([total[name] for name in names], np.float64)
+    prior, rest = PRIOR * holders, holders - count
+    difference = _log_odds(count + prior, own + prior_total) - _log_odds(
+        rest + prior, everything - own + prior_total
+    )
+    deviation = np.sqrt(1 / (count + prior) + 1 / (rest + prior))
+    scores = np.round(difference / deviation * count / holders, 9)
+    chosen = np.flatnonzero(scores > 0).tolist()
+    return sorted(((float(scores[at]), names[at]) for at in chosen), key=_by_score)
 
 
 def _by_score(pair: tuple[float, str]) -> tuple[float, str]:
     """Return a sort key: the highest score first, ties by the alphabet."""
-    return -round(pair[0], 9), pair[1]
+    return -pair[0], pair[1]
 
 
-def _log_odds(count: float, size: float) -> float:
-    return math.log(count / max(size - count, 1e-9))
+def _log_odds(counts: NDArray[np.float64], size: float) -> NDArray[np.float64]:
+    """Return the log-odds ``(k,)`` of counts ``(k,)`` out of a total."""
+    odds: NDArray[np.float64] = np.log(counts / np.maximum(size - counts, 1e-9))
+    return odds
 
 
-def _assign(
-    scored: Mapping[int, list[tuple[float, str]]],
-    most: int,
-    fixed: Mapping[int, tuple[str, ...]],
-) -> dict[int, tuple[str, ...]]:
-    """Return the label of each partition; no new word stands in more than ``most`` of them.
+@dataclass(slots=True)
+class Labels:
+    """Labels of partitions, in which no new word stands in more than a share of them.
 
-    The partitions take turns, so that each gets its best word before any gets its second.
+    ``fixed`` are labels that stay. ``chosen`` holds the others by partition id.
     """
-    used = Counter(word for label in fixed.values() for word in label)
-    labels: dict[int, list[str]] = {part: [] for part in scored if part not in fixed}
-    for _ in range(LABEL_TERMS):
-        turns = sorted((-pairs[0][0], part) for part, pairs in scored.items() if pairs)
-        for _, part in turns:
-            if part in fixed:
-                continue
-            free = (word for _, word in scored[part] if word not in labels[part])
-            word = next((word for word in free if used[word] < most), None)
-            if word is not None:
-                labels[part].append(word)
-                used[word] += 1
-    return {**fixed, **{part: tuple(words) for part, words in labels.items()}}
+
+    scored: Mapping[int, Scored]
+    fixed: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    chosen: dict[int, tuple[str, ...]] = field(init=False)
+    _used: Counter[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Assign the labels."""
+        self._used = Counter(word for label in self.fixed.values() for word in label)
+        self.chosen = self._assign()
+
+    @property
+    def most(self) -> int:
+        """Labels that may share a word."""
+        return max(1, math.floor(SHARED_BY * len(self.scored)))
+
+    def _assign(self) -> dict[int, tuple[str, ...]]:
+        """Return the labels. The partitions take turns: all best words come before second ones."""
+        labels: dict[int, list[str]] = {p: [] for p in self.scored if p not in self.fixed}
+        turns = sorted((-self.scored[p][0][0], p) for p in labels if self.scored[p])
+        for _ in range(LABEL_TERMS):
+            for _, part in turns:
+                free = (word for _, word in self.scored[part] if word not in labels[part])
+                word = next((word for word in free if self._used[word] < self.most), None)
+                if word is not None:
+                    labels[part].append(word)
+                    self._used[word] += 1
+        return {part: tuple(words) for part, words in labels.items()}
+
+    def others(self, part: int) -> list[tuple[str, ...]]:
+        """Return other labels that a partition may have, best first.
+
+        They consist of its terms. At most ``OTHER_LABELS``.
+        """
+        own = self.chosen[part]
+        weight = {
+            word: score
+            for score, word in self.scored[part][:TERMS]
+            if word in own or self._used[word] < self.most
+        }
+        labels = combinations(weight, min(LABEL_TERMS, len(weight)))
+        ranked = sorted(labels, key=lambda label: -round(sum(weight[w] for w in label), 9))
+        return [label for label in ranked if set(label) != set(own)][:OTHER_LABELS]
+
+    def replace(self, part: int, label: tuple[str, ...]) -> None:
+        """Replace the label of a partition."""
+        self._used.subtract(self.chosen[part])
+        self._used.update(label)
+        self.chosen[part] = label
+
+
+def list_terms(scored: Sequence[tuple[float, str]]) -> tuple[str, ...]:
+    """Return the terms of a partition, best first."""
+    return tuple(word for _, word in scored[:TERMS])
 
 
 def pack_counts(counts: Counter[str]) -> bytes:
     """Return the counts of a partition's words as they are stored."""
-    return zlib.compress(json.dumps(counts, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    text = json.dumps(counts, ensure_ascii=False)
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
 
 
 def unpack_counts(data: bytes) -> Counter[str]:

@@ -39,10 +39,10 @@ def plain_text(text: str) -> str:
     The same object if nothing has to be changed, which is quick to tell.
     """
     if any(mark in text for mark in _MARKS):
-        text = _plain(text)
+        text = without_markup(_normalized(text))
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKC", text)
+    text = _normalized(text)
     folded = text.casefold()
     return text if folded == text.lower() else folded
 
@@ -63,13 +63,11 @@ def marked_texts(split: SplitTexts) -> IntArray:
     return np.unique(texts)
 
 
-def _plain(text: str) -> str:
+def without_markup(text: str) -> str:
     """Return the text without markup.
 
     Every step takes time in proportion to the text, and is left out if nothing calls for it.
     """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
     if "```" in text or "<" in text:
         for opening, closing in _BLOCKS:
             text = _without_blocks(text, opening, closing)
@@ -80,6 +78,10 @@ def _plain(text: str) -> str:
         for pattern in _ADDRESSES:
             text = pattern.sub(" ", text)
     return _without_addresses(text)
+
+
+def _normalized(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def _without_addresses(text: str) -> str:

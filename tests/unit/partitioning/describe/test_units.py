@@ -57,3 +57,12 @@ def test_words_of_equal_weight_come_by_name_and_are_limited() -> None:
 def test_partitions_are_not_changed_in_place() -> None:
     units.build(PARTS, [np.array([0, 0, 1]), np.array([0, 0])])
     assert [part.parent for part in PARTS] == [None, None, None]
+
+
+def test_a_unit_is_named_by_the_best_of_its_partitions() -> None:
+    ice = Partition(id=1, size=30, tokens=0, terms=("ice", "snow"), titles=("Glacier", "Firn"))
+    law = Partition(id=2, size=40, tokens=0, terms=("law", "court"), titles=("Court",))
+    _, (unit,) = units.build([ice, law], [np.array([0, 0])])
+    assert unit.label == "law, ice, court"
+    assert unit.terms == ("law", "ice", "court", "snow")
+    assert unit.titles == ("Court", "Glacier", "Firn")
