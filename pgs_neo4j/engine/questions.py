@@ -94,7 +94,8 @@ async def sweep_partition(
             f"its partitions are 1 to {len(by_id)}"
         )
     order = _run_order(core, asking, stored)
-    (sweep_order,) = order_sweeps(order, current, [by_id[partition_id]], Read({}))
+    chosen = [by_id[partition_id]]
+    (sweep_order,) = await order_sweeps(core.db, order, current, chosen, Read({}))
     tools = SweepTools(
         db=core.db,
         llm=core.sweep_llm,

@@ -24,6 +24,7 @@ class PlannedSweep:
     reason: str
     similarity: float | None = None
     keywords: tuple[str, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,13 +27,19 @@ class PromptNode:
 
 @dataclass(frozen=True, slots=True)
 class PromptNeighbor:
-    """The digest of a neighboring partition, which the reader does not read."""
+    """The digest of a neighboring partition, which the reader does not read.
+
+    ``titles`` are those of its heaviest nodes. ``reached`` are those of the nodes that most
+    relationships from the partition at hand lead to.
+    """
 
     name: str
     keywords: tuple[str, ...]
     summary: str
     edges: int = 0
     lineage: str = ""
+    titles: tuple[str, ...] = ()
+    reached: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

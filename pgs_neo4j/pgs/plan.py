@@ -84,7 +84,9 @@ async def _plan_sweeps(
     by_id = {part.id: part for part in partitioning.partitions}
     routed = [by_id[route.partition] for route in routing.routes]
     matches = {route.partition: route.matches for route in routing.routes}
-    orders = order_sweeps(order, partitioning, routed, selection.read, matches=matches)
+    orders = await order_sweeps(
+        tools.db, order, partitioning, routed, selection.read, matches=matches
+    )
     sweep_tools = _sweep_tools(order, tools)
     return await together(
         *(
@@ -125,6 +127,7 @@ async def _plan_sweep(
         reason=route.reason,
         similarity=route.similarity,
         keywords=order.partition.keywords,
+        label=order.partition.label,
     )
 
 

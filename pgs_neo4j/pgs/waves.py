@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.checking.lookups import Lookups
-from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import AllSweepsFailedError
 from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus
@@ -18,11 +18,11 @@ from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.runs import Handle
 from pgs_neo4j.runs.session import Read
+from pgs_neo4j.sweeping.digests import digest_neighbors, read_reached
 from pgs_neo4j.sweeping.order import (
     SweepOrder,
     SweepResult,
     SweepTools,
-    digest_neighbors,
     new_gate,
     without_centroid,
 )
@@ -96,14 +96,16 @@ async def sweep_run(
     by_id = {part.id: part for part in record.partitioning.partitions}
     routed = [by_id[route.partition] for route in routes]
     matches = {route.partition: route.matches for route in routes}
-    first = order_sweeps(order, record.partitioning, routed, read, record.handle, matches=matches)
+    partitioning, handle = record.partitioning, record.handle
+    first = await order_sweeps(tools.db, order, partitioning, routed, read, handle, matches=matches)
     results = await sweep_partitions(first, sweep_tools)
     flagged = find_flagged(order, by_id, [result.sweep for result in results], read)
-    second = order_sweeps(order, record.partitioning, flagged, read, record.handle, wave=2)
+    second = await order_sweeps(tools.db, order, partitioning, flagged, read, handle, wave=2)
     return [*results, *await sweep_partitions(second, sweep_tools)]
 
 
-def order_sweeps(
+async def order_sweeps(
+    db: Database,
     order: RunOrder,
     partitioning: Partitioning,
     partitions: Iterable[Partition],
@@ -114,15 +116,17 @@ def order_sweeps(
 ) -> list[SweepOrder]:
     """Return one order per partition; ``handle`` says who records the sweeps.
 
-    ``matches`` are the ranks that match the question best, by partition id.
+    ``matches`` are the ranks that match the question best, by partition id. Raises DatabaseError.
     """
+    partitions = tuple(partitions)
+    reached = await read_reached(db, partitioning.generation.id, [part.id for part in partitions])
     by_id = {part.id: part for part in partitioning.partitions}
     ids = frozenset(by_id)
     return [
         SweepOrder(
             question=order.question,
             partition=without_centroid(part),
-            neighbors=digest_neighbors(part, by_id),
+            neighbors=digest_neighbors(part, by_id, reached),
             partition_ids=ids,
             mapping=order.mapping,
             generation=partitioning.generation.id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -92,18 +92,6 @@ def new_gate(*, in_order: bool = False) -> asyncio.Semaphore:
     It lets through as many as keep the model busy.
     """
     return asyncio.Semaphore(1 if in_order else READ_AHEAD)
-
-
-def digest_neighbors(
-    partition: Partition, partitions: Mapping[int, Partition]
-) -> tuple[PromptNeighbor, ...]:
-    """Return the digests of adjacent partitions, nearest first."""
-    linked = [(link, partitions.get(link.id)) for link in partition.adjacent]
-    return tuple(
-        PromptNeighbor(other.name, other.topics, other.summary, link.edges, other.lineage)
-        for link, other in linked
-        if other is not None
-    )
 
 
 def without_centroid(described: Described) -> Described:

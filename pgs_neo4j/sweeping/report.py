@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Absence, Finding, Flag, Node, Prompt, PromptNeighbor, Report
+from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import check_quotes
@@ -246,11 +247,7 @@ def _relationships(item: Pass) -> str:
 def _neighbors(neighbors: Sequence[PromptNeighbor]) -> str:
     if not neighbors:
         return ""
-    lines = "\n".join(
-        f"{n.name}: {n.edges} shared relationships; {clean_text(', '.join(n.keywords))}\n"
-        f"{_margin(n.summary)}"
-        for n in neighbors
-    )
+    lines = "\n".join(map(render_digest, neighbors))
     return f"<neighbors>\n{lines}\n</neighbors>"
 
 

@@ -57,7 +57,8 @@ def flags(
     in_findings = Counter(term for finding in findings for term in finding.stems)
     ranked: list[tuple[int, int, str]] = []
     for neighbor in neighbors:
-        digest = [stem(word) for word in words(" ".join((*neighbor.keywords, neighbor.summary)))]
+        shown = (*neighbor.keywords, neighbor.summary, *neighbor.titles, *neighbor.reached)
+        digest = {stem(word) for word in words("\n".join(shown))}
         asked = [term for term in terms.stems if term in digest]
         lead = f"{quote(neighbor.name, 20)}: "
         if asked:

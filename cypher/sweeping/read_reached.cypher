@@ -1,0 +1,10 @@
+// Titles of the nodes of neighbors that the relationships of some partitions lead to, where they
+// are stored: release 0.1.0 stored none.
+// params: generation: str, partitions: list[int]
+// returns: partition: int, neighbor: int, titles: list[str]
+// mode: read
+MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
+WHERE p.level = 0 AND p.id IN $partitions
+MATCH (p)-[l:PGS_ADJACENT {generation: $generation}]->(q:PgsPartition)
+WHERE l.titles IS NOT NULL
+RETURN p.id AS partition, q.id AS neighbor, l.titles AS titles
