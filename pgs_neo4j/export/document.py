@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pgs_neo4j.model import Answer
+from pgs_neo4j.model.graph import ordered_topics
 
 
 class AreaState(StrEnum):
@@ -41,7 +42,8 @@ class SourceNode:
 class Area:
     """A partition of the answer's generation, read or not.
 
-    ``nodes_read`` counts the nodes that the session had read.
+    ``nodes_read`` counts the nodes that the session had read. Names are those of
+    :class:`pgs_neo4j.model.Partition`.
     """
 
     partition: int
@@ -50,6 +52,15 @@ class Area:
     state: AreaState
     pool: bool = False
     keywords: tuple[str, ...] = ()
+    label: str = ""
+    terms: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    abstract: str = ""
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What it is about: first what tells it apart, then what most of its nodes mention."""
+        return ordered_topics(self.label, self.terms, self.keywords)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from pgs_neo4j.export.wording import NO_SYNTHESIS, SWEEP_WORDS
 from pgs_neo4j.model import Answer, Coverage, Sweep, SweepStatus, Usage
 from pgs_neo4j.text.shown import counted, money, one_line, percent, seconds, tokens
 
+TITLES = 3  # of a partition
 PHASES = ("partition", "route", "sweep", "synthesize")
 NO_MODEL = "No language model was used. The extractive reader quotes sentences and counts words."
 
@@ -90,12 +91,13 @@ def timing_line(phases: Mapping[str, float]) -> str:
 
 
 def area_line(area: Area) -> str:
-    """Return a partition: ``P4: ammonia, catalysis; 40 of 40 nodes read``."""
-    keywords = one_line(", ".join(area.keywords), 160)
+    """Return a partition: ``P4: ammonia, catalysis (Haber process); 40 of 40 nodes read``."""
+    topics = one_line(", ".join(area.topics), 160) or "no keywords"
+    central = f" ({one_line('; '.join(area.titles[:TITLES]), 160)})" if area.titles else ""
     pool = "pool; " if area.pool else ""
     failed = "; its sweep failed" if area.state is AreaState.FAILED else ""
     return (
-        f"P{area.partition}: {keywords or 'no keywords'}; {pool}"
+        f"P{area.partition}: {topics}{central}; {pool}"
         f"{area.nodes_read:,} of {counted(area.nodes, 'node')} read{failed}"
     )
 

@@ -41,9 +41,9 @@ def to_json(document: Document) -> str:
 def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
     """Return an answer as JSON data.
 
-    Sweeps get the keywords of their partitions from ``areas``.
+    Sweeps get the keywords and names of their partitions from ``areas``.
     """
-    keywords = {area.partition: area.keywords for area in areas}
+    by_id = {area.partition: area for area in areas}
     synthesis, checks = answer.synthesis, answer.crosscheck
     names = ("question", "graph", "session", "run", "mode", "model", "generation")
     return {
@@ -67,7 +67,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         "checked_absences": [_absence(absence) for absence in checks.absences],
         "flags": [_flag(flag) for flag in checks.flags],
         "converging_findings": [_convergence(met) for met in checks.convergences],
-        "sweeps": [sweep_data(sweep, keywords.get(sweep.partition, ())) for sweep in answer.sweeps],
+        "sweeps": [sweep_data(sweep, by_id.get(sweep.partition)) for sweep in answer.sweeps],
         "routing": plain_data(answer.routing),
         "coverage": coverage_data(answer.coverage),
         "usage": plain_data(answer.usage),
@@ -89,11 +89,13 @@ def citations_data(citations: Sequence[Citation]) -> list[Json]:
     return [{name: getattr(citation, name) for name in names} for citation in citations]
 
 
-def sweep_data(sweep: Sweep, keywords: Sequence[str] = ()) -> Json:
-    """Return a sweep with its report; ``keywords`` are those of its partition."""
+def sweep_data(sweep: Sweep, area: Area | None = None) -> Json:
+    """Return a sweep with its report; ``area`` is its partition."""
     return {
         "partition": sweep.partition,
-        "keywords": list(keywords),
+        "keywords": list(area.keywords) if area else [],
+        "label": area.label if area else "",
+        "titles": list(area.titles) if area else [],
         "status": str(sweep.status),
         "wave": sweep.wave,
         "nodes": sweep.nodes,

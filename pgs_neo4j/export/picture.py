@@ -15,7 +15,9 @@ FRAMES = {"wide": (960, 400), "narrow": (360, 420)}
 LETTER = 7.2  # width of a letter of the labels at 12 px, on average
 MARGIN = 6.0
 NAME_ROOM = (34.0, 20.0)  # least width and height of a cell that shows its name
-WORD_ROOM = (64.0, 38.0)  # and of one that shows keywords
+WORD_ROOM = (64.0, 38.0)  # and of one that shows topics
+TOPICS = 90  # characters of topics, and of titles, in the table
+TITLES = 3
 BAR = 5.0  # height of the bar that shows how much of a partition was read
 
 
@@ -100,7 +102,7 @@ def _labels(area: Area, rect: Rect) -> list[Html]:
     labels = [element("text", name, x=x, y=y, class_="name")]
     if rect.width >= WORD_ROOM[0] and rect.height >= WORD_ROOM[1]:
         lines = min(int((rect.height - 2 * MARGIN - 14.0) / 15.0), 3)
-        words = [one_line(word, room) for word in area.keywords[:lines]]
+        words = [one_line(word, room) for word in area.topics[:lines]]
         labels += [
             element("text", word, x=x, y=y + 15.0 * (place + 1)) for place, word in enumerate(words)
         ]
@@ -127,8 +129,8 @@ def _key(kind: str, text: str) -> Html:
 
 
 def _table(areas: Sequence[Area], linked: Collection[int]) -> Html:
-    head = ("Partition", "Keywords", "Nodes", "Read", "State")
-    classes = (None, None, "right", "right", None)
+    head = ("Partition", "Topics", "Central nodes", "Nodes", "Read", "State")
+    classes = (None, None, None, "right", "right", None)
     row = [element("th", h, scope="col", class_=c) for h, c in zip(head, classes, strict=True)]
     rows = [element("tr", *_cells(area, linked)) for area in areas]
     table = element("table", element("thead", element("tr", *row)), element("tbody", *rows))
@@ -140,7 +142,8 @@ def _cells(area: Area, linked: Collection[int]) -> list[Html]:
     state = wording.STATE_WORDS[area.state] + (", pool" if area.pool else "")
     return [
         element("th", partition_link(area.partition, linked), scope="row"),
-        element("td", one_line(", ".join(area.keywords), 200)),
+        element("td", one_line(", ".join(area.topics), TOPICS)),
+        element("td", one_line("; ".join(area.titles[:TITLES]), TOPICS)),
         element("td", f"{area.nodes:,}", class_="right"),
         element("td", f"{area.nodes_read:,}", class_="right"),
         element("td", element("span", state, class_=f"badge {area.state}")),

@@ -12,6 +12,8 @@ from pgs_neo4j.export.register import Register
 from pgs_neo4j.model import ChasedFlag, Convergence, Finding, Flag, Report, Sweep
 from pgs_neo4j.text.shown import counted, one_line, seconds, tokens
 
+ABOUT = 700  # characters of titles and sentences of a partition
+
 
 def opportunities(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
     """Return flags whose target also reports the same absence."""
@@ -39,7 +41,7 @@ def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Reg
         first = sweep.partition not in seen
         seen.add(sweep.partition)
         area = areas.get(sweep.partition)
-        parts.append(_sweep(sweep, area.keywords if area else (), nodes, first=first))
+        parts.append(_sweep(sweep, area, nodes, first=first))
     return joined(parts)
 
 
@@ -79,8 +81,8 @@ def _convergence(convergence: Convergence, nodes: Register, linked: Collection[i
     return element("li", element("span", names, class_="course"), how, element("ul", *findings))
 
 
-def _sweep(sweep: Sweep, keywords: Sequence[str], nodes: Register, *, first: bool) -> Html:
-    words = one_line(", ".join(keywords), 90)
+def _sweep(sweep: Sweep, area: Area | None, nodes: Register, *, first: bool) -> Html:
+    words = one_line(", ".join(area.topics if area else ()), 90)
     badge = element("span", wording.SWEEP_WORDS[sweep.status], class_=f"badge {sweep.status}")
     summary = element(
         "summary", element("span", f"P{sweep.partition}", class_="part"), " ",
@@ -88,11 +90,20 @@ def _sweep(sweep: Sweep, keywords: Sequence[str], nodes: Register, *, first: boo
         element("span", _tally(sweep.report), class_="tally"),
     )  # fmt: skip
     # The id is inside, because a link to the content of closed details opens them.
+    report = _report(sweep.report, nodes) if sweep.report else EMPTY
     content = element(
-        "div", _reading(sweep), _report(sweep.report, nodes) if sweep.report else EMPTY,
+        "div", _about(area), _reading(sweep), report,
         id=place_id(sweep.partition) if first else None, class_="report",
     )  # fmt: skip
     return element("details", summary, content)
+
+
+def _about(area: Area | None) -> Html:
+    """Return titles and typical sentences of a partition."""
+    if area is None or not (area.titles or area.abstract):
+        return EMPTY
+    central = f"Central: {'; '.join(area.titles)}. " if area.titles else ""
+    return element("p", one_line(central + area.abstract, ABOUT), class_="reading")
 
 
 def _tally(report: Report | None) -> str:

@@ -134,9 +134,9 @@ th, td {
   text-align: left; vertical-align: top; padding: .45rem .8rem .45rem 0;
   border-bottom: 1px solid var(--line);
 }
-thead th { font-size: .8rem; font-weight: 600; color: var(--muted); }
+thead th { font-size: .8rem; font-weight: 600; color: var(--muted); overflow-wrap: normal; }
 tbody th { font-weight: 400; }
-.right { text-align: right; font-variant-numeric: tabular-nums; }
+.right { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .matrix { width: 100%; }
 .matrix tbody th { min-width: 17rem; padding: .7rem 1rem .7rem 0; }
 .matrix tbody th .meta { font-size: .8rem; margin: .2rem 0 0; }

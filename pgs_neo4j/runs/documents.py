@@ -56,6 +56,10 @@ def _area(part: Partition, nodes_read: int, answer: Answer) -> Area:
         state=state,
         pool=part.pool,
         keywords=part.keywords,
+        label=part.label,
+        terms=part.terms,
+        titles=part.titles,
+        abstract=part.abstract,
     )
 
 

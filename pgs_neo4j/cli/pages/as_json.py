@@ -113,6 +113,8 @@ def partition(part: Partition) -> Json:
         "keywords": list(part.keywords),
         "label": part.label,
         "terms": list(part.terms),
+        "titles": list(part.titles),
+        "abstract": part.abstract,
         "summary": part.summary,
         "adjacent": plain_data(part.adjacent),
         "pool": part.pool,

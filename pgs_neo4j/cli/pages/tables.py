@@ -10,13 +10,13 @@ from rich.text import Text
 
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.export.figures import coverage_line
-from pgs_neo4j.model import GraphMapping, Partition, Plan, Route, Routing
+from pgs_neo4j.model import GraphMapping, Partition, Plan, PlannedSweep, Route, Routing
 from pgs_neo4j.text.shown import one_line, percent, seconds
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import Job, SessionInfo, StoredGraph
 
-KEYWORDS = 8
+TOPICS, TITLES, NEIGHBORS = 5, 2, 5
 ERROR = 120
 
 
@@ -38,13 +38,16 @@ def partitions(parts: Sequence[Partition]) -> Table:
             part.name,
             f"{part.size:,}",
             f"{part.tokens:,}",
-            ", ".join(part.topics[:KEYWORDS]) or "-",
-            ", ".join(f"P{near.id} ({near.edges})" for near in part.adjacent) or "-",
+            ", ".join(part.topics[:TOPICS]) or "-",
+            "; ".join(part.titles[:TITLES]) or "-",
+            ", ".join(f"P{near.id} ({near.edges})" for near in part.adjacent[:NEIGHBORS]) or "-",
             "yes" if part.pool else "",
         )
         for part in parts
     )
-    return table(("id", "nodes>", "tokens>", "topics", "adjacent (edges)", "pool"), rows)
+    return table(
+        ("id", "nodes>", "tokens>", "topics", "central nodes", "adjacent (edges)", "pool"), rows
+    )
 
 
 def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
@@ -75,7 +78,7 @@ def plan(forecast: Plan, why: str) -> Table:
     """Return the partitions a question would read, with their expected cost.
 
     The best come first. If all share one reason, it is passed as ``why``, and the table shows
-    keywords instead.
+    labels instead.
     """
     rows = (
         (
@@ -85,12 +88,17 @@ def plan(forecast: Plan, why: str) -> Table:
             f"{planned.cached:,}" if planned.cached else "",
             f"{planned.input_tokens:,}",
             f"{planned.output_tokens:,}",
-            ", ".join(planned.keywords[:4]) or "-" if why else planned.reason,
+            _named(planned) if why else planned.reason,
         )
         for planned in forecast.sweeps
     )
-    last = "keywords" if why else "why"
+    last = "label" if why else "why"
     return table(("id", "nodes>", "passes>", "cached>", "tokens in>", "out>", last), rows)
+
+
+def _named(planned: PlannedSweep) -> str:
+    """Return the label of a partition, else its keywords."""
+    return planned.label or ", ".join(planned.keywords[:4]) or "-"
 
 
 def graphs(stored: Sequence[StoredGraph]) -> Table:

@@ -83,7 +83,7 @@ def test_markdown_tells_flags_and_convergences_with_whole_aliases(document_of: M
     assert "- P2 → P3: far (open: P3 was not read)" in text
     assert "- P2: nowhere (names no partition)" in text
     assert "- P1 and P2 say nearly the same:\n  - P1: One: toys (P1:n2)" in text
-    assert "- P4: toys, toys; pool; 0 of 40 nodes read\n" in text
+    assert "- P4: toys; pool; 0 of 40 nodes read\n" in text
 
 
 def test_markdown_leaves_out_what_is_empty(answer_of: Callable[..., Answer]) -> None:

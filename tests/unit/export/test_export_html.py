@@ -108,7 +108,7 @@ def test_the_picture_has_a_cell_for_each_partition(document_of: Make, parsed: Pa
     assert [each.attributes["class"] for each in groups] == [
         "read", "partial", "failed", "unread",
     ] * 2  # fmt: skip
-    assert "P2: toys, toys; 20 of 40 nodes read" in groups[1].text
+    assert "P2: toys; 20 of 40 nodes read" in groups[1].text
     assert len(page.having("rect", "pool")) == 2
     hatches = {each.attributes["fill"] for each in page.having("rect", "pool")}
     assert hatches == {"url(#hatch-wide)", "url(#hatch-narrow)"}
