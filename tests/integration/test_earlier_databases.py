@@ -34,8 +34,14 @@ from tests.earlier.scenario import (
 from tests.graphs import checksum, count
 
 DUMP = Path(__file__).parents[1] / "earlier" / "database_0_1_0.json"
-# Keys that 0.1.0 did not print, and a key that tells where: in routes, and in partitions.
-ADDED = {"evidence": "similarity", "label": "lineage", "terms": "lineage"}
+# Keys that 0.1.0 did not print, and a key that tells where: in routes, partitions, and sweeps.
+ADDED = {
+    "evidence": "similarity",
+    "label": "keywords",
+    "terms": "keywords",
+    "titles": "keywords",
+    "abstract": "keywords",
+}
 GRAPHS: dict[str, dict[str, Any]] = {
     "brain": {"min_community_size": 2, "target_partition_max": 3},
     "papers": {},
