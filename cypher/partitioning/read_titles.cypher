@@ -1,7 +1,7 @@
 // What the titles of some nodes come from, as parallel lists: long texts are cut, since a title is
 // one line, and only read without a title.
 // params: ids: list[int], title: str, text: list[str], key: str
-// returns: ids: list[int], titles: list[list[any]], texts: list[list[any]], keys: list[list[any]]
+// returns: ids: list[int], titles: list[list[any]], keys: list[list[any]], texts: list[list[any]]
 // mode: read
 MATCH (n) WHERE id(n) IN $ids
 RETURN collect(id(n)) AS ids, collect([n[$title]]) AS titles, collect([n[$key]]) AS keys,
