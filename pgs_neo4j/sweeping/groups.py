@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pgs_neo4j.graph.bins import fill_bins
 from pgs_neo4j.graph.csr import Edges, IntArray, undirected
+from pgs_neo4j.graph.packing.bins import fill_bins
 from pgs_neo4j.model import Relationship
 from pgs_neo4j.sweeping.pieces import NodePiece
 

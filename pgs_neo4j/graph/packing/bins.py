@@ -2,7 +2,8 @@
 
 Several divisions are tried. One is the caller's, the others place whole sub-communities, the
 largest first, into the bin with which they share the most weight. Each is improved by moves and
-swaps of single nodes (:mod:`pgs_neo4j.graph.swaps`), and the one with the most weight inside wins.
+swaps of single nodes (:mod:`pgs_neo4j.graph.packing.swaps`). The one with the most weight inside
+wins.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import numpy as np
 
 from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.csr import BoolArray, Edges, FloatArray, IntArray, Rows, dense, rows, totals
+from pgs_neo4j.graph.packing.swaps import improve_bins
 from pgs_neo4j.graph.split import split
-from pgs_neo4j.graph.swaps import improve_bins
 
 GRAINS = (1.0, 0.125)
 """Largest sub-communities that are placed whole, as shares of a bin. Large ones keep most edges;

@@ -23,9 +23,9 @@ from pgs_neo4j.graph.csr import (
     totals,
     within,
 )
-from pgs_neo4j.graph.moves import Units, move_units, touching
 from pgs_neo4j.graph.quality import modularity
 from pgs_neo4j.graph.recluster import recluster
+from pgs_neo4j.graph.refining.moves import Units, move_units, touching
 
 COSTLY = 0.01
 """Groups move where the limits cost more than this share of the communities' modularity. On
@@ -42,8 +42,8 @@ def refine(
 
     Nodes move, and where it pays, groups. ``labels`` ``(n,)`` are partitions made from
     ``communities`` ``(n,)``, both numbered from 0. ``tokens`` is ``(n,)``, and so is the result.
-    Moves keep the limits (:func:`pgs_neo4j.graph.moves.move_units`), and modularity never falls.
-    Groups are the communities inside a partition, if that is not itself a community.
+    Moves keep the limits (:func:`pgs_neo4j.graph.refining.moves.move_units`), and modularity never
+    falls. Groups are the communities inside a partition, if that is not itself a community.
     """
     if not edges.total:
         return dense(labels)

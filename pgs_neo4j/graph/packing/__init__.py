@@ -1,0 +1,1 @@
+"""Divides the nodes of a partition among prompts of limited size."""

@@ -1,0 +1,1 @@
+"""Moves nodes between partitions where that gains modularity."""
