@@ -37,6 +37,9 @@ DUMP = Path(__file__).parents[1] / "earlier" / "database_0_1_0.json"
 # Keys that 0.1.0 did not print, and a key that tells where: in routes, partitions, and sweeps.
 ADDED = {
     "evidence": "similarity",
+    "matches": "similarity",
+    "unmatched": "fallback",
+    "advice": "flagged",
     "label": "keywords",
     "terms": "keywords",
     "titles": "keywords",
