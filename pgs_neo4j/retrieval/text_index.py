@@ -14,6 +14,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.text.terms.cells import PostingList, bucket_of, cell_uid, read_cell
 
+REREADS = 3  # of an index whose segments are merged away while it is read
 NOTHING = PostingList(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
@@ -74,12 +75,17 @@ async def read_index(
 ) -> TextIndex | None:
     """Return what the text index of a generation holds of ``terms``.
 
-    None if one of its partitions is not indexed. Raises DatabaseError.
+    None if one of its partitions is not indexed, or if its segments are merged away whenever they
+    are read. Raises DatabaseError.
     """
-    segments = await read_segments(db, generation_id)
-    if sum(len(segment["partitions"]) for segment in segments) < partition_count:
-        return None
-    return await read_terms(db, segments, terms)
+    for _ in range(1 + REREADS):
+        segments = await read_segments(db, generation_id)
+        if sum(len(segment["partitions"]) for segment in segments) < partition_count:
+            return None
+        index = await read_terms(db, segments, terms)
+        if await _are_in_use(db, segments):
+            return index
+    return None
 
 
 async def read_segments(db: Database, generation_id: str) -> list[SegmentRow]:
@@ -97,6 +103,16 @@ async def read_terms(
     cells = await db.read(queries.get("retrieval/read_postings"), uids=sorted(uids))
     data = {row["uid"]: bytes(row["data"]) for row in cells}
     return TextIndex.of(segments, data, distinct)
+
+
+async def _are_in_use(db: Database, segments: Sequence[SegmentRow]) -> bool:
+    """Return whether none of some segments can have lost a cell so far.
+
+    A segment is deleted, with its cells, only some time after its last partition has left it.
+    """
+    names = [segment["id"] for segment in segments]
+    rows = await db.read(queries.get("retrieval/count_segments"), segments=names)
+    return bool(rows[0]["in_use"] == len(names))
 
 
 def _read(

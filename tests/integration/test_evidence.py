@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnmatchedQuestionError
 from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.partitioning import result
+from pgs_neo4j.partitioning.describe import indexing
+from pgs_neo4j.retrieval.text_index import read_index
+from pgs_neo4j.text.terms.postings import terms_of
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count
@@ -127,6 +133,32 @@ async def test_shared_partitions_get_the_index_that_they_lack(pgs: PGS, db: Data
     for question, doi in (("fact47?", "doi/47"), ("zymurgy?", "doi/1")):
         routing = await pgs.route(question)
         assert [route.partition for route in routing.routes] == [await home(db, doi)]
+
+
+async def test_segments_that_are_merged_while_they_are_read_hide_no_text(
+    pgs: PGS, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await change(db, "doi/1", "Now it treats zymurgy.")
+    await pgs.partition("papers")
+    assert await count(db, SEGMENTS) == 2
+    monkeypatch.setattr(indexing, "MOST_SMALL", 0)  # the next refresh merges
+    read = Database.read
+
+    async def interrupted(own: Database, query: Query, **params: Any) -> list[Row]:
+        if query.name == "retrieval/read_postings":
+            monkeypatch.setattr(Database, "read", read)  # interrupted only once
+            await change(db, "doi/150", "Now it treats orchids.")
+            await pgs.partition("papers", keep_generations=2)
+        return await read(own, query, **params)
+
+    current = await result.read_current(db, "papers")
+    assert current is not None
+    monkeypatch.setattr(Database, "read", interrupted)
+    terms = terms_of("zymurgy")
+    index = await read_index(db, current.generation.id, 4, terms)
+    assert Database.read is read
+    assert index is not None
+    assert sum(len(index.of_term(term)) for term in terms) == 1
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from pgs_neo4j.retrieval.evidence import (
     vote,
 )
 from pgs_neo4j.retrieval.places import Place, read_placed
-from pgs_neo4j.retrieval.text_index import SegmentRow, TextIndex
+from pgs_neo4j.retrieval.text_index import REREADS, SegmentRow, TextIndex
 from pgs_neo4j.text.terms.postings import FULL, K1, B, SegmentBuilder, terms_of
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes
@@ -86,13 +86,14 @@ def order(question: str, *sizes: int, vector: NDArray[np.float32] | None = None)
 def database(segments: Stored, **answers: Any) -> Any:
     """A database that holds an index."""
     rows, cells = segments
-    return FakeDatabase(
-        read_segments=rows,
-        read_postings=lambda params: [
+    index: dict[str, Any] = {
+        "read_segments": rows,
+        "read_postings": lambda params: [
             {"uid": uid, "data": cells[uid]} for uid in params["uids"] if uid in cells
         ],
-        **answers,
-    )
+        "count_segments": lambda params: [{"in_use": len(params["segments"])}],
+    }
+    return FakeDatabase(**index | answers)
 
 
 def test_nodes_are_found_in_all_segments_best_first(segments: Stored) -> None:
@@ -158,6 +159,34 @@ async def test_only_cells_of_the_questions_terms_are_read(segments: Stored) -> N
 async def test_a_partition_without_an_index_leaves_no_evidence(segments: Stored) -> None:
     db: Any = FakeDatabase(read_segments=segments[0], read_postings=[])
     assert await find_evidence(db, order("ice?", 2, 2, 2, 2)) is None
+
+
+@pytest.mark.parametrize("losses", [1, REREADS])
+async def test_an_index_that_is_merged_while_it_is_read_is_read_again(
+    segments: Stored, losses: int
+) -> None:
+    row, cells = stored("merged", FIRST + SECOND, [(1, 0, 2), (2, 2, 2), (3, 4, 2)])
+    old, old_cells = segments
+    rows = [*[old] * losses, [row]]
+    in_use = [*[1] * losses, 1]
+    db = database(
+        (old, cells | {uid: data for uid, data in old_cells.items() if uid.startswith("a")}),
+        read_segments=lambda params: rows.pop(0),
+        count_segments=lambda params: [{"in_use": in_use.pop(0)}],
+    )
+    found = await find_evidence(db, order("courts?", 2, 2, 2))
+    assert found is not None
+    assert [node.place for node in found.nodes] == [(2, 0), (3, 0)]
+    assert db.params("count_segments") == [{"segments": ["a", "b"]}] * losses + [
+        {"segments": ["merged"]}
+    ]
+    assert not rows
+
+
+async def test_an_index_that_is_merged_at_every_reading_is_none(segments: Stored) -> None:
+    db = database(segments, count_segments=[{"in_use": 1}])
+    assert await find_evidence(db, order("courts?", 2, 2, 2)) is None
+    assert len(db.params("read_postings")) == 1 + REREADS
 
 
 VECTOR = np.array([1.0, 0.0], dtype=np.float32)

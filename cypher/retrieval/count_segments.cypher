@@ -1,0 +1,8 @@
+// How many of some segments still have a partition. Only those without are deleted.
+// params: segments: list[str]
+// returns: in_use: int
+// mode: read
+UNWIND $segments AS id
+MATCH (s:PgsSegment {id: id})
+WHERE (s)<-[:PGS_INDEXED_IN]-()
+RETURN count(s) AS in_use
