@@ -50,13 +50,14 @@ class Core:
         """
         return await catalog.get(self.db, name or self.settings.graph)
 
-    async def current(self, graph: StoredGraph) -> Partitioning:
+    async def current(self, graph: StoredGraph, *, centroids: bool = True) -> Partitioning:
         """Return the current partitions of a graph.
 
-        Raises UsageError if the graph has not been partitioned yet.
+        They come without centroids unless ``centroids`` is set. Raises UsageError if the graph has
+        not been partitioned yet.
         """
         await ensure_schema(self.db)
-        current = await read_current(self.db, graph.name)
+        current = await read_current(self.db, graph.name, centroids=centroids)
         if current is None:
             raise UsageError(
                 f"graph {graph.name} is not partitioned yet; "

@@ -76,7 +76,7 @@ async def route(core: Core, asking: Asking) -> Routing:
     stored = await core.graph(asking.graph)
     order = _run_order(core, asking, stored)
     tools = core.run_tools(order, None)
-    current = await core.current(stored)
+    current = await core.current(stored, centroids=False)
     return await route_question(order, tools, current, current.partitions)
 
 
@@ -86,7 +86,7 @@ async def sweep_partition(
     """Sweep one partition; see ``PGS.sweep_partition``."""
     check_question(asking.question)
     stored = await core.graph(asking.graph)
-    current = await core.current(stored)
+    current = await core.current(stored, centroids=False)
     by_id = {part.id: part for part in current.partitions}
     if partition_id not in by_id:
         raise UsageError(
@@ -113,7 +113,7 @@ async def synthesize_sweeps(
 ) -> Synthesis:
     """Synthesize sweeps; see ``PGS.synthesize``."""
     check_question(asking.question)
-    current = await core.current(await core.graph(asking.graph))
+    current = await core.current(await core.graph(asking.graph), centroids=False)
     if any(sweep.generation != current.generation.id for sweep in sweeps):
         raise UsageError(
             "the sweeps belong to an older generation, in which their aliases name other nodes; "

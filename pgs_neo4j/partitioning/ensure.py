@@ -67,9 +67,10 @@ async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Par
     if order.when_busy == "refuse":
         await clean_up(order, tools)
     try:
-        result = await read_partitions_of(db, graph, current)
+        result = await read_partitions_of(db, graph, current, centroids=order.centroids)
     except DatabaseError:  # another generation became current between two reads
-        result = await read_partitions_of(db, graph, await generation.read_current(db, graph))
+        current = await generation.read_current(db, graph)
+        result = await read_partitions_of(db, graph, current, centroids=order.centroids)
     drift = unchanged_drift(result.generation, committed=False)
     return _finish(replace(result, drift=drift), timer)
 
@@ -96,7 +97,7 @@ async def _build_or_reuse(
         if isinstance(error, LeaseLostError) or refuse or current is None:
             raise
         tools.on_event(Warned(f"{error}; continuing with the partitions of {current.created_at}"))
-        return await read_partitions_of(tools.db, order.graph, current)
+        return await read_partitions_of(tools.db, order.graph, current, centroids=order.centroids)
 
 
 async def _build(

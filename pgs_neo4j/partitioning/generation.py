@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.lease import Lease, generation_lost
@@ -18,6 +21,7 @@ from pgs_neo4j.partitioning import membership
 from pgs_neo4j.partitioning.rows import (
     PartitionRow,
     UnitRow,
+    centroid_of,
     generation_of,
     partition_of,
     partition_row,
@@ -163,10 +167,30 @@ async def read(db: Database, generation: str) -> Generation | None:
     return generation_of(rows[0]["graph"], rows[0]["generation"]) if rows else None
 
 
-async def read_partitions(db: Database, generation: str) -> list[Partition]:
-    """Return the partitions of a generation, by id."""
-    rows = await db.read(queries.get("partitioning/read_partitions"), generation=generation)
+async def read_partitions(
+    db: Database, generation: str, *, centroids: bool = True
+) -> list[Partition]:
+    """Return the partitions of a generation, by id.
+
+    Reading thousands of centroids takes seconds; without ``centroids``, all of them are None.
+    """
+    rows = await db.read(
+        queries.get("partitioning/read_partitions"), generation=generation, centroids=centroids
+    )
     return [partition_of(cast("PartitionRow", row)) for row in rows]
+
+
+async def read_centroids(
+    db: Database, partitions: Sequence[Partition]
+) -> dict[str, NDArray[np.float32] | None]:
+    """Return the centroid ``(d,)`` of partitions by uid, None without one.
+
+    A partition that was deleted is missing.
+    """
+    rows = await db.read(
+        queries.get("partitioning/read_centroids"), uids=[part.uid for part in partitions]
+    )
+    return {row["uid"]: centroid_of(row["centroid"]) for row in rows}
 
 
 async def read_units(db: Database, generation: str) -> list[Unit]:

@@ -30,7 +30,7 @@ class PartitionOrder:
 
     ``force`` starts from scratch, so the result depends only on the graph and the settings. While
     another job builds, ``refuse`` raises BusyError at once; ``reuse`` waits briefly and then takes
-    the current partitions.
+    the current partitions. Without ``centroids``, partitions that are only read back have none.
     """
 
     graph: str
@@ -38,6 +38,7 @@ class PartitionOrder:
     config: PGSConfig
     force: bool = False
     when_busy: WhenBusy = "refuse"
+    centroids: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseError
@@ -26,33 +27,62 @@ class Partitioning:
     drift: Drift | None = None
 
 
-async def read_current(db: Database, graph: str) -> Partitioning | None:
+async def read_current(db: Database, graph: str, *, centroids: bool = True) -> Partitioning | None:
     """Return the current generation with its partitions; None before the first.
 
-    Raises DatabaseError when the generation is deleted while it is read.
+    Its partitions come without centroids unless ``centroids`` is set. Raises DatabaseError when
+    the generation is deleted while it is read.
     """
     current = await generation.read_current(db, graph)
-    return None if current is None else await read_partitions_of(db, graph, current)
+    if current is None:
+        return None
+    return await read_partitions_of(db, graph, current, centroids=centroids)
 
 
-async def read_generation(db: Database, generation_id: str) -> Partitioning:
+async def read_generation(
+    db: Database, generation_id: str, *, centroids: bool = True
+) -> Partitioning:
     """Return a complete generation with its partitions, by its id.
 
+    Its partitions come without centroids unless ``centroids`` is set.
     Raises DatabaseError if it does not exist.
     """
     stored = await generation.read(db, generation_id)
-    return await read_partitions_of(db, stored.graph if stored else "", stored)
+    graph = stored.graph if stored else ""
+    return await read_partitions_of(db, graph, stored, centroids=centroids)
 
 
-async def read_partitions_of(db: Database, graph: str, current: Generation | None) -> Partitioning:
+async def read_partitions_of(
+    db: Database, graph: str, current: Generation | None, *, centroids: bool = True
+) -> Partitioning:
     """Return a generation with all its partitions.
 
-    Raises DatabaseError when some of the partitions, or the generation, are gone.
+    They come without centroids unless ``centroids`` is set. Raises DatabaseError when some of
+    the partitions, or the generation, are gone.
     """
-    partitions = await generation.read_partitions(db, current.id) if current else []
-    if current is None or len(partitions) != current.partition_count:
-        raise DatabaseError(
-            f"the partitions of graph {graph} were deleted while they were read, by a purge, "
-            "a removal, or another partitioning; try again"
-        )
+    if current is None:
+        raise _deleted(graph)
+    partitions = await generation.read_partitions(db, current.id, centroids=centroids)
+    if len(partitions) != current.partition_count:
+        raise _deleted(graph)
     return Partitioning(current, tuple(partitions), reused=True, seconds=0.0)
+
+
+async def add_centroids(
+    db: Database, graph: str, partitions: Sequence[Partition]
+) -> tuple[Partition, ...]:
+    """Return partitions that were read without centroids with them.
+
+    Raises DatabaseError when some of the partitions are gone.
+    """
+    centroids = await generation.read_centroids(db, partitions)
+    if any(part.uid not in centroids for part in partitions):
+        raise _deleted(graph)
+    return tuple(replace(part, centroid=centroids[part.uid]) for part in partitions)
+
+
+def _deleted(graph: str) -> DatabaseError:
+    return DatabaseError(
+        f"the partitions of graph {graph} were deleted while they were read, by a purge, "
+        "a removal, or another partitioning; try again"
+    )

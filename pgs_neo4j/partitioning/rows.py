@@ -230,7 +230,7 @@ def partition_of(row: PartitionRow) -> Partition:
         keywords=tuple(stored["keywords"]),
         summary=stored["summary"],
         adjacent=tuple(sorted(links, key=_nearness)),
-        centroid=_array(stored.get("centroid")),
+        centroid=centroid_of(stored.get("centroid")),
         pool=stored["pool"],
         uid=stored["uid"],
         lineage=stored["lineage"],
@@ -267,7 +267,7 @@ def unit_of(row: UnitRow) -> Unit:
         size=stored["size"],
         partitions=stored["partitions"],
         keywords=tuple(stored["keywords"]),
-        centroid=_array(stored.get("centroid")),
+        centroid=centroid_of(stored.get("centroid")),
         parent=row["parent"],
         label=stored.get("label", ""),
         terms=tuple(stored.get("terms", ())),
@@ -279,7 +279,8 @@ def _listed(centroid: NDArray[np.float32] | None) -> list[float] | None:
     return None if centroid is None else centroid.tolist()
 
 
-def _array(stored: list[float] | None) -> NDArray[np.float32] | None:
+def centroid_of(stored: list[float] | None) -> NDArray[np.float32] | None:
+    """Return a centroid ``(d,)`` from its stored numbers, None without any."""
     return None if stored is None else np.asarray(stored, dtype=np.float32)
 
 

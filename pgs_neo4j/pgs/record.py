@@ -126,7 +126,11 @@ async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
         await session.check_exists(tools.db, order.graph, order.session)
     partitioning = await ensure_partitions(
         PartitionOrder(
-            graph=order.graph, mapping=order.mapping, config=order.config, when_busy="reuse"
+            graph=order.graph,
+            mapping=order.mapping,
+            config=order.config,
+            when_busy="reuse",
+            centroids=False,
         ),
         PartitionTools(
             db=tools.db,
@@ -216,7 +220,7 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
         )
     await ensure_schema(tools.db)
     handle = await runs.take_over(tools.db, stored)
-    partitioning = await read_generation(tools.db, stored.generation)
+    partitioning = await read_generation(tools.db, stored.generation, centroids=False)
     if not stored.current:
         tools.log.warn(
             f"graph {order.graph} was repartitioned since run {stored.id} began; the run "

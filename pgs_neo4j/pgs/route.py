@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import Partition, Route, Routing
-from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.partitioning.result import Partitioning, add_centroids
 from pgs_neo4j.pgs.evidence_routes import (
     choose_by_evidence,
     route_by_evidence,
@@ -215,7 +215,7 @@ async def _route_by_centroids(question: _Question) -> Routing:
     routing = route(
         order.question,
         asked.vector,
-        question.partitions,
+        await _compared(question, asked),
         order.config,
         threshold=_threshold(order, tools),
         centered=asked.borrowed or tools.space.lexical,
@@ -226,6 +226,16 @@ async def _route_by_centroids(question: _Question) -> Routing:
     if routing.fallback or asked.vector is None:
         tools.log.warn(routing.note)
     return routing
+
+
+async def _compared(question: _Question, asked: QuestionVector) -> Sequence[Partition]:
+    """Return the partitions, with their centroids if these are compared with a question."""
+    order, partitions = question.order, question.partitions
+    if asked.vector is None or order.full_sweep or is_broad(order.question):
+        return partitions
+    if any(part.centroid is not None for part in partitions):
+        return partitions
+    return await add_centroids(question.tools.db, order.graph, partitions)
 
 
 def _relevance(order: RunOrder, tools: RunTools) -> float:

@@ -153,6 +153,22 @@ async def test_targeted_routes_among_the_unread_only(connect, db):
     assert first.sweeps[0].partition != second.sweeps[0].partition
 
 
+async def test_a_question_compares_the_centroids_that_partitions_list(connect, db):
+    mapping = await papers(db)
+    async with connect(embedder="hashing", route_by="centroids") as engine:
+        await engine.add_graph("papers", mapping)
+        made = await engine.partition("papers")
+        listed = await engine.partitions("papers")
+        assert all(part.centroid is not None for part in (*made.partitions, *listed))
+        routing = await engine.route("medieval trade")
+        answer = await engine.execute("medieval trade")
+        planned = await engine.plan("medieval trade")
+        resumed = await engine.partition("papers")
+    assert routing.best_similarity is not None
+    assert answer.routing == planned.routing == routing
+    assert all(part.centroid is not None for part in resumed.partitions)
+
+
 async def test_sessions_are_apart(engine):
     await engine.execute("Begin", graph="papers", max_sweep_partitions=1, session_id="a")
     other = await engine.execute("Begin", graph="papers", max_sweep_partitions=1, session_id="b")

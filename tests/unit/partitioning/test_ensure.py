@@ -328,3 +328,20 @@ async def test_a_check_records_an_equal_scan(stage: Stage) -> None:
     assert found is not None
     assert not found.changed
     assert stage.db.params("set_verified") == [{"generation": "g1", "token": "u"}]
+
+
+@pytest.mark.parametrize("busy", [None, BusyError("held elsewhere")])
+async def test_a_reader_may_leave_centroids_out(stage: Stage, busy: BusyError | None) -> None:
+    if busy is not None:
+        stage.token, stage.busy = "u", busy
+    order = replace(ORDER, when_busy="reuse", centroids=False)
+    await ensure_partitions(order, stage.tools)
+    assert [params["centroids"] for params in stage.db.params("read_partitions")] == [False]
+
+
+async def test_a_job_reads_the_centroids_of_the_partitions_it_keeps(stage: Stage) -> None:
+    stage.token = "u"
+    await ensure_partitions(replace(ORDER, when_busy="reuse", centroids=False), stage.tools)
+    read = [params["centroids"] for params in stage.db.params("read_partitions")]
+    assert read
+    assert all(read)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Generation
-from pgs_neo4j.partitioning.result import read_current, read_generation, read_partitions_of
+from pgs_neo4j.partitioning.result import (
+    add_centroids,
+    read_current,
+    read_generation,
+    read_partitions_of,
+)
 from pgs_neo4j.partitioning.rows import generation_properties, partition_row
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes, partition
@@ -61,3 +68,31 @@ async def test_a_generation_that_is_gone_is_refused() -> None:
         await read_generation(database(None), "g9")
     with pytest.raises(DatabaseError, match="graph papers"):
         await read_partitions_of(database(), "papers", None)
+
+
+async def test_centroids_are_left_out_on_request() -> None:
+    db = database()
+    await read_current(db, "papers")
+    await read_current(db, "papers", centroids=False)
+    await read_generation(db, "g1")
+    await read_generation(db, "g1", centroids=False)
+    sent = [params["centroids"] for params in db.params("read_partitions")]
+    assert sent == [True, False, True, False]
+
+
+async def test_centroids_are_added_by_uid() -> None:
+    rows = [{"uid": "g1:2", "centroid": None}, {"uid": "g1:1", "centroid": [0.5, 1.0]}]
+    db: Any = FakeDatabase(read_centroids=rows)
+    parts = [partition(1), partition(2)]
+    first, second = await add_centroids(db, "papers", parts)
+    assert db.params("read_centroids") == [{"uids": ["g1:1", "g1:2"]}]
+    assert first.centroid is not None
+    assert first.centroid.dtype == np.float32
+    assert first.centroid.tolist() == [0.5, 1.0]
+    assert [replace(first, centroid=None), second] == parts
+
+
+async def test_centroids_of_a_partition_that_is_gone_are_refused() -> None:
+    db: Any = FakeDatabase(read_centroids=[{"uid": "g1:1", "centroid": None}])
+    with pytest.raises(DatabaseError, match="graph papers were deleted"):
+        await add_centroids(db, "papers", [partition(1), partition(2)])
