@@ -1,12 +1,20 @@
-// Partitions of a generation by id, with adjacent partitions and the unit above.
-// Centroids are long, so they come only if asked for.
+// Partitions of a generation by id, with adjacent partitions and the unit above; 200 in a row,
+// since receiving a row takes longer than what a partition holds. Centroids are long, so they come
+// only if asked for.
 // params: generation: str, centroids: bool
-// returns: partition: dict, adjacent: list[list[number]], parent: int?
+// returns: partitions: list[dict]
 // mode: read
 MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0
-RETURN p {.*, words: null, centroid: CASE WHEN $centroids THEN p.centroid END} AS partition,
-       [(p)-[l:PGS_ADJACENT {generation: $generation}]->(q:PgsPartition)
-        | [q.id, l.edges, l.weight]] AS adjacent,
-       [(p)-[:PGS_PARENT]->(q:PgsPartition) WHERE (q)-[:PGS_PART_OF]->(c) | q.id][0] AS parent
-ORDER BY p.id
+WITH p.id AS id,
+     {
+       partition: p {.*, words: null, centroid: CASE WHEN $centroids THEN p.centroid END},
+       adjacent: [(p)-[l:PGS_ADJACENT {generation: $generation}]->(q:PgsPartition)
+                  | [q.id, l.edges, l.weight]],
+       parent: [(p)-[:PGS_PARENT]->(q:PgsPartition) WHERE (q)-[:PGS_PART_OF]->(c) | q.id][0]
+     } AS row
+ORDER BY id
+WITH collect(row) AS whole
+UNWIND range(0, size(whole) - 1, 200) AS first
+RETURN whole[first..first + 200] AS partitions
+ORDER BY first

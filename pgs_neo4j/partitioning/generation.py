@@ -177,7 +177,7 @@ async def read_partitions(
     rows = await db.read(
         queries.get("partitioning/read_partitions"), generation=generation, centroids=centroids
     )
-    return [partition_of(cast("PartitionRow", row)) for row in rows]
+    return [partition_of(cast("PartitionRow", part)) for row in rows for part in row["partitions"]]
 
 
 async def read_centroids(

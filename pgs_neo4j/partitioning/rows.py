@@ -79,7 +79,7 @@ class StoredUnit(TypedDict):
 
 
 class PartitionRow(TypedDict):
-    """A row of ``read_partitions``; ``adjacent`` holds id, edges, and weight."""
+    """A partition of ``read_partitions``; ``adjacent`` holds id, edges, and weight."""
 
     partition: StoredPartition
     adjacent: list[tuple[int, int, float]]

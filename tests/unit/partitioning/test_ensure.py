@@ -84,10 +84,11 @@ class Stage:
         return [{"generation": stored | generation_properties(self.current)}]
 
     def _partitions(self) -> list[dict[str, Any]]:
-        return [
+        rows = [
             {"partition": partition_row(partition(n, 2)), "adjacent": [], "parent": None}
             for n in (1, 2)
         ]
+        return [{"partitions": rows}]
 
     async def open_gds(self) -> Any:
         self.opened += 1

@@ -96,7 +96,7 @@ async def test_generations_and_partitions_are_read_back() -> None:
     db: Any = FakeDatabase(
         read_current=[{"generation": stored}],
         generation_by_id=[{"graph": "papers", "generation": stored}],
-        read_partitions=[row],
+        read_partitions=[{"partitions": [row]}],
     )
     assert await generation.read_current(db, "papers") == whole
     assert await generation.read(db, "g1") == whole

@@ -32,7 +32,11 @@ def database(current: Generation | None = CURRENT, partitions: int = 2) -> Any:
         read_current=rows,
         generation_by_id=[{"graph": "papers"} | row for row in rows],
         read_partitions=[
-            {"partition": partition_row(partition(n)), "adjacent": [], "parent": None}
+            {
+                "partitions": [
+                    {"partition": partition_row(partition(n)), "adjacent": [], "parent": None}
+                ]
+            }
             for n in range(1, partitions + 1)
         ],
     )
