@@ -51,15 +51,13 @@ def score_words(
     total: Counter[str] = Counter()
     for words in counts.values():
         total.update(words)
-    everything = total.total()
-    alone = sum(bool(words) for words in counts.values()) <= 1
-    others = holders or {}
-    total = Counter({word: max(count, others.get(word, 0)) for word, count in total.items()})
-    if alone:  # there is nothing to compare with
+    if sum(bool(words) for words in counts.values()) <= 1:  # there is nothing to compare with
         return {
             part: sorted(((float(count), word) for word, count in words.items()), key=_by_score)
             for part, words in counts.items()
         }
+    others = holders or {}
+    total = Counter({word: max(count, others.get(word, 0)) for word, count in total.items()})
     everything = total.total()
     return {part: _score(words, total, everything) for part, words in counts.items()}
 

@@ -169,7 +169,7 @@ def ranked(*pairs):
     return Evidence(nodes, word_count=2)
 
 
-def test_partitions_with_half_of_the_best_evidence_are_read():
+def test_partitions_with_most_of_the_best_evidence_are_read():
     found = ranked((2, 10.0), (1, 8.0), (3, 6.0))  # squared: 1, 0.64, 0.36
     routing = route_by_evidence(found, partitions(0.1, 0.2, 0.3, 0.4), PGSConfig())
     assert chosen(routing) == [2, 1]
@@ -179,7 +179,7 @@ def test_partitions_with_half_of_the_best_evidence_are_read():
 
 
 def test_a_reason_names_the_best_node_and_counts_the_others():
-    found = ranked((1, 9.0), (1, 8.0), (2, 8.5), (3, 8.4))
+    found = ranked((1, 9.0), (1, 8.0), (2, 8.8), (3, 8.7))
     routing = route_by_evidence(
         found, partitions(0.1, 0.2, 0.3), PGSConfig(), titles={1: "Chelsea", 2: "Arsenal"}
     )
