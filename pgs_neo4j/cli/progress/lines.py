@@ -65,7 +65,9 @@ def line(event: Event, board: Board) -> str:
             return f"run: {run} {'resumes' if resumed else 'begins'}"
         case Routed(routing):
             named = ", ".join(f"P{route.partition}" for route in routing.routes[:20])
-            return f"route: {board.detail('route')}: {named}"
+            warned = routing.fallback or routing.unmatched
+            note = f" ({one_line(routing.note)})" if routing.note and not warned else ""
+            return f"route: {board.detail('route')}: {named}{note}"
         case SweepStarted(partition, nodes, passes, keywords):
             work = f"{counted(nodes, 'node')} in {counted(passes, 'pass', 'passes')}"
             return f"sweep: P{partition} begins, {work} ({keywords_of(keywords)})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -173,6 +174,10 @@ def test_hostile_keywords_are_text(hostile: str) -> None:
         (RUN[4], "partition: 11 partitions of 586 nodes (1.2 s)"),
         (RUN[3], "partition: communities"),
         (RUN[5], "route: 2 of 11 partitions: P4, P9"),
+        (
+            Routed(replace(ROUTING, note="no text holds “x”")),
+            "route: 2 of 11 partitions: P4, P9 (no text holds “x”)",
+        ),
         (RUN[6], ""),
         (RUN[8], "sweep: P4 begins, 30 nodes in 1 pass (task, loop, asyncio, future)"),
         (RUN[10], "sweep: P9 pass 1 of 2 read"),
