@@ -83,7 +83,7 @@ async def _find_nodes(
 ) -> Nearest:
     """Return the nodes that speak to the question, the nearest without a text index."""
     partitions = partitioning.partitions
-    evidence = await find_order_evidence(order, tools, partitioning, partitions, vector)
+    evidence = await find_order_evidence(order, tools, partitioning, partitions, vector, top_k)
     if evidence is None or not evidence.nodes:
         return await nearest(tools.db, order.mapping, order.question, vector.vector, top_k)
     places = [node.place for node in evidence.nodes[:top_k]]

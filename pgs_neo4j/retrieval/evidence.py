@@ -11,6 +11,7 @@ The constants here were chosen on CACM, as the mean of eight divisions into part
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.postings import FULL, terms_by_text, terms_of
 from pgs_neo4j.text.words import words
 
+NUMBER = re.compile(r"\d{2,}")
 MOST_NODES = 200
 """Nodes of a question that count. More add nodes that share only its common words."""
 VECTOR_SHARE = 0.2
@@ -72,6 +74,7 @@ class EvidenceOrder:
     """A question to some partitions of a generation.
 
     ``vector`` ``(d,)`` is the question in the space of the stored embeddings, at unit length.
+    ``wanted`` nodes are found even if these are more than ``MOST_NODES``.
     """
 
     question: str
@@ -79,6 +82,12 @@ class EvidenceOrder:
     generation: Generation
     partitions: Sequence[Partition]
     vector: NDArray[np.float32] | None = None
+    wanted: int = 0
+
+    @property
+    def most(self) -> int:
+        """Nodes to find, at most."""
+        return max(self.wanted, MOST_NODES)
 
 
 async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
@@ -93,10 +102,10 @@ async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
     )
     if index is None:
         return None
-    scored = score_nodes(index, terms, [part.id for part in order.partitions])
-    spoken = list(dict.fromkeys(words(order.question)))
+    scored = score_nodes(index, terms, [part.id for part in order.partitions], order.most)
+    spoken = list_words(order.question)
     return Evidence(
-        nodes=_nodes(fuse(scored, near)),
+        nodes=_nodes(fuse(scored, near), order.most),
         unknown=find_unknown(index, spoken),
         word_count=len(spoken),
         best_cosine=max(near.scores.values(), default=0.0) if near and near.method else None,
@@ -108,13 +117,13 @@ async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
 async def _find_near(db: Database, order: EvidenceOrder) -> NearMembers | None:
     if order.vector is None:
         return None
-    return await find_near_members(db, order.mapping, order.partitions, order.vector, MOST_NODES)
+    return await find_near_members(db, order.mapping, order.partitions, order.vector, order.most)
 
 
 def score_nodes(
-    index: TextIndex, terms: Sequence[int], partition_ids: Collection[int]
+    index: TextIndex, terms: Sequence[int], partition_ids: Collection[int], most: int
 ) -> dict[Place, float]:
-    """Score the texts of some partitions; the best ``MOST_NODES``, best first."""
+    """Score the texts of some partitions; at most ``most``, best first."""
     score, share = np.zeros(len(index.partition_ids)), np.zeros(len(index.partition_ids))
     size, total = index.size, 0.0
     for term in terms:
@@ -130,13 +139,13 @@ def score_nodes(
     wanted = np.zeros(max(int(owners.max(initial=0)), max(partition_ids, default=0)) + 1, np.bool_)
     wanted[list(partition_ids)] = True
     places = places[wanted[owners]]
-    if len(places) > MOST_NODES:
-        least = np.partition(score[places], -MOST_NODES)[-MOST_NODES]
+    if len(places) > most:
+        least = np.partition(score[places], -most)[-most]
         places = places[score[places] >= least]
     order = np.lexsort((index.ranks[places], index.partition_ids[places], -score[places]))
     return {
         Place(int(index.partition_ids[at]), int(index.ranks[at])): float(score[at])
-        for at in places[order][:MOST_NODES]
+        for at in places[order][:most]
     }
 
 
@@ -155,6 +164,15 @@ def fuse(scored: Mapping[Place, float], near: NearMembers | None) -> dict[Place,
     return total
 
 
+def list_words(question: str) -> list[str]:
+    """Return the distinct content words of a question that the index can hold.
+
+    Without any, these are its numbers.
+    """
+    spoken = list(dict.fromkeys(words(question) or NUMBER.findall(question)))
+    return [word for word, terms in zip(spoken, terms_by_text(spoken), strict=True) if terms]
+
+
 def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:
     """Return those of some words that no text holds in any form.
 
@@ -168,8 +186,8 @@ def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
-    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_NODES]
+def _nodes(scores: Mapping[Place, float], most: int) -> tuple[EvidenceNode, ...]:
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
     return tuple(EvidenceNode(*place, score) for place, score in best)
 
 

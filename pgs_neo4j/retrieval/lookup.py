@@ -9,6 +9,7 @@ Where the index is missing, or holds no words as long as one sought, the members
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,7 +18,7 @@ from pgs_neo4j.retrieval import word_search
 from pgs_neo4j.retrieval.lookup_order import CANDIDATES, TEXTS, LookupOrder, make_hit, make_page
 from pgs_neo4j.retrieval.places import Place, read_placed
 from pgs_neo4j.retrieval.scan import scan
-from pgs_neo4j.retrieval.text_index import read_index
+from pgs_neo4j.retrieval.text_index import TextIndex, read_index
 from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
 
 MOST_VERIFIED = 1_000  # nodes to verify for a search until one matches
@@ -55,13 +56,9 @@ async def _search_index(
     )
     if index is None:
         return {}
-    sequence = {partition.id: at for at, partition in enumerate(order.sequence)}
-    found = {
-        search: word_search.find_places(index, search, terms, sequence)
-        for search, terms in sought.items()
-    }
+    found, counts = await asyncio.to_thread(_find_places, order, index, sought)
     hits, verified = await _verify_places(db, order, found)
-    more = {search: len(places) > verified[search] for search, places in found.items()}
+    more = {search: counts[search] > verified[search] for search in found}
     searched = sum(partition.size for partition in order.partitions)
     return {
         search: SearchResult(
@@ -72,6 +69,20 @@ async def _search_index(
         )
         for search in found
     }
+
+
+def _find_places(
+    order: LookupOrder, index: TextIndex, sought: word_search.Sought
+) -> tuple[dict[SearchTerms, list[Place]], dict[SearchTerms, int]]:
+    """Return the places to verify for each search, and how many might match."""
+    sequence = {partition.id: at for at, partition in enumerate(order.sequence)}
+    places: dict[SearchTerms, list[Place]] = {}
+    counts: dict[SearchTerms, int] = {}
+    for search, terms in sought.items():
+        places[search], counts[search] = word_search.find_places(
+            index, search, terms, sequence, MOST_VERIFIED
+        )
+    return places, counts
 
 
 async def _verify_places(

@@ -29,18 +29,33 @@ def index_terms(sought: Sought) -> set[int]:
 
 
 def find_places(
-    index: TextIndex, search: SearchTerms, terms: Sequence[SoughtTerm], order: Mapping[int, int]
-) -> list[Place]:
-    """Return every place whose text may match a search.
+    index: TextIndex,
+    search: SearchTerms,
+    terms: Sequence[SoughtTerm],
+    order: Mapping[int, int],
+    most: int,
+) -> tuple[list[Place], int]:
+    """Return the first ``most`` places whose text may match a search, and the number of all.
 
     They are sorted by the place of their partition in ``order``, then by rank.
     """
     holders = [_holders_of_term(index, term) for term in terms]
     texts, counts = np.unique(np.concatenate(holders), return_counts=True)
     chosen = texts[counts >= search.needed]
-    found = zip(index.partition_ids[chosen].tolist(), index.ranks[chosen].tolist(), strict=True)
-    places = [Place(partition, rank) for partition, rank in found if partition in order]
-    return sorted(places, key=lambda place: (order[place.partition], place.rank))
+    # A common word is in most texts of a graph, so only the first places become objects.
+    turn = _turns(order, index.partition_ids[chosen])
+    chosen, turn = chosen[turn >= 0], turn[turn >= 0]
+    first = chosen[np.lexsort((index.ranks[chosen], turn))[:most]]
+    columns = (index.partition_ids[first].tolist(), index.ranks[first].tolist())
+    return [Place(*place) for place in zip(*columns, strict=True)], len(chosen)
+
+
+def _turns(order: Mapping[int, int], partition_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place in ``order`` of partitions ``(t,)``, -1 for others."""
+    turns = np.full(max(max(order, default=0), int(partition_ids.max(initial=0))) + 1, -1)
+    turns[list(order)] = list(order.values())
+    placed: NDArray[np.int64] = turns[partition_ids]
+    return placed
 
 
 def _holders_of_term(index: TextIndex, term: SoughtTerm) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.retrieval.evidence import MOST_NODES, count_votes
 from pgs_neo4j.retrieval.text_index import SegmentRow, TextIndex, read_segments, read_terms
 from pgs_neo4j.text.ranking import rarity
-from pgs_neo4j.text.terms.labels import Labels
+from pgs_neo4j.text.terms.labels import Labels, list_terms
 from pgs_neo4j.text.terms.postings import count_terms
 from pgs_neo4j.text.terms.spans import TEXT_BITS, run_starts
 
@@ -46,8 +46,8 @@ class LabelCheck:
         """Replace labels that do not lead to their partition, if another one does."""
         await self._read(word for label in labels.chosen.values() for word in label)
         failed = await asyncio.to_thread(self._failed, labels)
-        others = {part: labels.others(part) for part in failed}
-        await self._read(word for row in others.values() for label in row for word in label)
+        # Which labels are free changes with each replacement, so all terms are read.
+        await self._read(word for part in failed for word in list_terms(labels.scored[part]))
         await asyncio.to_thread(self._replace, labels, failed)
 
     def _failed(self, labels: Labels) -> list[int]:

@@ -15,7 +15,10 @@ from tests.fakes.database import FakeDatabase
 
 
 def improved(
-    texts: Mapping[int, Sequence[str]], counts: Mapping[int, Counter[str]], parts: int = 1
+    texts: Mapping[int, Sequence[str]],
+    counts: Mapping[int, Counter[str]],
+    parts: int = 1,
+    labels: Labels | None = None,
 ) -> dict[int, tuple[str, ...]]:
     """Labels of partitions with these texts, indexed in so many segments."""
     segments: list[dict[str, Any]] = []
@@ -33,7 +36,7 @@ def improved(
         read_segments=segments,
         read_postings=lambda p: [{"uid": u, "data": cells[u]} for u in p["uids"] if u in cells],
     )
-    labels = Labels(score_words(counts))
+    labels = labels or Labels(score_words(counts))
     asyncio.run(improve_labels(db, "g1", labels))
     return labels.chosen
 
@@ -80,3 +83,20 @@ def test_words_of_scripts_without_spaces_are_asked_as_well() -> None:
     texts = {1: ["氷河の研究", "氷河と雪"], 2: ["裁判所の判決", "裁判所"]}
     counts = {1: Counter({"氷河の研究": 1, "氷河と雪": 1}), 2: Counter({"裁判所": 1})}
     assert improved(texts, counts)[2] == ("裁判所",)
+
+
+def test_a_word_is_read_that_only_a_replacement_brings_into_labels() -> None:
+    shared = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet"]
+    own = ["kiosk", "lemon", "mango"]
+    texts = {1: [" ".join(shared[3:6])], 2: ["nylon"], 3: [" ".join((*shared, *own))]}
+    labels = Labels(
+        {
+            1: [(9.0, word) for word in own] + [(8.0, word) for word in shared[3:6]],
+            2: [(5.0, word) for word in shared] + [(0.1, "nylon")],
+            3: [],
+        }
+    )
+    assert not any("nylon" in label for label in labels.others(2))
+    after = improved(texts, {}, labels=labels)
+    assert set(after[1]) & set(shared[3:6])
+    assert any("nylon" in label for label in labels.others(2))
