@@ -1,4 +1,4 @@
-// Partitions of a generation, and those of several nodes with more than some tokens of text.
+// Count the partitions of a generation, and those with several nodes and more than `tokens` of text.
 // params: generation: str, tokens: int
 // returns: partitions: int, large: int
 // mode: read

@@ -1,6 +1,6 @@
-// Partitions of a generation by id, with adjacent partitions and the unit above; 200 in a row,
-// since receiving a row takes longer than what a partition holds. Centroids are long, so they come
-// only if asked for.
+// Partitions of a generation by id, with adjacent partitions and the unit above. A row holds 200 of
+// them, because receiving a row takes longer than receiving a partition in it. Centroids are long,
+// so they are read only on request.
 // params: generation: str, centroids: bool
 // returns: partitions: list[dict]
 // mode: read

@@ -1,5 +1,5 @@
-// The segments of a text index that some partitions are in: the number of their texts there, and
-// their uids. `bits` is that of the segment.
+// The segments of a text index that hold some partitions, with the uids of these partitions and the
+// number of their texts. A segment has up to 2^`bits` cells.
 // params: uids: list[str]
 // returns: id: str, bits: int, texts: int, uids: list[str]
 // mode: read

@@ -1,5 +1,5 @@
-// What the titles of some nodes come from, as parallel lists: long texts are cut, since a title is
-// one line, and only read without a title.
+// The properties from which the titles of some nodes are made, as parallel lists. Texts are read
+// only if there is no title. Long ones are cut, because a title is one line.
 // params: ids: list[int], title: str, text: list[str], key: str
 // returns: ids: list[int], titles: list[list[any]], keys: list[list[any]], texts: list[list[any]]
 // mode: read

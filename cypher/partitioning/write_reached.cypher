@@ -1,5 +1,5 @@
-// Store titles of the nodes of neighbors that a partition's relationships lead to. No row when the
-// generation was abandoned.
+// Store titles of nodes in neighboring partitions to which a partition's relationships lead. No row
+// when the generation was abandoned.
 // params: generation: str, rows: list[dict]
 // returns: written: int
 // mode: write

@@ -1,4 +1,4 @@
-// How many of some segments still have a partition. Only those without are deleted.
+// Count those of some segments that still have a partition. Only segments without one are deleted.
 // params: segments: list[str]
 // returns: in_use: int
 // mode: read

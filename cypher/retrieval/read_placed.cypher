@@ -1,5 +1,5 @@
-// Members at some places: for each partition, given by its uid, the ranks wanted. With `most`,
-// each text is cut there, which is enough for a title.
+// Members of partitions by rank; a place is the uid of a partition with the ranks to read. `most`
+// cuts each text to so many characters, which is enough for a title.
 // params: places: list[dict], text: list[str], title: str, key: str, most: int?
 // returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any],
 //   title: any, key: any

@@ -1,5 +1,5 @@
-// Titles of the nodes of neighbors that the relationships of some partitions lead to, where they
-// are stored: release 0.1.0 stored none.
+// Titles of nodes in neighboring partitions to which the relationships of some partitions lead.
+// Release 0.1.0 stored none.
 // params: generation: str, partitions: list[int]
 // returns: partition: int, neighbor: int, titles: list[str]
 // mode: read

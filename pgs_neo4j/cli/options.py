@@ -34,7 +34,7 @@ SessionOption = Annotated[
 ]
 TopKOption = Annotated[
     int | None,
-    typer.Option("--top-k", min=1, help="Answer from the K best matches first, then sweep."),
+    typer.Option("--top-k", min=1, help="First answer from the K best matches, then sweep."),
 ]
 KeyOption = Annotated[
     str | None,

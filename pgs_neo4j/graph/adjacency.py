@@ -9,7 +9,7 @@ import numpy as np
 
 from pgs_neo4j.graph.csr import Edges, FloatArray, IntArray, between, run_starts
 
-LEAST_EACH = 3  # nodes of each neighbor that come before further ones of any
+LEAST_EACH = 3  # nodes that each neighbor gets before any neighbor gets more
 
 
 @dataclass(frozen=True, slots=True, eq=False)

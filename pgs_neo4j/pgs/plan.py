@@ -193,8 +193,8 @@ def _advise(
 ) -> str:
     """Return how to get partitions that one pass shows whole.
 
-    Empty if the planned ones are so already. A single node that is longer than a pass is no
-    reason.
+    Empty if one pass shows each of the planned ones. Partitions of a single node do not count,
+    because they cannot be divided.
     """
     config, sizes = order.config, {part.id: part.size for part in partitions}
     large = sum(sweep.passes > 1 and sizes[sweep.partition] > 1 for sweep in sweeps)

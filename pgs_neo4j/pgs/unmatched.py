@@ -17,7 +17,7 @@ def check_matched(
     """Raise UnmatchedQuestionError when a run would buy too much for an unmatched question.
 
     Mode ``continue`` reads whatever is unread, and free models buy nothing, so neither is refused.
-    ``partitions`` are those that were routed from, and ``read`` is what need not be read again.
+    ``partitions`` are the candidates, and ``read`` says which nodes need not be read again.
     """
     limit = order.config.max_unmatched_tokens
     paid = not all(tools.models.values())

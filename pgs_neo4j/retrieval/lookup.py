@@ -4,7 +4,7 @@ The text index of the generation finds every node that may match, however large 
 this module verifies them by whole words. So a search without a hit proves that the words are
 nowhere, unless more nodes might match than are verified.
 
-Where the index is missing, or holds no words as long as one sought, the members are scanned.
+If the index is missing, or a word is too long for it, the members are scanned.
 """
 
 from __future__ import annotations

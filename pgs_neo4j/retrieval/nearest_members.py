@@ -46,8 +46,8 @@ async def find_near_members(
 ) -> NearMembers | None:
     """Return the ``k`` members of ``partitions`` nearest to ``vector`` ``(d,)``.
 
-    A vector index of the user's finds them, or, while that is quick, a comparison with every
-    embedding. None if there are no embeddings, or if they cannot be compared. Raises DatabaseError.
+    While that is quick, every embedding is compared. Otherwise a vector index of the user's finds
+    them. None if there are no embeddings, or if they cannot be compared. Raises DatabaseError.
     """
     if not mapping.embedding or not partitions:
         return None

@@ -106,7 +106,7 @@ async def read_terms(
 
 
 async def _are_in_use(db: Database, segments: Sequence[SegmentRow]) -> bool:
-    """Return whether none of some segments can have lost a cell so far.
+    """Return whether some segments surely had all their cells until now.
 
     A segment is deleted, with its cells, only some time after its last partition has left it.
     """

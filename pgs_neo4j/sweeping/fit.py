@@ -9,7 +9,7 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 SURE_SHARE = 0.7  # of a pass; instructions, neighbors, margins, and relationships take the rest
 FULL_SHARE = 0.85  # of a pass; longer texts do not fit beside the instructions
 STEP = 1000
-"""Advised limits are multiples of it, and no limit of partitions is lower."""
+"""Advised limits are multiples of it. It is also the lowest limit that the settings allow."""
 
 
 def pass_size(characters: int, tokens: int | None) -> float:

@@ -13,9 +13,8 @@ from pgs_neo4j.sweeping.pack import Pass, pack
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 from pgs_neo4j.text.tokens import estimate
 
-# Characters: the count of passes, relationships not listed, nodes that match the question.
-FRAME_SLACK = 200
-MATCH_SLACK = 120
+FRAME_SLACK = 200  # characters for the count of passes and of relationships not listed
+MATCH_SLACK = 120  # characters for the list of nodes that match the question
 MATCH_LENGTH = 9  # of an alias in that list
 
 
@@ -69,7 +68,7 @@ async def _pack(
         reserved_tokens=estimate(frame.system + frame.user) + slack // 2,
         by_weight=by_weight,
     )
-    # A partition of many passes takes a while, in which other calls must get on.
+    # Packing many passes takes a while, and other calls should not wait for it.
     return PackedPartition(nodes, links, await asyncio.to_thread(packing))
 
 

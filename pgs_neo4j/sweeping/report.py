@@ -102,8 +102,8 @@ def _matches(order: SweepOrder, item: Pass) -> str:
     if not aliases:
         return ""
     return (
-        f"By words, these nodes match the question best: {', '.join(aliases)}. Begin there, and "
-        "read all others as carefully."
+        f"These nodes match the question best: {', '.join(aliases)}. Begin there, and read all "
+        "others just as carefully."
     )
 
 

@@ -87,9 +87,9 @@ def move_units(edges: Edges, parts: IntArray, units: Units, limits: Limits) -> I
 
     ``parts`` ``(u,)`` are the partitions before, numbered from 0. ``edges`` between units include
     all edges of free units. A unit moves along an edge into a partition with room for it that is
-    not too small. A partition that may stand still may afterwards, and none becomes too small or
-    empty but small ones. Modularity never falls. Of equal gains, the lower target and then the
-    lower unit come first.
+    not too small. A partition that may stand still may afterwards. Only partitions that were too
+    small before become too small or empty. Modularity never falls. Of equal gains, the lower target
+    and then the lower unit come first.
     """
     at = _standing(parts, units)
     awake = _restless(edges, at, units)

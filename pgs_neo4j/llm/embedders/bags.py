@@ -1,4 +1,4 @@
-"""Sums the features of texts' words, which gives their vectors.
+"""Sums the features of words into the vectors of texts.
 
 A word that a text holds n times counts 1 + ln n times.
 """
@@ -18,8 +18,8 @@ from pgs_neo4j.text.terms.vocabulary import NumberedWords, Vocabulary
 
 FloatArray = NDArray[np.float64]
 
-# Of the texts summed together: numbers of their rows, 4 MB, and features. The rows are sparse, so
-# what is read and written of them fits the processor's caches.
+# The most numbers in the rows (4 MB), and the most features, of texts that are summed together. The
+# rows are sparse, so the parts that are read and written fit the processor's caches.
 BLOCK_NUMBERS = 1 << 19
 BLOCK_FEATURES = 1 << 16
 NUMBER_BITS = 32

@@ -50,7 +50,7 @@ class SegmentSize(TypedDict):
 
 
 Use = Callable[[TextBatch, NDArray[np.int64], NDArray[np.int64]], None]
-"""Takes a batch of texts, and of its pieces ``(k,)`` the partition and the place of the text."""
+"""Takes a batch, and for each piece ``(k,)`` its partition and where the node's text begins."""
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class SegmentWriter:
         self.builder, self.firsts, self._bodies = SegmentBuilder(self.typical), {}, []
 
     async def _count(self) -> None:
-        """Count the terms of the waiting texts, and use the batch before at the same time."""
+        """Count the terms of the waiting texts, and use the previous batch at the same time."""
         for pieces, numbers in self.builder.take_waiting():
             batch, _ = await together(
                 asyncio.to_thread(self.builder.count, pieces, numbers), self._use_counted()

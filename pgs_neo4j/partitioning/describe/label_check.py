@@ -1,7 +1,7 @@
 """Checks labels of partitions by asking them as questions.
 
-A label should lead to its own partition. If it does not, another combination of terms that does
-takes its place. The text index answers, which is complete by then.
+A label should lead to its own partition. If it does not, but another combination of terms does,
+that one replaces it. The text index answers, because it is complete by then.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Postings = tuple[NDArray[np.int32], NDArray[np.float32], float]
 class LabelCheck:
     """Asks labels as questions to the text index of a generation.
 
-    Text ``i`` is of partition ``partition_ids[i]``, ``(n,)``. ``postings`` are those of the terms
-    that were read, and ``terms`` are those of a word.
+    Text ``i`` is of partition ``partition_ids[i]``, ``(n,)``. ``postings`` holds what was read, by
+    term. ``terms`` holds the terms of each word.
     """
 
     db: Database

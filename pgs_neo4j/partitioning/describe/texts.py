@@ -34,7 +34,7 @@ class MemberText:
 
     @property
     def body(self) -> int:
-        """The place of the text in the whole."""
+        """The place in the whole at which the text begins."""
         return len(self.title) + 1 if self.title else 0
 
 

@@ -26,7 +26,7 @@ from pgs_neo4j.text.node_text import shortened, title_of
 
 TITLES = 8  # of a partition
 LENGTH = 60  # characters of a title
-# Titles of all neighbors that a sweep is shown: as many as its partition has nodes, within these.
+# Titles from all neighbors together: as many as the partition has nodes, but within these bounds.
 FEWEST_REACHED, MOST_REACHED = 60, 200
 MOST_EACH = 60  # titles of one neighbor
 BATCH = 10_000  # nodes read at once

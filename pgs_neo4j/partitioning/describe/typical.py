@@ -73,7 +73,7 @@ class Boilerplate:
         self._shared = frozenset(distinct[counts >= SHARED_BY].tolist())
 
     def remove(self, text: str) -> str:
-        """Return a text without what it shares."""
+        """Return a text without its boilerplate."""
         if not self._shared:
             return text
         return "\n".join(map(self._remaining, text.splitlines()))

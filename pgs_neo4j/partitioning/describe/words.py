@@ -40,10 +40,11 @@ class WordReader:
     _marked: Vocabulary = field(default_factory=Vocabulary)
 
     def use(self, batch: TextBatch, partition_ids: IntArray, bodies: IntArray) -> None:
-        """Take a batch: of each piece ``(k,)`` the partition and the place of the node's text.
+        """Count the words of a batch, and add up its vectors.
 
-        Before that place stands the title, which has no part in vectors. Texts that are cut have
-        none either.
+        ``partition_ids`` ``(k,)`` are the partitions of the pieces, and ``bodies`` ``(k,)`` the
+        places where the nodes' texts begin. The titles before them do not count for vectors.
+        Neither do texts that are cut.
         """
         self._count_keywords(batch, partition_ids)
         for partition_id in self.keywords.unfinished - {int(partition_ids[-1])}:

@@ -126,7 +126,7 @@ class Labels:
     def others(self, part: int) -> list[tuple[str, ...]]:
         """Return other labels that a partition may have, best first.
 
-        They consist of its terms. At most ``OTHER_LABELS``.
+        They consist of its terms. There are at most ``OTHER_LABELS``.
         """
         own = self.chosen[part]
         weight = {

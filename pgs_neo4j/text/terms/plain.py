@@ -48,7 +48,7 @@ def plain_text(text: str) -> str:
 
 
 def marked_texts(split: SplitTexts) -> IntArray:
-    """Return the texts ``(k,)`` that may not be plain; few of the others are among them."""
+    """Return all texts ``(k,)`` that may not be plain, and few others."""
     codes = split.runs.codes
     marked = codes > LAST_ASCII
     for code in _MARK_CODES:

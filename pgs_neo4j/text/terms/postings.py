@@ -1,7 +1,7 @@
 """An inverted index of texts: for each term, the texts that hold it and how strongly.
 
-A term is the hash of a word's stem, of that of a whole identifier, or of letters of a script
-without spaces. Function words are left out. A segment is the index of some texts, numbered from 0.
+A term is the hash of the stem of a word or of a whole identifier, or of letters of a script without
+spaces. Function words are left out. A segment is the index of some texts, numbered from 0.
 It is stored as cells, each with the terms of one bucket, so that a question reads few of them.
 
 The strength of a term in a text is its BM25 weight without the rarity of the term (Robertson and
@@ -43,12 +43,12 @@ LONGEST_WORD = 64  # letters; longer runs are data
 CELL = 8_000  # bytes of a cell before compression, on average; a question reads one per term
 NO_TERM = 0
 IMPACTS = 1 << 18  # computed at once
-FULL = 255  # impact of a term that a text holds without end
+FULL = 255  # impact of a term that a text holds infinitely often
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextBatch:
-    """Pieces of texts, the numbers of the texts that they are of ``(k,)``, and their words.
+    """Pieces of texts and their words; ``numbers`` ``(k,)`` are those of the texts.
 
     ``lengths`` ``(k,)`` are those of the pieces in characters, ``whole`` ``(k,)`` says which are
     not cut, and ``words`` and ``runs`` are those of ``split``, numbered.

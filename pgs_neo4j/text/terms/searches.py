@@ -38,7 +38,7 @@ class SoughtTerm:
 def sought_terms(search: SearchTerms) -> tuple[SoughtTerm, ...] | None:
     """Return the usable terms of a search; None if the index cannot find one of them.
 
-    It holds no words of more than ``LONGEST_WORD`` letters.
+    The index holds no words of more than ``LONGEST_WORD`` letters.
     """
     spelled = [forms(term) for term in search.usable]
     if any(len(root) > LONGEST_WORD for term in spelled for form in term for root in form):

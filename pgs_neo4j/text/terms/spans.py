@@ -155,7 +155,7 @@ def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
 
 
 def _text_of(starts: IntArray, text_ends: IntArray) -> IntArray:
-    """Return the text ``(m,)`` in which each of some ascending places is."""
+    """Return the text ``(m,)`` that holds each of some ascending places."""
     counts = np.diff(np.searchsorted(starts, text_ends), prepend=0)
     return np.repeat(np.arange(len(text_ends)), counts)
 

@@ -281,7 +281,7 @@ def test_the_nodes_that_match_best_are_named_and_are_no_part_of_the_key():
     (item,) = pack(list(SHOWN.values())[:4], (), max_characters=9_000, max_tokens=None, reserved=0)
     plain = sweep_prompt(order, item, 1)
     marked = sweep_prompt(replace(order, matches=(3, 0, 7)), item, 1)
-    assert "these nodes match the question best: n4, n1. Begin there" in marked.user
+    assert "These nodes match the question best: n4, n1. Begin there" in marked.user
     assert "match the question" not in plain.user
     assert marked.content == plain.content
     assert marked.user.index("match the question") > marked.user.index("</nodes>")
