@@ -234,7 +234,7 @@ class PGS:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> LayeredAnswer:
-        """Answer from the ``top_k`` nearest nodes, then sweep beyond that answer."""
+        """Answer from the ``top_k`` nodes that match best, then sweep beyond that answer."""
         asking = Asking(question, graph, mode, session_id, full_sweep, knobs)
         return await questions.search(self._core, asking, on_event, top_k)
 

@@ -53,7 +53,7 @@ async def plan_question(core: Core, asking: Asking, on_event: OnEvent | None) ->
 
 
 async def search(core: Core, asking: Asking, on_event: OnEvent | None, top_k: int) -> LayeredAnswer:
-    """Search the nearest nodes, then sweep; see ``PGS.layered_search``."""
+    """Search the best-matching nodes, then sweep; see ``PGS.layered_search``."""
     order = await _order(core, asking)
     return await layered.layered_search(order, core.run_tools(order, on_event), top_k)
 

@@ -1,4 +1,4 @@
-"""Layered search: answers from the nearest nodes, then sweeps beyond that answer."""
+"""Layered search: answers from the best-matching nodes, then sweeps beyond that answer."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LayeredAnswer:
 
 
 async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> LayeredAnswer:
-    """Search the ``top_k`` nearest nodes, then run the pipeline beyond them.
+    """Search the ``top_k`` nodes that match best, then run the pipeline beyond them.
 
     The run knows the answer of the search. Nodes of the search do not count as read, because they
     were not swept. Raises UsageError when ``top_k`` is out of range, and the errors of ``execute``.
@@ -83,7 +83,7 @@ async def _find_nodes(
 ) -> Nearest:
     """Return the nodes that speak to the question, the nearest without a text index."""
     partitions = partitioning.partitions
-    evidence = await find_order_evidence(order, tools, partitioning, partitions, vector, top_k)
+    evidence = await find_order_evidence(order, tools, partitioning, partitions, vector)
     if evidence is None or not evidence.nodes:
         return await nearest(tools.db, order.mapping, order.question, vector.vector, top_k)
     places = [node.place for node in evidence.nodes[:top_k]]

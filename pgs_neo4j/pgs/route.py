@@ -143,12 +143,10 @@ async def find_order_evidence(
     partitioning: Partitioning,
     partitions: Sequence[Partition],
     vector: QuestionVector | None,
-    wanted: int = 0,
 ) -> Evidence | None:
     """Return the nodes of ``partitions`` that speak to a question; None without an index.
 
-    ``vector`` counts only if it embeds the question as the graph's own embeddings do. ``wanted``
-    is the number of nodes, if more than usual are needed.
+    ``vector`` counts only if it embeds the question as the graph's own embeddings do.
     """
     usable = vector is not None and not vector.borrowed and tools.space.kind == "stored"
     evidence_order = EvidenceOrder(
@@ -157,7 +155,6 @@ async def find_order_evidence(
         generation=partitioning.generation,
         partitions=partitions,
         vector=vector.vector if vector is not None and usable else None,
-        wanted=wanted,
     )
     return await find_evidence(tools.db, evidence_order)
 

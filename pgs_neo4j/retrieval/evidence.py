@@ -74,7 +74,6 @@ class EvidenceOrder:
     """A question to some partitions of a generation.
 
     ``vector`` ``(d,)`` is the question in the space of the stored embeddings, at unit length.
-    ``wanted`` nodes are found even if these are more than ``MOST_NODES``.
     """
 
     question: str
@@ -82,12 +81,6 @@ class EvidenceOrder:
     generation: Generation
     partitions: Sequence[Partition]
     vector: NDArray[np.float32] | None = None
-    wanted: int = 0
-
-    @property
-    def most(self) -> int:
-        """Nodes to find, at most."""
-        return max(self.wanted, MOST_NODES)
 
 
 async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
@@ -102,10 +95,10 @@ async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
     )
     if index is None:
         return None
-    scored = score_nodes(index, terms, [part.id for part in order.partitions], order.most)
+    scored = score_nodes(index, terms, [part.id for part in order.partitions])
     spoken = list_words(order.question)
     return Evidence(
-        nodes=_nodes(fuse(scored, near), order.most),
+        nodes=_nodes(fuse(scored, near)),
         unknown=find_unknown(index, spoken),
         word_count=len(spoken),
         best_cosine=max(near.scores.values(), default=0.0) if near and near.method else None,
@@ -117,13 +110,13 @@ async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
 async def _find_near(db: Database, order: EvidenceOrder) -> NearMembers | None:
     if order.vector is None:
         return None
-    return await find_near_members(db, order.mapping, order.partitions, order.vector, order.most)
+    return await find_near_members(db, order.mapping, order.partitions, order.vector, MOST_NODES)
 
 
 def score_nodes(
-    index: TextIndex, terms: Sequence[int], partition_ids: Collection[int], most: int
+    index: TextIndex, terms: Sequence[int], partition_ids: Collection[int]
 ) -> dict[Place, float]:
-    """Score the texts of some partitions; at most ``most``, best first."""
+    """Score the texts of some partitions; the best ``MOST_NODES``, best first."""
     score, share = np.zeros(len(index.partition_ids)), np.zeros(len(index.partition_ids))
     size, total = index.size, 0.0
     for term in terms:
@@ -139,13 +132,13 @@ def score_nodes(
     wanted = np.zeros(max(int(owners.max(initial=0)), max(partition_ids, default=0)) + 1, np.bool_)
     wanted[list(partition_ids)] = True
     places = places[wanted[owners]]
-    if len(places) > most:
-        least = np.partition(score[places], -most)[-most]
+    if len(places) > MOST_NODES:
+        least = np.partition(score[places], -MOST_NODES)[-MOST_NODES]
         places = places[score[places] >= least]
     order = np.lexsort((index.ranks[places], index.partition_ids[places], -score[places]))
     return {
         Place(int(index.partition_ids[at]), int(index.ranks[at])): float(score[at])
-        for at in places[order][:most]
+        for at in places[order][:MOST_NODES]
     }
 
 
@@ -186,8 +179,8 @@ def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _nodes(scores: Mapping[Place, float], most: int) -> tuple[EvidenceNode, ...]:
-    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
+def _nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_NODES]
     return tuple(EvidenceNode(*place, score) for place, score in best)
 
 

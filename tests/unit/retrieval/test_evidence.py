@@ -65,9 +65,9 @@ def index_of(segments: Stored, question: str) -> TextIndex:
     return TextIndex.of(*segments, terms_of(question))
 
 
-def scored(segments: Stored, question: str, ids: list[int], most: int = 200) -> dict[Place, float]:
+def scored(segments: Stored, question: str, ids: list[int]) -> dict[Place, float]:
     """The scores of the texts of some partitions."""
-    return score_nodes(index_of(segments, question), terms_of(question), ids, most)
+    return score_nodes(index_of(segments, question), terms_of(question), ids)
 
 
 def order(question: str, *sizes: int, vector: NDArray[np.float32] | None = None) -> EvidenceOrder:
@@ -128,7 +128,7 @@ def test_texts_of_another_generation_count_for_nothing() -> None:
     index = index_of(([row], cells), "ice in courts")
     assert index.size == 2
     assert set(index.postings) == set(terms_of("courts"))
-    ((place, score),) = score_nodes(index, terms_of("ice in courts"), [7], 9).items()
+    ((place, score),) = score_nodes(index, terms_of("ice in courts"), [7]).items()
     assert place == (7, 0)
     assert score < math.log(1 + 2.5 / 1.5)
 
@@ -142,19 +142,9 @@ def test_words_that_no_text_holds_are_named(segments: Stored) -> None:
     assert find_unknown(index_of(empty, "ice"), ["ice"]) == ("ice",)
 
 
-def test_the_best_nodes_are_kept(segments: Stored) -> None:
-    assert list(scored(segments, "ice in courts", [1, 2, 3], most=2)) == [(3, 0), (2, 0)]
-
-
-@pytest.mark.parametrize(("wanted", "count"), [(0, 1), (1, 1), (3, 3), (9, 4)])
-async def test_more_nodes_than_usual_are_found_if_wanted(
-    segments: Stored, monkeypatch: pytest.MonkeyPatch, wanted: int, count: int
-) -> None:
-    monkeypatch.setattr(evidence, "MOST_NODES", 1)
-    asked = replace(order("ice in courts", 2, 2, 2), wanted=wanted)
-    found = await find_evidence(database(segments), asked)
-    assert found is not None
-    assert len(found.nodes) == count
+def test_the_best_nodes_are_kept(segments: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "MOST_NODES", 2)
+    assert list(scored(segments, "ice in courts", [1, 2, 3])) == [(3, 0), (2, 0)]
 
 
 @pytest.mark.parametrize(
