@@ -10,9 +10,10 @@ from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.pgs.relevance import sweep_cap, sweep_limit
 from pgs_neo4j.retrieval.evidence import Evidence, vote
 
-# The share of the best partition's evidence from which another one is read. On CACM, this takes
-# two thirds of the relevant documents with 2.4 of 18 partitions; 0.5 takes 71 % with 2.9.
-ENOUGH = 0.6
+# The share of the best partition's evidence from which another one is read. A smaller one reads
+# more: on CACM, 66 % of the relevant documents with 2.3 of 18 partitions at 0.6, 72 % with 2.8 at
+# 0.5. This one halves the tokens that centroids read on Stack Overflow.
+ENOUGH = 0.625
 MOST_MATCHES = 20  # nodes of a partition that a sweep is told of
 MOST_UNKNOWN = 5  # words that a note names
 
@@ -79,7 +80,7 @@ def speaks(evidence: Evidence, threshold: float) -> bool:
 
     It holds a word of the question, or its embedding reaches ``threshold``.
     """
-    if evidence.word_count > len(evidence.unknown):
+    if evidence.word_count > len(evidence.unknown) or not evidence.word_count:
         return True
     return evidence.best_cosine is not None and evidence.best_cosine >= threshold
 
