@@ -101,7 +101,7 @@ async def test_orders_in_nodes_stay_data(engine):
 
 async def test_what_an_obedient_model_writes_is_inert_on_the_page(engine):
     engine.sweep_llm._answer = engine.synthesis_llm._answer = obedient
-    answer = await engine.execute("<script>alert(0)</script> What is missing?")
+    answer = await engine.execute("<script>alert(0)</script> What is missing?", full_sweep=True)
     document = await engine.document(answer.run)
     page = to_html(document)
     parsed = Elements()
