@@ -7,7 +7,7 @@ MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status <> 'abandoned'
 MERGE (s:PgsSegment {id: $segment})
-  ON CREATE SET s.graph = $graph
+  ON CREATE SET s.graph = $graph, s.generation = $generation
 WITH s
 UNWIND $cells AS cell
 MERGE (k:PgsPostings {uid: cell.uid})

@@ -83,6 +83,7 @@ def open_lookups(
         generation=partitioning.generation.id,
         partitions=tuple(map(without_centroid, partitioning.partitions)),
         first=frozenset(first),
+        outdated=partitioning.outdated,
     )
     return Lookups(partial(look_up, db, order), warn)
 

@@ -97,7 +97,8 @@ async def _build_or_reuse(
         if isinstance(error, LeaseLostError) or refuse or current is None:
             raise
         tools.on_event(Warned(f"{error}; continuing with the partitions of {current.created_at}"))
-        return await read_partitions_of(tools.db, order.graph, current, centroids=order.centroids)
+        reused = await read_partitions_of(tools.db, order.graph, current, centroids=order.centroids)
+        return replace(reused, outdated=True)
 
 
 async def _build(

@@ -16,7 +16,7 @@ class Partitioning:
     """A generation with its partitions; ``reused`` when nothing was computed.
 
     ``drift`` is the graph's drift from the earlier generation, None without one. ``steps`` are the
-    seconds of each step.
+    seconds of each step. ``outdated``: the graph may have changed since, and nobody looked.
     """
 
     generation: Generation
@@ -25,6 +25,7 @@ class Partitioning:
     seconds: float
     steps: dict[str, float] = field(default_factory=dict)
     drift: Drift | None = None
+    outdated: bool = False
 
 
 async def read_current(db: Database, graph: str, *, centroids: bool = True) -> Partitioning | None:

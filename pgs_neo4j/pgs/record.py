@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from pgs_neo4j.calls.calls import Calls
@@ -229,7 +229,7 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
     return RunRecord(
         tools.db,
         handle,
-        Prepared(partitioning),
+        Prepared(replace(partitioning, outdated=True)),
         _replies(order, tools, handle),
         _spent_before(stored),
         stored.properties.get("routing"),

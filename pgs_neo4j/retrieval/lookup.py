@@ -38,7 +38,8 @@ async def look_up(
     results = dict.fromkeys(asked, SearchResult())
     if not possible:
         return results
-    results |= await _search_index(db, order, possible)
+    if not order.outdated:
+        results |= await _search_index(db, order, possible)
     rest = [search for search in possible if not results[search].searched]
     return results | await scan(db, order, rest) if rest else results
 

@@ -20,13 +20,15 @@ TEXTS = 200  # nodes whose texts are read at once
 class LookupOrder:
     """The generation to search: all its ``partitions``.
 
-    Those whose ids are in ``first`` come before the others.
+    Those whose ids are in ``first`` come before the others. ``outdated``: texts may have changed
+    since they were indexed, so an index proves no absence.
     """
 
     mapping: GraphMapping
     generation: str
     partitions: tuple[Partition, ...]
     first: frozenset[int] = frozenset()
+    outdated: bool = False
     max_nodes: int = MAX_NODES
     max_tokens: int = MAX_TOKENS
 

@@ -78,10 +78,12 @@ async def read_index(
     None if one of its partitions is not indexed, or if its segments are merged away whenever they
     are read. Raises DatabaseError.
     """
-    for _ in range(1 + REREADS):
+    for attempt in range(1 + REREADS):
         segments = await read_segments(db, generation_id)
         if sum(len(segment["partitions"]) for segment in segments) < partition_count:
-            return None
+            if attempt:
+                return None
+            continue  # a partition may have moved to another segment during the read
         index = await read_terms(db, segments, terms)
         if await _are_in_use(db, segments):
             return index

@@ -274,6 +274,13 @@ async def test_a_text_that_changed_since_it_was_indexed_is_read_as_it_is(db):
     assert titles(await one(db, place, "ammonia")) == ["dreams"]
 
 
+async def test_an_outdated_index_proves_nothing(db):
+    place = await prepare(db, CHEMISTRY, SLEEP, way="index", outdated=True)
+    await db.call("MATCH (n:Note {name: 'Haber'}) SET n.text = 'Now plutonium.'", {}, "write")
+    found = await one(db, place, "plutonium")
+    assert (titles(found), found.method) == (["Haber"], "scan of every node")
+
+
 async def test_many_candidates_are_verified_until_one_matches(db, monkeypatch):
     monkeypatch.setattr(lookup, "CANDIDATES", 3)
     monkeypatch.setattr(lookup, "MOST_VERIFIED", 9)

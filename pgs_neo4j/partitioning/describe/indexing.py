@@ -133,6 +133,7 @@ class SegmentWriter:
             **owner,
             size=segment.size,
             bits=segment.bits,
+            cells=len(segment.cells),
             partitions=places,
         )
         if not rows or rows[0]["indexed"] != len(places):

@@ -70,7 +70,9 @@ class Wings:
             handle=None,
             replies=SimpleNamespace(tidy=self.tidy),
             before=Spent(),
-            partitioning=SimpleNamespace(generation=SimpleNamespace(id="g1"), partitions=(PART,)),
+            partitioning=SimpleNamespace(
+                generation=SimpleNamespace(id="g1"), partitions=(PART,), outdated=False
+            ),
             finish=self.finish,
         )
         for module, name, stand_in in (
