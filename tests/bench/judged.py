@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import itertools
 import json
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.demo.graph import build_demo
 from pgs_neo4j.demo.load import demo_file
-from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.ingest.load import load
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping
+from tests.bench import program
 from tests.bench.graphs import DATA
 from tests.bench.latent import LatentEmbedder
 from tests.bench.loaded import stack_overflow
@@ -164,7 +167,9 @@ async def demo(database: Database) -> Judged:
     return Judged(file.mapping, _drawn(rows, 200, "What does {} do?"))
 
 
-JUDGED: dict[str, Callable[[Database], Coroutine[Any, Any, Judged]]] = {
+Load = Callable[[Database], Coroutine[Any, Any, Judged]]
+Measure = Callable[[str, Load, argparse.Namespace], Coroutine[Any, Any, dict[str, Any]]]
+JUDGED: dict[str, Load] = {
     "cacm": cacm,
     "cacm_vectors": cacm_vectors,
     "stackoverflow": stackoverflow,
@@ -176,3 +181,28 @@ JUDGED: dict[str, Callable[[Database], Coroutine[Any, Any, Judged]]] = {
 def _drawn(rows: list[dict[str, Any]], count: int, form: str) -> tuple[Question, ...]:
     chosen = random.Random(SEED).sample(rows, min(count, len(rows)))
     return tuple(Question(form.format(row["title"]), (row["element_id"],)) for row in chosen)
+
+
+def add_judged(parser: argparse.ArgumentParser) -> None:
+    """Add ``--graph`` and ``--collection``, which choose what is measured."""
+    parser.add_argument("--graph", action="append", choices=list(JUDGED), help="all by default")
+    parser.add_argument(
+        "--collection", action="append", type=Path, default=[], help="a file like cacm.json.gz"
+    )
+
+
+async def measure_judged(
+    names: Iterable[str], options: argparse.Namespace, measure: Measure
+) -> dict[str, Any]:
+    """Measure the named graphs and the collections, but for those whose files are absent."""
+    loads: dict[str, Load] = {name: JUDGED[name] for name in names}
+    loads |= {path.name: partial(collection, path=path) for path in options.collection}
+    runs = []
+    for name, graph_load in loads.items():
+        try:
+            runs.append(await measure(name, graph_load, options))
+        except InputFileError as error:
+            program.say(f"{name} is left out: {error}")
+    if not runs:
+        raise UsageError("none of the graphs is there, so nothing was measured")
+    return {"runs": runs}

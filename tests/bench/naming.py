@@ -23,13 +23,10 @@ import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.partitioning.result import Partitioning
@@ -38,8 +35,8 @@ from pgs_neo4j.text.node_text import title_of
 from pgs_neo4j.text.ranking import K1, rarity
 from pgs_neo4j.text.words import stems, words
 from tests.bench import place, program
-from tests.bench.judged import JUDGED, collection
-from tests.bench.routing import GRAPH, Load
+from tests.bench.judged import JUDGED, Load, add_judged, measure_judged
+from tests.bench.routing import GRAPH
 
 DRAWN, SEED = 500, 3
 PUBLISHED_NEIGHBORS, PUBLISHED_LABEL = 5, 3
@@ -71,17 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def measured(options: argparse.Namespace) -> dict[str, Any]:
     """All graphs, but for those whose files are absent."""
-    loads: dict[str, Load] = {name: JUDGED[name] for name in options.graph or JUDGED}
-    loads |= {path.name: partial(collection, path=path) for path in options.collection}
-    runs = []
-    for name, load in loads.items():
-        try:
-            runs.append(await _graph(name, load, options))
-        except InputFileError as error:
-            program.say(f"{name} is left out: {error}")
-    if not runs:
-        raise UsageError("none of the graphs is there, so nothing was measured")
-    return {"runs": runs}
+    return await measure_judged(options.graph or JUDGED, options, _graph)
 
 
 async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str, Any]:
@@ -228,10 +215,7 @@ def _table(run: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = program.parser("naming", __doc__)
-    parser.add_argument("--graph", action="append", choices=list(JUDGED), help="all by default")
-    parser.add_argument(
-        "--collection", action="append", type=Path, default=[], help="a file like cacm.json.gz"
-    )
+    add_judged(parser)
     program.add_knobs(parser)
     parser.add_argument("--uri", help=place.HELP)
     return parser

@@ -15,15 +15,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
 from pgs_neo4j.partitioning.result import Partitioning
@@ -34,8 +31,7 @@ from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass, pack
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 from tests.bench import place, program
-from tests.bench.judged import JUDGED, Judged, collection
-from tests.bench.routing import Load
+from tests.bench.judged import JUDGED, Judged, Load, add_judged, measure_judged
 
 GRAPH = "passes"
 QUESTION = "What is missing here?"
@@ -60,19 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Measure all graphs, but for those whose files are absent."""
-    loads: dict[str, Load] = {name: JUDGED[name] for name in options.graph or ()}
-    if not options.graph and not options.collection:
-        loads = dict(JUDGED)
-    loads |= {path.name: partial(collection, path=path) for path in options.collection}
-    runs = []
-    for name, load in loads.items():
-        try:
-            runs.append(await _measure_graph(name, load, options))
-        except InputFileError as error:
-            program.say(f"{name} is left out: {error}")
-    if not runs:
-        raise UsageError("none of the graphs is there, so nothing was measured")
-    return {"runs": runs}
+    names = options.graph or (() if options.collection else JUDGED)
+    return await measure_judged(names, options, _measure_graph)
 
 
 async def _measure_graph(name: str, load: Load, options: argparse.Namespace) -> dict[str, Any]:
@@ -192,10 +177,7 @@ def _table(run: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = program.parser("passes", __doc__)
-    parser.add_argument("--graph", action="append", choices=list(JUDGED), help="all by default")
-    parser.add_argument(
-        "--collection", action="append", type=Path, default=[], help="a file like cacm.json.gz"
-    )
+    add_judged(parser)
     program.add_knobs(parser)
     parser.add_argument("--uri", help=place.HELP)
     return parser

@@ -16,21 +16,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Coroutine, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Sequence
 from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.partitioning.result import Partitioning
 from tests.bench import place, program
 from tests.bench.graphs import NAMES
-from tests.bench.judged import JUDGED, Judged, collection
+from tests.bench.judged import JUDGED, Judged, Load, add_judged, measure_judged
 from tests.bench.planted_reader import PlantedReader
 from tests.bench.scale import measure_scale, scale_table
 
@@ -42,7 +39,6 @@ WHERE elementId(n) IN $nodes
 RETURN elementId(n) AS node, p.id AS partition
 """
 WAYS = ("evidence", "centroids")
-Load = Callable[[Database], Coroutine[Any, Any, Judged]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,17 +52,7 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
     if options.scale:
         knobs = dict(options.knob)
         return {"scale": [await measure_scale(n, options.uri, knobs) for n in options.scale]}
-    loads: dict[str, Load] = {name: JUDGED[name] for name in options.graph or JUDGED}
-    loads |= {path.name: partial(collection, path=path) for path in options.collection}
-    runs = []
-    for name, load in loads.items():
-        try:
-            runs.append(await _graph(name, load, options))
-        except InputFileError as error:
-            program.say(f"{name} is left out: {error}")
-    if not runs:
-        raise UsageError("none of the graphs is there, so nothing was measured")
-    return {"runs": runs}
+    return await measure_judged(options.graph or JUDGED, options, _graph)
 
 
 async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str, Any]:
@@ -185,10 +171,7 @@ def _table(run: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = program.parser("routing", __doc__)
-    parser.add_argument("--graph", action="append", choices=list(JUDGED), help="all by default")
-    parser.add_argument(
-        "--collection", action="append", type=Path, default=[], help="a file like cacm.json.gz"
-    )
+    add_judged(parser)
     parser.add_argument(
         "--scale", action="append", choices=NAMES, help="time routing on this graph, nothing else"
     )
