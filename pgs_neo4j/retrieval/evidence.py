@@ -58,7 +58,7 @@ class Evidence:
 
     ``unknown`` are the content words of the question that no text holds; ``word_count`` counts all
     of them. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
-    ``advice`` says how embeddings could count as well.
+    ``advice`` says what would let embeddings count.
     """
 
     nodes: tuple[EvidenceNode, ...]

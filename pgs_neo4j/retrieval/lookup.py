@@ -119,10 +119,10 @@ async def _verify(
         chosen = wanted[first : first + TEXTS]
         placed = await read_placed(db, order.mapping, order.partitions, chosen)
         for place, one in placed.items():
-            page = make_page(one.row)
+            page = make_page(one)
             for search in seekers[place]:
                 if page.counts(search):
-                    hits[search].append(make_hit(one.row))
+                    hits[search].append(make_hit(one))
 
 
 def _in_order(hits: Sequence[Hit], places: Sequence[Place]) -> list[Hit]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j.database.connection import Row
 from pgs_neo4j.model import GraphMapping, Partition
+from pgs_neo4j.retrieval.places import PlacedNode
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.matching import Hit, Page
 
@@ -64,17 +64,17 @@ class LookupOrder:
         return fitting
 
 
-def make_page(row: Row) -> Page:
-    """Return the text of a node to search, from a row with its properties."""
+def make_page(placed: PlacedNode) -> Page:
+    """Return the text of a node to search."""
+    row = placed.row
     return Page.of(node_text.joined_text((row["title"], *row["text"])))
 
 
-def make_hit(row: Row) -> Hit:
-    """Return a matching node from a row with its place and properties."""
-    names = ("rank", "element_id", "labels", "text", "title", "key")
-    node = node_text.node(**{name: row[name] for name in names})
+def make_hit(placed: PlacedNode) -> Hit:
+    """Return a matching node."""
+    node = placed.node
     return Hit(
-        partition=row["partition"],
+        partition=placed.place.partition,
         rank=node.rank,
         element_id=node.element_id,
         key=node.key,

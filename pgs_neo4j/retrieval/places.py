@@ -22,11 +22,20 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedNode:
-    """A node with its place, and its text properties as they are stored."""
+    """A node with its place, from a row with its properties as they are stored."""
 
-    place: Place
-    node: Node
     row: Row
+
+    @property
+    def place(self) -> Place:
+        """Its partition and rank."""
+        return Place(self.row["partition"], self.row["rank"])
+
+    @property
+    def node(self) -> Node:
+        """The node as a sweep reads it."""
+        names = ("rank", "element_id", "labels", "text", "title", "key")
+        return node_text.node(**{name: self.row[name] for name in names})
 
 
 async def read_placed(
@@ -53,10 +62,4 @@ async def read_placed(
         key=mapping.key or "",
         most=most_characters,
     )
-    return {placed.place: placed for placed in map(_placed, rows)}
-
-
-def _placed(row: Row) -> PlacedNode:
-    names = ("rank", "element_id", "labels", "text", "title", "key")
-    node = node_text.node(**{name: row[name] for name in names})
-    return PlacedNode(Place(row["partition"], row["rank"]), node, row)
+    return {placed.place: placed for placed in map(PlacedNode, rows)}

@@ -18,6 +18,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import Partition
 from pgs_neo4j.retrieval.lookup_order import CANDIDATES, TEXTS, LookupOrder, make_hit, make_page
+from pgs_neo4j.retrieval.places import PlacedNode
 from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms, filters, pattern, probe
 
 # The most that one statement of a scan reads, so that none runs long or needs much memory.
@@ -110,10 +111,11 @@ async def _verify(
     nodes = list(seekers)
     for first in range(0, len(nodes), TEXTS):
         for row in await _read_placed(db, order, nodes[first : first + TEXTS]):
-            page = make_page(row)
+            placed = PlacedNode(row)
+            page = make_page(placed)
             for search in seekers[row["element_id"]]:
                 if page.counts(search):
-                    hits[search].append(make_hit(row))
+                    hits[search].append(make_hit(placed))
     return {
         search: SearchResult(
             searched=pool.searched,
