@@ -18,7 +18,7 @@ from pgs_neo4j.llm.factory import create_embedder
 from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
-from pgs_neo4j.partitioning.result import Partitioning, read_current
+from pgs_neo4j.partitioning.result import KnownPartitions, Partitioning, read_current
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.retrieval.space import Space, choose
@@ -35,6 +35,7 @@ class Core:
     synthesis_llm: LLM
     embedder: Embedder | None = None
     on_event: OnEvent = ignore
+    known: KnownPartitions = field(default_factory=KnownPartitions, repr=False)
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
@@ -57,7 +58,7 @@ class Core:
         not been partitioned yet.
         """
         await ensure_schema(self.db)
-        current = await read_current(self.db, graph.name, centroids=centroids)
+        current = await read_current(self.db, graph.name, centroids=centroids, known=self.known)
         if current is None:
             raise UsageError(
                 f"graph {graph.name} is not partitioned yet; "
@@ -78,6 +79,7 @@ class Core:
             synthesis_llm=self.synthesis_llm,
             calls=self.calls(order.config),
             log=RunLog(on_event or self.on_event),
+            known=self.known,
         )
 
     def partition_order(
@@ -93,6 +95,7 @@ class Core:
             open_gds=self.open_gds,
             space=self.space(mapping),
             on_event=on_event or self.on_event,
+            known=self.known,
         )
 
     def calls(self, knobs: PGSConfig) -> Calls:

@@ -67,12 +67,20 @@ async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Par
     if order.when_busy == "refuse":
         await clean_up(order, tools)
     try:
-        result = await read_partitions_of(db, graph, current, centroids=order.centroids)
+        result = await _read(order, tools, current)
     except DatabaseError:  # another generation became current between two reads
         current = await generation.read_current(db, graph)
-        result = await read_partitions_of(db, graph, current, centroids=order.centroids)
+        result = await _read(order, tools, current)
     drift = unchanged_drift(result.generation, committed=False)
     return _finish(replace(result, drift=drift), timer)
+
+
+async def _read(
+    order: PartitionOrder, tools: PartitionTools, current: Generation | None
+) -> Partitioning:
+    return await read_partitions_of(
+        tools.db, order.graph, current, centroids=order.centroids, known=tools.known
+    )
 
 
 async def _build_or_reuse(
@@ -97,7 +105,7 @@ async def _build_or_reuse(
         if isinstance(error, LeaseLostError) or refuse or current is None:
             raise
         tools.on_event(Warned(f"{error}; continuing with the partitions of {current.created_at}"))
-        reused = await read_partitions_of(tools.db, order.graph, current, centroids=order.centroids)
+        reused = await _read(order, tools, current)
         return replace(reused, outdated=True)
 
 

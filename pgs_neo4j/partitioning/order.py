@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 from uuid import uuid4
 
@@ -14,6 +14,7 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.result import KnownPartitions
 from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.retrieval.space import Space
 
@@ -45,13 +46,15 @@ class PartitionOrder:
 class PartitionTools:
     """The connections that partition a graph.
 
-    ``open_gds`` is called only when partitions must be computed.
+    ``open_gds`` is called only when partitions must be computed. ``known`` partitions are read from
+    the database only once.
     """
 
     db: Database
     open_gds: OpenGDS
     space: Space
     on_event: OnEvent
+    known: KnownPartitions = field(default_factory=KnownPartitions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

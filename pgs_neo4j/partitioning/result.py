@@ -10,6 +10,8 @@ from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Drift, Generation, Partition
 from pgs_neo4j.partitioning import generation
 
+MOST_KNOWN = 4  # generations whose partitions an engine keeps; of a million nodes, some 40 MB each
+
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
@@ -28,7 +30,32 @@ class Partitioning:
     outdated: bool = False
 
 
-async def read_current(db: Database, graph: str, *, centroids: bool = True) -> Partitioning | None:
+@dataclass(frozen=True, slots=True)
+class KnownPartitions:
+    """Partitions of the generations that were used last, without centroids, by generation id.
+
+    The partitions of a complete generation never change, so an engine reads them once.
+    """
+
+    by_generation: dict[str, tuple[Partition, ...]] = field(default_factory=dict)
+
+    def find(self, generation_id: str) -> tuple[Partition, ...] | None:
+        """Return the partitions of a generation; None if they are not known."""
+        found = self.by_generation.pop(generation_id, None)
+        if found is not None:
+            self.by_generation[generation_id] = found  # used last
+        return found
+
+    def keep(self, generation_id: str, partitions: tuple[Partition, ...]) -> None:
+        """Keep the partitions of a generation, and forget those that were used longest ago."""
+        self.by_generation[generation_id] = partitions
+        for oldest in list(self.by_generation)[:-MOST_KNOWN]:
+            del self.by_generation[oldest]
+
+
+async def read_current(
+    db: Database, graph: str, *, centroids: bool = True, known: KnownPartitions | None = None
+) -> Partitioning | None:
     """Return the current generation with its partitions; None before the first.
 
     Its partitions come without centroids unless ``centroids`` is set. Raises DatabaseError when
@@ -37,11 +64,15 @@ async def read_current(db: Database, graph: str, *, centroids: bool = True) -> P
     current = await generation.read_current(db, graph)
     if current is None:
         return None
-    return await read_partitions_of(db, graph, current, centroids=centroids)
+    return await read_partitions_of(db, graph, current, centroids=centroids, known=known)
 
 
 async def read_generation(
-    db: Database, generation_id: str, *, centroids: bool = True
+    db: Database,
+    generation_id: str,
+    *,
+    centroids: bool = True,
+    known: KnownPartitions | None = None,
 ) -> Partitioning:
     """Return a complete generation with its partitions, by its id.
 
@@ -50,23 +81,32 @@ async def read_generation(
     """
     stored = await generation.read(db, generation_id)
     graph = stored.graph if stored else ""
-    return await read_partitions_of(db, graph, stored, centroids=centroids)
+    return await read_partitions_of(db, graph, stored, centroids=centroids, known=known)
 
 
 async def read_partitions_of(
-    db: Database, graph: str, current: Generation | None, *, centroids: bool = True
+    db: Database,
+    graph: str,
+    current: Generation | None,
+    *,
+    centroids: bool = True,
+    known: KnownPartitions | None = None,
 ) -> Partitioning:
     """Return a generation with all its partitions.
 
-    They come without centroids unless ``centroids`` is set. Raises DatabaseError when some of
-    the partitions, or the generation, are gone.
+    They come without centroids unless ``centroids`` is set. Without centroids, ``known`` ones are
+    not read again. Raises DatabaseError when some of the partitions, or the generation, are gone.
     """
     if current is None:
         raise _deleted(graph)
-    partitions = await generation.read_partitions(db, current.id, centroids=centroids)
-    if len(partitions) != current.partition_count:
-        raise _deleted(graph)
-    return Partitioning(current, tuple(partitions), reused=True, seconds=0.0)
+    partitions = known.find(current.id) if known and not centroids else None
+    if partitions is None:
+        partitions = tuple(await generation.read_partitions(db, current.id, centroids=centroids))
+        if len(partitions) != current.partition_count:
+            raise _deleted(graph)
+        if known and not centroids:
+            known.keep(current.id, partitions)
+    return Partitioning(current, partitions, reused=True, seconds=0.0)
 
 
 async def add_centroids(

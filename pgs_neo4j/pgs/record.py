@@ -137,6 +137,7 @@ async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
             open_gds=tools.open_gds,
             space=tools.space,
             on_event=tools.log.on_event,
+            known=tools.known,
         ),
     )
     tools.log.note_seconds("partition", perf_counter() - began)
@@ -220,7 +221,9 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
         )
     await ensure_schema(tools.db)
     handle = await runs.take_over(tools.db, stored)
-    partitioning = await read_generation(tools.db, stored.generation, centroids=False)
+    partitioning = await read_generation(
+        tools.db, stored.generation, centroids=False, known=tools.known
+    )
     if not stored.current:
         tools.log.warn(
             f"graph {order.graph} was repartitioned since run {stored.id} began; the run "
