@@ -18,7 +18,7 @@ from pgs_neo4j.llm.factory import create_embedder
 from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
-from pgs_neo4j.partitioning.result import KnownPartitions, Partitioning, read_current
+from pgs_neo4j.partitioning.result import KnownGenerations, Partitioning, read_current
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.retrieval.space import Space, choose
@@ -35,7 +35,7 @@ class Core:
     synthesis_llm: LLM
     embedder: Embedder | None = None
     on_event: OnEvent = ignore
-    known: KnownPartitions = field(default_factory=KnownPartitions, repr=False)
+    known: KnownGenerations = field(default_factory=KnownGenerations, repr=False)
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)

@@ -14,7 +14,7 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning.result import KnownPartitions
+from pgs_neo4j.partitioning.result import KnownGenerations
 from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.retrieval.space import Space
 
@@ -46,15 +46,15 @@ class PartitionOrder:
 class PartitionTools:
     """The connections that partition a graph.
 
-    ``open_gds`` is called only when partitions must be computed. ``known`` partitions are read from
-    the database only once.
+    ``open_gds`` is called only when partitions must be computed. ``known`` generations are read
+    from the database only once.
     """
 
     db: Database
     open_gds: OpenGDS
     space: Space
     on_event: OnEvent
-    known: KnownPartitions = field(default_factory=KnownPartitions)
+    known: KnownGenerations = field(default_factory=KnownGenerations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

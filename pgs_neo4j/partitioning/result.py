@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.recent import Recent
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Drift, Generation, Partition
 from pgs_neo4j.partitioning import generation
+from pgs_neo4j.retrieval.text_index import KnownTexts
 
-MOST_KNOWN = 4  # generations whose partitions an engine keeps; of a million nodes, some 40 MB each
+MOST_KNOWN = 4  # generations that an engine keeps; one of a million nodes takes some 50 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +33,19 @@ class Partitioning:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownPartitions:
-    """Partitions of the generations that were used last, without centroids, by generation id.
+class KnownGenerations:
+    """What an engine has read of the generations that it used last, by generation id.
 
-    The partitions of a complete generation never change, so an engine reads them once.
+    The partitions of a complete generation never change, so they are read once. They are kept
+    without centroids. ``texts`` says which texts are in its text index.
     """
 
-    by_generation: dict[str, tuple[Partition, ...]] = field(default_factory=dict)
-
-    def find(self, generation_id: str) -> tuple[Partition, ...] | None:
-        """Return the partitions of a generation; None if they are not known."""
-        found = self.by_generation.pop(generation_id, None)
-        if found is not None:
-            self.by_generation[generation_id] = found  # used last
-        return found
-
-    def keep(self, generation_id: str, partitions: tuple[Partition, ...]) -> None:
-        """Keep the partitions of a generation, and forget those that were used longest ago."""
-        self.by_generation[generation_id] = partitions
-        for oldest in list(self.by_generation)[:-MOST_KNOWN]:
-            del self.by_generation[oldest]
+    partitions: Recent[tuple[Partition, ...]] = field(default_factory=lambda: Recent(MOST_KNOWN))
+    texts: KnownTexts = field(default_factory=lambda: Recent(MOST_KNOWN))
 
 
 async def read_current(
-    db: Database, graph: str, *, centroids: bool = True, known: KnownPartitions | None = None
+    db: Database, graph: str, *, centroids: bool = True, known: KnownGenerations | None = None
 ) -> Partitioning | None:
     """Return the current generation with its partitions; None before the first.
 
@@ -72,7 +63,7 @@ async def read_generation(
     generation_id: str,
     *,
     centroids: bool = True,
-    known: KnownPartitions | None = None,
+    known: KnownGenerations | None = None,
 ) -> Partitioning:
     """Return a complete generation with its partitions, by its id.
 
@@ -90,7 +81,7 @@ async def read_partitions_of(
     current: Generation | None,
     *,
     centroids: bool = True,
-    known: KnownPartitions | None = None,
+    known: KnownGenerations | None = None,
 ) -> Partitioning:
     """Return a generation with all its partitions.
 
@@ -99,13 +90,13 @@ async def read_partitions_of(
     """
     if current is None:
         raise _deleted(graph)
-    partitions = known.find(current.id) if known and not centroids else None
+    partitions = known.partitions.find(current.id) if known and not centroids else None
     if partitions is None:
         partitions = tuple(await generation.read_partitions(db, current.id, centroids=centroids))
         if len(partitions) != current.partition_count:
             raise _deleted(graph)
         if known and not centroids:
-            known.keep(current.id, partitions)
+            known.partitions.keep(current.id, partitions)
     return Partitioning(current, partitions, reused=True, seconds=0.0)
 
 

@@ -12,7 +12,7 @@ from pgs_neo4j.errors import QuestionError, UsageError
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import GraphMapping, Mode
 from pgs_neo4j.partitioning.order import OpenGDS
-from pgs_neo4j.partitioning.result import KnownPartitions
+from pgs_neo4j.partitioning.result import KnownGenerations
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.runs import session
@@ -53,7 +53,7 @@ class RunTools:
     synthesis_llm: LLM
     calls: Calls
     log: RunLog
-    known: KnownPartitions = field(default_factory=KnownPartitions)
+    known: KnownGenerations = field(default_factory=KnownGenerations)
 
     @property
     def models(self) -> dict[str, bool]:

@@ -156,7 +156,7 @@ async def find_order_evidence(
         partitions=partitions,
         vector=vector.vector if vector is not None and usable else None,
     )
-    return await find_evidence(tools.db, evidence_order)
+    return await find_evidence(tools.db, evidence_order, tools.known.texts)
 
 
 async def _find_evidence(question: _Question) -> Evidence | None:

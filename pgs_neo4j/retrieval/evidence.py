@@ -24,7 +24,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Generation, GraphMapping, Partition
 from pgs_neo4j.retrieval.nearest_members import NearMembers, find_near_members
 from pgs_neo4j.retrieval.places import Place
-from pgs_neo4j.retrieval.text_index import TextIndex, read_index
+from pgs_neo4j.retrieval.text_index import KnownTexts, TextIndex, read_index
 from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.postings import FULL, terms_by_text, terms_of
 from pgs_neo4j.text.words import words
@@ -83,15 +83,19 @@ class EvidenceOrder:
     vector: NDArray[np.float32] | None = None
 
 
-async def find_evidence(db: Database, order: EvidenceOrder) -> Evidence | None:
+async def find_evidence(
+    db: Database, order: EvidenceOrder, known: KnownTexts | None = None
+) -> Evidence | None:
     """Return the nodes that speak to a question.
 
-    None if a partition has no text index. Raises DatabaseError.
+    The places of the texts are read once if ``known`` keeps them. None if a partition has no text
+    index. Raises DatabaseError.
     """
     terms = terms_of(order.question)
     generation = order.generation
     index, near = await together(
-        read_index(db, generation.id, generation.partition_count, terms), _find_near(db, order)
+        read_index(db, generation.id, generation.partition_count, terms, known),
+        _find_near(db, order),
     )
     if index is None:
         return None
@@ -125,8 +129,8 @@ def score_nodes(
         score[found.texts] += weight / FULL * found.impacts
         share[found.texts] += weight
         total += weight
-    score *= np.sqrt(share / (total or 1.0))
-    places = np.flatnonzero(score > 0)
+    places = np.flatnonzero(score)
+    score[places] *= np.sqrt(share[places] / total)
     owners = index.partition_ids[places]
     # A table is many times faster than np.isin for a million texts.
     wanted = np.zeros(max(int(owners.max(initial=0)), max(partition_ids, default=0)) + 1, np.bool_)

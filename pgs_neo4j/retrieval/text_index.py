@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypedDict, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.recent import Recent
 from pgs_neo4j.text.terms.cells import PostingList, bucket_of, cell_uid, read_cell
 
 REREADS = 3  # of an index whose segments are merged away while it is read
@@ -28,42 +30,79 @@ class SegmentRow(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TextTable:
+    """The texts in the segments of a generation, one segment after the other.
+
+    Text ``i`` is the member of rank ``ranks[i]`` of partition ``partition_ids[i]``. That is 0 for a
+    text that is in none of the generation. Both are ``(n,)``; ``size`` of them are in one. Segment
+    ``s`` begins at text ``starts[s]``.
+    """
+
+    segments: tuple[SegmentRow, ...]
+    starts: tuple[int, ...]
+    partition_ids: NDArray[np.int32]
+    ranks: NDArray[np.int32]
+    size: int
+
+    @classmethod
+    def of(cls, segments: Sequence[SegmentRow]) -> TextTable:
+        """Place the texts of some segments."""
+        sizes = [segment["size"] for segment in segments]
+        starts = tuple(accumulate(sizes, initial=0))
+        partition_ids, ranks = np.zeros(starts[-1], np.int32), np.zeros(starts[-1], np.int32)
+        for segment, start in zip(segments, starts, strict=False):
+            for partition_id, first, count in segment["partitions"]:
+                partition_ids[start + first : start + first + count] = partition_id
+                ranks[start + first : start + first + count] = np.arange(count)
+        size = int(np.count_nonzero(partition_ids))
+        return cls(tuple(segments), starts[:-1], partition_ids, ranks, size)
+
+    @property
+    def partition_count(self) -> int:
+        """Number of partitions with a text index."""
+        return sum(len(segment["partitions"]) for segment in self.segments)
+
+
+KnownTexts = Recent[TextTable]
+"""The texts of the generations that an engine used last, by generation id."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TextIndex:
     """What the text index of a generation holds of some terms.
 
-    Text ``i`` is the member of rank ``ranks[i]`` of partition ``partition_ids[i]``. That is 0 for a
-    text that is in none of the generation. Both are ``(n,)``. ``postings`` has only texts of the
-    generation, and only terms that any of them holds.
+    ``postings`` has only texts of the generation, by their number in ``table``, and only terms that
+    any of them holds.
     """
 
-    partition_ids: NDArray[np.int64]
-    ranks: NDArray[np.int64]
+    table: TextTable
     postings: Mapping[int, PostingList]
 
     @classmethod
-    def of(
-        cls, segments: Sequence[SegmentRow], cells: Mapping[str, bytes], terms: Sequence[int]
-    ) -> TextIndex:
+    def of(cls, table: TextTable, cells: Mapping[str, bytes], terms: Sequence[int]) -> TextIndex:
         """Read the postings of ``terms`` from ``cells``, which are by uid."""
-        size = sum(segment["size"] for segment in segments)
-        partition_ids, ranks = np.zeros(size, np.int64), np.zeros(size, np.int64)
         parts: dict[int, list[PostingList]] = defaultdict(list)
-        start = 0
-        for segment in segments:
-            own = partition_ids[start : start + segment["size"]]
-            for partition_id, first, count in segment["partitions"]:
-                own[first : first + count] = partition_id
-                ranks[start + first : start + first + count] = np.arange(count)
+        for segment, start in zip(table.segments, table.starts, strict=True):
+            own = table.partition_ids[start : start + segment["size"]]
             for term, found in _live(_read(segment, cells, terms), own).items():
                 parts[term].append(PostingList(found.texts + start, found.impacts))
-            start += segment["size"]
         postings = {term: _joined(found) for term, found in parts.items()}
-        return cls(partition_ids, ranks, {t: found for t, found in postings.items() if len(found)})
+        return cls(table, {term: found for term, found in postings.items() if len(found)})
+
+    @property
+    def partition_ids(self) -> NDArray[np.int32]:
+        """Partition of each text, 0 without one, ``(n,)``."""
+        return self.table.partition_ids
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """Rank of each text in its partition, ``(n,)``."""
+        return self.table.ranks
 
     @property
     def size(self) -> int:
         """Number of texts of the generation."""
-        return int(np.count_nonzero(self.partition_ids))
+        return self.table.size
 
     def of_term(self, term: int) -> PostingList:
         """Return the postings of a term; empty if no text holds it."""
@@ -71,40 +110,47 @@ class TextIndex:
 
 
 async def read_index(
-    db: Database, generation_id: str, partition_count: int, terms: Collection[int]
+    db: Database,
+    generation_id: str,
+    partition_count: int,
+    terms: Collection[int],
+    known: KnownTexts | None = None,
 ) -> TextIndex | None:
     """Return what the text index of a generation holds of ``terms``.
 
-    None if one of its partitions is not indexed, or if its segments are merged away whenever they
-    are read. Raises DatabaseError.
+    The places of its texts are read once if ``known`` keeps them. None if one of its partitions is
+    not indexed, or if its segments are merged away whenever they are read. Raises DatabaseError.
     """
+    table = known.find(generation_id) if known else None
     for attempt in range(1 + REREADS):
-        segments = await read_segments(db, generation_id)
-        if sum(len(segment["partitions"]) for segment in segments) < partition_count:
+        table = table or await read_table(db, generation_id)
+        if table.partition_count < partition_count:
             if attempt:
                 return None
+            table = None
             continue  # a partition may have moved to another segment during the read
-        index = await read_terms(db, segments, terms)
-        if await _are_in_use(db, segments):
+        index = await read_terms(db, table, terms)
+        if await _are_in_use(db, table.segments):
+            if known:
+                known.keep(generation_id, table)
             return index
+        table = None
     return None
 
 
-async def read_segments(db: Database, generation_id: str) -> list[SegmentRow]:
-    """Return the segments of a generation's text index. Raises DatabaseError."""
+async def read_table(db: Database, generation_id: str) -> TextTable:
+    """Return where the texts of a generation's text index stand. Raises DatabaseError."""
     rows = await db.read(queries.get("retrieval/read_segments"), generation=generation_id)
-    return cast("list[SegmentRow]", rows)
+    return TextTable.of(cast("list[SegmentRow]", rows))
 
 
-async def read_terms(
-    db: Database, segments: Sequence[SegmentRow], terms: Collection[int]
-) -> TextIndex:
+async def read_terms(db: Database, table: TextTable, terms: Collection[int]) -> TextIndex:
     """Return what some segments hold of ``terms``. Raises DatabaseError."""
     distinct = list(dict.fromkeys(terms))
-    uids = {_uid(segment, term) for segment in segments for term in distinct}
+    uids = {_uid(segment, term) for segment in table.segments for term in distinct}
     cells = await db.read(queries.get("retrieval/read_postings"), uids=sorted(uids))
     data = {row["uid"]: bytes(row["data"]) for row in cells}
-    return TextIndex.of(segments, data, distinct)
+    return TextIndex.of(table, data, distinct)
 
 
 async def _are_in_use(db: Database, segments: Sequence[SegmentRow]) -> bool:
@@ -132,7 +178,7 @@ def _read(
 
 
 def _live(
-    postings: Mapping[int, PostingList], partition_ids: NDArray[np.int64]
+    postings: Mapping[int, PostingList], partition_ids: NDArray[np.int32]
 ) -> Mapping[int, PostingList]:
     """Return the postings of a segment, without texts of other generations.
 

@@ -50,7 +50,7 @@ def find_places(
     return [Place(*place) for place in zip(*columns, strict=True)], len(chosen)
 
 
-def _turns(order: Mapping[int, int], partition_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+def _turns(order: Mapping[int, int], partition_ids: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the place in ``order`` of partitions ``(t,)``, -1 for others."""
     turns = np.full(max(max(order, default=0), int(partition_ids.max(initial=0))) + 1, -1)
     turns[list(order)] = list(order.values())

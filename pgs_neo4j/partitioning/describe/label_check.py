@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.retrieval.evidence import MOST_NODES, count_votes
-from pgs_neo4j.retrieval.text_index import SegmentRow, TextIndex, read_segments, read_terms
+from pgs_neo4j.retrieval.text_index import TextIndex, TextTable, read_table, read_terms
 from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.labels import Labels, list_terms
 from pgs_neo4j.text.terms.postings import count_terms
@@ -32,13 +32,11 @@ Postings = tuple[NDArray[np.int32], NDArray[np.float32], float]
 class LabelCheck:
     """Asks labels as questions to the text index of a generation.
 
-    Text ``i`` is of partition ``partition_ids[i]``, ``(n,)``. ``postings`` holds what was read, by
-    term. ``terms`` holds the terms of each word.
+    ``postings`` holds what was read, by term. ``terms`` holds the terms of each word.
     """
 
     db: Database
-    segments: Sequence[SegmentRow]
-    partition_ids: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    table: TextTable
     postings: dict[int, Postings] = field(default_factory=dict)
     terms: dict[str, list[int]] = field(default_factory=dict)
 
@@ -78,15 +76,14 @@ class LabelCheck:
             least = np.partition(scores, -MOST_NODES)[-MOST_NODES]
             texts, scores = texts[scores >= least], scores[scores >= least]
         best = np.lexsort((texts, -scores))[:MOST_NODES]
-        votes = count_votes(self.partition_ids[texts[best]].tolist(), scores[best].tolist())
+        votes = count_votes(self.table.partition_ids[texts[best]].tolist(), scores[best].tolist())
         return next(iter(votes)) == partition_id
 
     async def _read(self, words: Iterable[str]) -> None:
         """Read the postings of words that are not read yet, a portion at a time."""
         terms = sorted(self._split(words) - self.postings.keys())
         for start in range(0, len(terms), TERMS):
-            index = await read_terms(self.db, self.segments, terms[start : start + TERMS])
-            self.partition_ids = index.partition_ids
+            index = await read_terms(self.db, self.table, terms[start : start + TERMS])
             self.postings |= await asyncio.to_thread(_weigh, index)
 
     def _split(self, words: Iterable[str]) -> set[int]:
@@ -116,6 +113,6 @@ def _weigh(index: TextIndex) -> dict[int, Postings]:
 
 async def improve_labels(db: Database, generation_id: str, labels: Labels) -> None:
     """Let the labels of a generation lead to their partitions. Raises DatabaseError."""
-    segments = await read_segments(db, generation_id)
-    if segments and labels.chosen:
-        await LabelCheck(db, segments).improve(labels)
+    table = await read_table(db, generation_id)
+    if table.segments and labels.chosen:
+        await LabelCheck(db, table).improve(labels)

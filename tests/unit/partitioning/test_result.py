@@ -11,8 +11,7 @@ import pytest
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Generation
 from pgs_neo4j.partitioning.result import (
-    MOST_KNOWN,
-    KnownPartitions,
+    KnownGenerations,
     add_centroids,
     read_current,
     read_generation,
@@ -105,7 +104,7 @@ async def test_centroids_of_a_partition_that_is_gone_are_refused() -> None:
 
 
 async def test_an_engine_reads_the_partitions_of_a_generation_once() -> None:
-    db, known = database(), KnownPartitions()
+    db, known = database(), KnownGenerations()
     first = await read_current(db, "papers", centroids=False, known=known)
     again = await read_generation(db, "g1", centroids=False, known=known)
     assert first is not None
@@ -116,25 +115,15 @@ async def test_an_engine_reads_the_partitions_of_a_generation_once() -> None:
 
 
 async def test_known_partitions_of_a_deleted_generation_are_not_used() -> None:
-    known = KnownPartitions({"g1": (partition(1), partition(2))})
+    known = KnownGenerations()
+    known.partitions.keep("g1", (partition(1), partition(2)))
     assert await read_current(database(None), "papers", centroids=False, known=known) is None
     with pytest.raises(DatabaseError, match="were deleted"):
         await read_generation(database(None), "g1", centroids=False, known=known)
 
 
 async def test_partitions_that_do_not_add_up_are_not_kept() -> None:
-    known = KnownPartitions()
+    known = KnownGenerations()
     with pytest.raises(DatabaseError, match="were deleted"):
         await read_current(database(partitions=1), "papers", centroids=False, known=known)
-    assert known.find("g1") is None
-
-
-def test_partitions_that_were_used_longest_ago_are_forgotten() -> None:
-    known = KnownPartitions()
-    for number in range(MOST_KNOWN):
-        known.keep(f"g{number}", ())
-    assert known.find("g0") == ()
-    known.keep("new", ())
-    assert known.find("g1") is None
-    assert known.find("g0") == ()
-    assert len(known.by_generation) == MOST_KNOWN
+    assert known.partitions.find("g1") is None

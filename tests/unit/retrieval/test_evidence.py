@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgs_neo4j.database.recent import Recent
 from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval import evidence, nearest_members
@@ -25,7 +26,7 @@ from pgs_neo4j.retrieval.evidence import (
     vote,
 )
 from pgs_neo4j.retrieval.places import Place, read_placed
-from pgs_neo4j.retrieval.text_index import REREADS, SegmentRow, TextIndex
+from pgs_neo4j.retrieval.text_index import REREADS, KnownTexts, SegmentRow, TextIndex, TextTable
 from pgs_neo4j.text.terms.postings import FULL, K1, B, SegmentBuilder, terms_of
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes
@@ -62,7 +63,7 @@ def segments() -> Stored:
 
 def index_of(segments: Stored, question: str) -> TextIndex:
     """What the index holds of a question's terms."""
-    return TextIndex.of(*segments, terms_of(question))
+    return TextIndex.of(TextTable.of(segments[0]), segments[1], terms_of(question))
 
 
 def scored(segments: Stored, question: str, ids: list[int]) -> dict[Place, float]:
@@ -205,6 +206,29 @@ async def test_an_index_that_is_merged_while_it_is_read_is_read_again(
         {"segments": ["merged"]}
     ]
     assert not rows
+
+
+async def test_the_places_of_texts_are_read_once(segments: Stored) -> None:
+    db = database(segments)
+    known: KnownTexts = Recent(1)
+    first = await find_evidence(db, order("ice?", 2, 2, 2), known)
+    assert first == await find_evidence(db, order("ice?", 2, 2, 2), known)
+    assert len(db.params("read_segments")) == 1
+    assert len(db.params("count_segments")) == 2
+
+
+async def test_known_places_of_segments_that_are_gone_are_read_again(segments: Stored) -> None:
+    row, cells = stored("merged", FIRST + SECOND, [(1, 0, 2), (2, 2, 2), (3, 4, 2)])
+    known: KnownTexts = Recent(1)
+    known.keep("g1", TextTable.of(segments[0]))
+    in_use = [0, 1]
+    db = database(([row], cells), count_segments=lambda params: [{"in_use": in_use.pop(0)}])
+    found = await find_evidence(db, order("courts?", 2, 2, 2), known)
+    assert found is not None
+    assert [node.place for node in found.nodes] == [(2, 0), (3, 0)]
+    table = known.find("g1")
+    assert table is not None
+    assert table.segments == (row,)
 
 
 async def test_an_index_that_is_merged_at_every_reading_is_none(segments: Stored) -> None:

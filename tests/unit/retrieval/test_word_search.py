@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.retrieval.places import Place
-from pgs_neo4j.retrieval.text_index import SegmentRow, TextIndex
+from pgs_neo4j.retrieval.text_index import SegmentRow, TextIndex, TextTable
 from pgs_neo4j.retrieval.word_search import answerable, find_places, index_terms
 from pgs_neo4j.text.matching import SearchTerms
 from pgs_neo4j.text.terms.postings import SegmentBuilder
@@ -27,7 +27,7 @@ def places(search: SearchTerms, order: dict[int, int], most: int = 9) -> tuple[l
     }
     cells = {f"a:{bucket}": data for bucket, data in segment.cells.items()}
     sought = answerable([search])
-    index = TextIndex.of([row], cells, sorted(index_terms(sought)))
+    index = TextIndex.of(TextTable.of([row]), cells, sorted(index_terms(sought)))
     return find_places(index, search, sought[search], order, most)
 
 
