@@ -76,7 +76,7 @@ class OpenAILLM:
 
         These are endpoint, model, and parameters.
         """
-        return f"{self._endpoint.host} {self.name} {self._temperature}"
+        return f"{self._endpoint.cache_name} {self.name} {self._temperature}"
 
     def __repr__(self) -> str:
         return f"OpenAILLM({self.name!r} at {self._endpoint.host!r})"

@@ -27,6 +27,13 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
     Retry,
 )
+from pgs_neo4j.llm.openai.address import (
+    cache_name,
+    holds_secrets,
+    host_of,
+    is_url,
+    redirect_target,
+)
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
 from pgs_neo4j.model import Usage
@@ -52,12 +59,12 @@ class Endpoint:
     timeout_s: float = 600.0
 
     def __post_init__(self) -> None:
-        if _holds_secrets(self.base_url or ""):
+        if holds_secrets(self.base_url or ""):
             raise ConfigError(
                 "llm_base_url (PGS_LLM_BASE_URL) contains credentials or a query; take them out, "
                 "and give the key as PGS_LLM_API_KEY (or OPENAI_API_KEY) instead"
             )
-        if not _is_url(self.base_url or PUBLIC_URL):
+        if not is_url(self.base_url or PUBLIC_URL):
             raise ConfigError(
                 "llm_base_url (PGS_LLM_BASE_URL) is not a URL of the form http(s)://host/path; "
                 "correct it, or unset it to use the public endpoint"
@@ -81,8 +88,12 @@ class Endpoint:
     @property
     def host(self) -> str:
         """Host and port for messages, without credentials or path."""
-        url = urlsplit(self.base_url or PUBLIC_URL)
-        return f"{url.hostname}:{url.port}" if url.port else str(url.hostname)
+        return host_of(self.base_url or PUBLIC_URL)
+
+    @property
+    def cache_name(self) -> str:
+        """Its name in the keys of cached replies."""
+        return cache_name(self.base_url or PUBLIC_URL)
 
     @property
     def pace(self) -> Pace:
@@ -97,7 +108,7 @@ class Endpoint:
         return name.endswith((".openai.com", ".azure.com"))
 
     def open(self) -> openai.AsyncOpenAI:
-        """Return a client that never retries.
+        """Return a client that never retries and follows no redirects.
 
         It reads only proxies from the environment.
         """
@@ -105,12 +116,15 @@ class Endpoint:
         import openai
 
         key = self._key or PLACEHOLDER_KEY
+        timeout = httpx2.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s))
         client = openai.AsyncOpenAI(
             api_key=key,
             admin_api_key="",
             base_url=self.base_url or PUBLIC_URL,
             max_retries=0,
-            timeout=httpx2.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s)),
+            timeout=timeout,
+            # A redirect would hand the prompt to a host that nobody has chosen.
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout),
             default_headers={
                 **_without_ambient_headers(openai.Omit()),
                 "Authorization": f"Bearer {key}",
@@ -118,23 +132,6 @@ class Endpoint:
         )
         client.organization = client.project = client.webhook_secret = None
         return client
-
-
-def _holds_secrets(text: str) -> bool:
-    """Return whether a URL has more than scheme, host, and path.
-
-    It may be malformed.
-    """
-    rest = text.partition("://")[2] or text
-    return "@" in rest or "?" in rest or "#" in rest
-
-
-def _is_url(text: str) -> bool:
-    try:
-        url = urlsplit(text)
-        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:  # an invalid port or IPv6 address
-        return False
 
 
 def _without_ambient_headers(omit: Any) -> dict[str, Any]:
@@ -192,6 +189,8 @@ def timeout_error(endpoint: Endpoint, model: str, retry: Retry | None = None) ->
 
 def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
     status, code = error.status_code, _safe_code(error)
+    if 300 <= status < 400:
+        return _redirect_error(error, where)
     if status == 401:
         return ModelAuthError(
             f"the model endpoint {where} refused the API key (HTTP 401); set PGS_LLM_API_KEY "
@@ -225,6 +224,16 @@ def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
     return ModelUnavailableError(
         f"the model endpoint {where} refused the request (HTTP {status}{code}); check the model's "
         "name and the effort and token settings",
+        usage=Usage(),
+    )
+
+
+def _redirect_error(error: openai.APIStatusError, where: str) -> ModelError:
+    host = redirect_target(error.response.headers.get("location", ""))
+    return ModelUnavailableError(
+        f"the model endpoint {where} redirects{f' to {host}' if host else ''} "
+        f"(HTTP {error.status_code}), and redirects are never followed; set PGS_LLM_BASE_URL to "
+        "the endpoint's own address",
         usage=Usage(),
     )
 

@@ -6,6 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgs_neo4j.errors import ConfigError, ModelAuthError
+from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 
 KEY = SecretStr("sk-1")
@@ -37,3 +38,30 @@ def test_an_address_is_named_by_host_and_port() -> None:
     assert Endpoint("http://127.0.0.1:11434/v1").host == "127.0.0.1:11434"
     with pytest.raises(ModelAuthError, match="no API key"):
         Endpoint()
+
+
+@pytest.mark.parametrize(
+    ("one", "another"),
+    [
+        ("https://host/ok/v1", "https://host/x/v1"),
+        ("https://host/v1", "https://host/x/v1"),
+        ("https://host/v1", "http://host/v1"),
+        ("https://host/v1", "https://host"),
+        ("https://host/v1", "https://host:8443/v1"),
+        ("https://host/v1", "https://other/v1"),
+        ("http://host/a", "https://host/a"),
+        ("https://host/A", "https://host/a"),
+    ],
+)
+def test_two_deployments_share_no_cached_reply(one: str, another: str) -> None:
+    signatures = {OpenAILLM("m", Endpoint(url, KEY)).signature for url in (one, another)}
+    assert len(signatures) == 2
+
+
+def test_replies_cached_before_stay_usable_at_the_usual_root() -> None:
+    # Keys held the host alone; a change of them would pay for every stored reply again.
+    assert OpenAILLM("m", Endpoint(None, KEY)).signature == "api.openai.com m None"
+    for url in ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1/"):
+        assert OpenAILLM("m", Endpoint(url)).signature == "127.0.0.1:11434 m None"
+    slashed = OpenAILLM("m", Endpoint("https://host/x/v1/", KEY)).signature
+    assert slashed == OpenAILLM("m", Endpoint("https://HOST/x/v1", KEY)).signature
