@@ -179,9 +179,9 @@ class BusyError(PGSError):
 
 
 class LeaseLostError(BusyError):
-    """The lease expired while this job was suspended.
+    """The lease expired while this job was suspended, or was released.
 
-    Another job has it, so the work of this one is discarded.
+    Another job may have it, so the work of this one is discarded.
     """
 
 

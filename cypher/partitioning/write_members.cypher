@@ -1,11 +1,14 @@
 // Attach nodes to their partitions, each partition whole or not at all. The lists of a row are
 // in the order of rank, heaviest first. `hashes` identify the texts of this generation, `facts`
 // the weights and embeddings, to detect changes later. A partition that has its members is left
-// alone, so that repeating does no harm. No row when the generation was abandoned.
+// alone, so that repeating does no harm. No row when the generation was abandoned; its lock is taken
+// before its status is read.
 // params: generation: str, rows: list[dict]
 // returns: generation: str, attached: int
 // mode: write
-MATCH (c:PgsGeneration {id: $generation}) WHERE c.status = 'building'
+MATCH (c:PgsGeneration {id: $generation})
+SET c.checked_at = datetime()
+WITH c WHERE c.status = 'building'
 UNWIND $rows AS row
 MATCH (p:PgsPartition {uid: row.uid})
 CALL (p, row) {

@@ -7,5 +7,6 @@ RETURN j {
   .id, .graph, .kind, .outcome, .drift, .generation, .figures, .error, .holder,
   started_at: toString(j.started_at), finished_at: toString(j.finished_at),
   silent: j.outcome = 'running'
-          AND j.updated_at < datetime.realtime('Z') - duration({seconds: $silent_s})
+          AND NOT datetime.realtime('Z') - duration({seconds: $silent_s}) <= j.updated_at
+            <= datetime.realtime('Z') + duration({seconds: $silent_s})
 } AS job

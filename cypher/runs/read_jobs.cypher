@@ -10,6 +10,7 @@ RETURN j {
   .id, .graph, .kind, .outcome, .drift, .generation, .figures, .error, .holder,
   started_at: toString(j.started_at), finished_at: toString(j.finished_at),
   silent: j.outcome = 'running'
-          AND j.updated_at < datetime.realtime('Z') - duration({seconds: $silent_s})
+          AND NOT datetime.realtime('Z') - duration({seconds: $silent_s}) <= j.updated_at
+            <= datetime.realtime('Z') + duration({seconds: $silent_s})
 } AS job
 ORDER BY j.started_at DESC, j.id DESC

@@ -1,5 +1,6 @@
 // One run with its session and generation; `generation` is null if its partitions are gone.
-// `silent` if it is running but gave no sign of life for some seconds.
+// `silent` if it is running but gave no sign of life for some seconds, or only one that a wrong
+// clock dated into the future.
 // params: run: str, silent_s: number
 // returns: run: dict, session: str, graph: str, generation: str, current: bool, silent: bool
 // mode: read
@@ -9,4 +10,5 @@ RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finish
           updated_at: toString(r.updated_at)} AS run,
        s.id AS session, s.graph AS graph, c.id AS generation,
        c IS NOT NULL AND EXISTS { (:PgsGraph)-[:PGS_CURRENT]->(c) } AS current,
-       r.status = 'running' AND r.updated_at < datetime() - duration({seconds: $silent_s}) AS silent
+       r.status = 'running' AND NOT datetime() - duration({seconds: $silent_s}) <= r.updated_at
+         <= datetime() + duration({seconds: $silent_s}) AS silent

@@ -1,6 +1,9 @@
-// The run with an idempotency key.
-// params: idempotency: str
+// The run of a session with one of these idempotency keys, the first one that there is.
+// params: session: str, idempotencies: list[str]
 // returns: id: str
 // mode: read
-MATCH (r:PgsRun {idempotency: $idempotency})
+UNWIND range(0, size($idempotencies) - 1) AS place
+MATCH (r:PgsRun {idempotency: $idempotencies[place]})-[:PGS_RAN_IN]->(:PgsSession {uid: $session})
 RETURN r.id AS id
+ORDER BY place
+LIMIT 1

@@ -5,6 +5,7 @@
 MATCH (j:PgsJob {graph: $graph})
 SET j.checked_at = datetime.realtime('Z')
 WITH j WHERE j.outcome = 'running'
-         AND j.updated_at < datetime.realtime('Z') - duration({seconds: $silent_s})
+         AND NOT datetime.realtime('Z') - duration({seconds: $silent_s}) <= j.updated_at
+           <= datetime.realtime('Z') + duration({seconds: $silent_s})
 SET j.outcome = 'killed'
 RETURN collect(j.id) AS ids

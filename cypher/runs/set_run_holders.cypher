@@ -4,7 +4,7 @@
 // returns: id: str
 // mode: write
 MATCH (r:PgsRun {id: $run})
-SET r.updated_at = datetime()
+SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $former OR r.holder = $holder
-SET r.holder = $holder, r.status = 'running', r.finished_at = null, r.error = null
+SET r.holder = $holder, r.updated_at = datetime(), r.status = 'running', r.finished_at = null, r.error = null
 RETURN r.id AS id

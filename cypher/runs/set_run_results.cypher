@@ -1,9 +1,11 @@
 // Close a run with its status, answer, and figures. `sweeps` are those that its synthesis used. No
-// row if the run was taken over or deleted.
+// row if the run was taken over or deleted. The run's lock is taken before its holder is read.
 // params: run: str, holder: str, properties: dict, sweeps: list[str]
 // returns: id: str
 // mode: write
-MATCH (r:PgsRun {id: $run, holder: $holder})
+MATCH (r:PgsRun {id: $run})
+SET r.checked_at = true REMOVE r.checked_at
+WITH r WHERE r.holder = $holder
 SET r += $properties, r.finished_at = datetime(), r.updated_at = datetime()
 WITH r
 OPTIONAL MATCH (w:PgsSweep) WHERE w.id IN $sweeps

@@ -1,11 +1,13 @@
 // Write the answer of a run as nodes linked to their evidence, replacing an earlier answer. No row
-// if the run was taken over or deleted.
+// if the run was taken over or deleted. The run's lock is taken before its holder is read.
 // params: run: str, holder: str, generation: str, thesis: dict, connections: list[dict],
 //   convergences: list[dict], joins: list[dict], absences: list[dict], citations: list[dict],
 //   sightings: list[dict]
 // returns: id: str
 // mode: write
-MATCH (r:PgsRun {id: $run, holder: $holder})
+MATCH (r:PgsRun {id: $run})
+SET r.checked_at = true REMOVE r.checked_at
+WITH r WHERE r.holder = $holder
 SET r.updated_at = datetime()
 WITH r
 CALL (r) {

@@ -1,12 +1,14 @@
 // Record one sweep in one transaction: its findings, flags, absences, cited nodes, and replies.
 // Repeated with more when another pass is accepted. No row if the run was taken over or deleted,
-// or if the partition is gone.
+// or if the partition is gone. The run's lock is taken before its holder is read.
 // params: run: str, holder: str, generation: str, partition: int, sweep: dict,
 //   findings: list[dict], flags: list[dict], absences: list[dict], citations: list[dict],
 //   replies: list[dict]
 // returns: id: str
 // mode: write
-MATCH (r:PgsRun {id: $run, holder: $holder})
+MATCH (r:PgsRun {id: $run})
+SET r.checked_at = true REMOVE r.checked_at
+WITH r WHERE r.holder = $holder
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0 AND p.id = $partition
 MERGE (w:PgsSweep {id: $sweep.id})

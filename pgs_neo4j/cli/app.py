@@ -40,7 +40,7 @@ COMMANDS = {
         "Repartition graphs as jobs that leave a record.",
     ),
     "schedule": ("operations.schedule:schedule", "Repartition graphs at the times in pgs.toml."),
-    "jobs": ("operations.jobs:jobs_app", "List and show repartition jobs."),
+    "jobs": ("operations.jobs:jobs_app", "List and show jobs; release a graph."),
     "cache": ("operations.cache:cache_app", "Show and clear the cache of model replies."),
     "config": ("operations.config:config_app", "Show the settings in force."),
     "doctor": ("operations.doctor:doctor", "Check the setup and say how to fix it."),

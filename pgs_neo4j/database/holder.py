@@ -6,11 +6,18 @@ import os
 import platform
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 MAX_MACHINE = 100
+PLACE = (Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid"))
 _FORM = re.compile(
-    r"(?P<machine>.+), pid (?P<pid>[0-9]{1,10})(?:, (?P<token>[0-9a-f]{8}))?", re.DOTALL
+    r"(?P<machine>.+), pid (?P<pid>[0-9]{1,10})(?: at (?P<place>[0-9a-f]{8}))?"
+    r"(?:, (?P<token>[0-9a-f]{8}))?",
+    re.DOTALL,
 )
 
 
@@ -18,22 +25,25 @@ _FORM = re.compile(
 class Holder:
     """One process on one machine; ``token`` distinguishes what it holds.
 
-    The database stores its text, such as ``worker, pid 4711, 0a1b2c3d``.
+    ``place`` is where its process id means something: one boot of one machine, and one container.
+    The database stores the text, such as ``worker, pid 4711 at 5e6f7a8b, 0a1b2c3d``. 0.1.0
+    stored no place.
     """
 
     machine: str
     pid: int
     token: str = ""
+    place: str = ""
 
     @classmethod
     def of_this_process(cls) -> Holder:
         """Return this process, without a token."""
-        return cls(this_machine(), os.getpid())
+        return cls(this_machine(), os.getpid(), place=this_place())
 
     @classmethod
     def unique(cls) -> Holder:
         """Return this process with a token that no other holder has."""
-        return cls(this_machine(), os.getpid(), secrets.token_hex(4))
+        return cls(this_machine(), os.getpid(), secrets.token_hex(4), this_place())
 
     @classmethod
     def parse(cls, text: str) -> Holder | None:
@@ -41,15 +51,20 @@ class Holder:
         match = _FORM.fullmatch(text)
         if match is None:
             return None
-        return cls(match["machine"], int(match["pid"]), match["token"] or "")
+        place = match["place"] or ""
+        return cls(match["machine"], int(match["pid"]), match["token"] or "", place)
 
     def __str__(self) -> str:
+        place = f" at {self.place}" if self.place else ""
         token = f", {self.token}" if self.token else ""
-        return f"{self.machine}, pid {self.pid}{token}"
+        return f"{self.machine}, pid {self.pid}{place}{token}"
 
     def has_ended(self) -> bool:
-        """Whether it was a process of this machine that no longer runs."""
-        if self.machine != this_machine():
+        """Whether it was a process of this place that no longer runs.
+
+        Of any other place that cannot be seen, even if it has the same host name.
+        """
+        if (self.machine, self.place) != (this_machine(), this_place()):
             return False
         try:
             os.kill(self.pid, 0)
@@ -63,3 +78,12 @@ class Holder:
 def this_machine() -> str:
     """Return the name of this machine, at most 100 characters."""
     return platform.node()[:MAX_MACHINE] or "unknown host"
+
+
+@cache
+def this_place() -> str:
+    """Return what distinguishes this boot and this container; empty where unknown."""
+    marks: list[str] = []
+    with suppress(OSError):
+        marks = [PLACE[0].read_text(encoding="ascii").strip(), str(PLACE[1].readlink())]
+    return sha256("\n".join(marks).encode()).hexdigest()[:8] if marks else ""

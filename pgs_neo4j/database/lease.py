@@ -29,6 +29,7 @@ from pgs_neo4j.errors import (
     PGSError,
 )
 
+LONGEST_S = 3600.0  # of a lease; one that ends later was written by a wrong clock
 RENEWALS = 3  # within the time of a lease, so that two of them may fail
 FIRST_POLL_S, LONGEST_POLL_S = 0.2, 2.0
 RETRY_S = 1.0  # after a renewal that failed
@@ -94,8 +95,20 @@ async def hold_lease(
 
 async def read_holder(db: Database, graph: str) -> LeaseHolder | None:
     """Return the current holder of a lease; None if free or expired."""
-    rows = await db.read(queries.get("database/read_leases"), graph=graph)
+    rows = await db.read(queries.get("database/read_leases"), graph=graph, longest=LONGEST_S)
     return LeaseHolder(**rows[0]) if rows else None
+
+
+async def take_away(db: Database, graph: str) -> LeaseHolder | None:
+    """Take a lease away from its holder; return that holder, None if free.
+
+    The holder can write nothing afterwards, and its unfinished generation is abandoned.
+    """
+    rows = await db.write(queries.get("database/release_leases"), graph=graph)
+    if not rows:
+        return None
+    row = rows[0]
+    return LeaseHolder(row["holder"], row["fence"], row["acquired_at"], row["expires_at"])
 
 
 def generation_lost(graph: str) -> LeaseLostError:
@@ -131,7 +144,8 @@ async def _acquire(
         if left <= 0:
             raise BusyError(
                 f"{_busy(graph, taken)}; try again when that job has ended, or after "
-                f"{_clock(taken.expires_at)}, when its lease expires unless it is renewed"
+                f"{_clock(taken.expires_at)}, when its lease expires unless it is renewed; "
+                f"'pgs jobs release {graph}' takes the lease away from it"
             )
         if not reported and on_wait is not None:
             on_wait(f"{_busy(graph, taken)}; waiting for up to {left:.0f} s")
@@ -146,7 +160,11 @@ async def _try_to_take(
     """Return the lease, or its current holder."""
     try:
         rows = await db.write(
-            queries.get("database/merge_leases"), graph=graph, holder=holder, seconds=float(seconds)
+            queries.get("database/merge_leases"),
+            graph=graph,
+            holder=holder,
+            seconds=float(seconds),
+            longest=LONGEST_S,
         )
     except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
         # It may have been taken although the answer got lost.
@@ -193,8 +211,8 @@ class _Renewal:
         if not renewed:
             self.lost = True
             raise LeaseLostError(
-                f"another job took over the lease of graph {self.lease.graph} while this job "
-                "was suspended; its new generation was discarded, so see 'pgs jobs list'"
+                f"another job took over the lease of graph {self.lease.graph}, or it was released "
+                "by hand; the new generation was discarded, so see 'pgs jobs list'"
             )
         self.renewed_at = asked_at
         return interval

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.calls.replies import Kept
     from pgs_neo4j.catalog import Purged, StoredGraph, check_mapping
     from pgs_neo4j.catalog import check_name as check_graph_name
+    from pgs_neo4j.database.lease import LeaseHolder
     from pgs_neo4j.demo.graph import DEMO_QUESTIONS
     from pgs_neo4j.doctor import Check
     from pgs_neo4j.engine.diagnosis import diagnose
@@ -45,6 +46,7 @@ __all__ = [
     "Kept",
     "LabelSample",
     "LayeredAnswer",
+    "LeaseHolder",
     "LoadResult",
     "NodeProperty",
     "Partitioning",
@@ -77,6 +79,7 @@ _HOMES = {
     "Kept": "calls.replies",
     "LabelSample": "survey",
     "LayeredAnswer": "pgs.layered",
+    "LeaseHolder": "database.lease",
     "LoadResult": "ingest.load",
     "NodeProperty": "survey",
     "PGS": "engine.facade",

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pgs_neo4j.database import lease
+from pgs_neo4j.database.lease import LeaseHolder
 from pgs_neo4j.engine import repartition
 from pgs_neo4j.engine.repartition import EndedJob, JobOrder
 from pgs_neo4j.events import OnEvent
@@ -30,6 +32,16 @@ class Jobs:
     async def get(self, job: str) -> Job:
         """Return one record. Raises UsageError when no record has that id."""
         return await records.get(self._pgs.db, job)
+
+    async def release(self, graph: str | None = None) -> LeaseHolder | None:
+        """Take a graph's lease away from its holder; None if it was free.
+
+        Use it for a holder that will never release the lease. A job that still runs ends with
+        LeaseLostError and can write nothing more; its unfinished generation is discarded. Returns
+        the former holder. Raises UnknownGraphError.
+        """
+        stored = await self._pgs.graph(graph)
+        return await lease.take_away(self._pgs.db, stored.name)
 
     async def run(
         self,

@@ -9,7 +9,7 @@ from pgs_neo4j.errors import IdempotencyError, UsageError
 from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.order import RunOrder, RunTools
-from pgs_neo4j.runs import answers, keys, runs
+from pgs_neo4j.runs import answers, runs
 from pgs_neo4j.runs.runs import StoredRun
 
 
@@ -37,8 +37,7 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
     key = order.idempotency_key
     former = None
     if key:
-        uid = keys.idempotency_uid(order.graph, order.session, key)
-        former = await runs.by_key(tools.db, uid)
+        former = await runs.by_key(tools.db, order.graph, order.session, key)
     if former is None:
         return await pipeline.execute(order, tools)
     stored = await runs.read(tools.db, former)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from uuid import uuid4
 
 
@@ -16,8 +17,19 @@ def session_uid(graph: str, session: str) -> str:
 
 
 def idempotency_uid(graph: str, session: str, key: str | None) -> str:
-    """Return an idempotency key within its session; empty without a key."""
-    return f"{session_uid(graph, session)}/{key}" if key else ""
+    """Return an idempotency key within its session; empty without a key.
+
+    It is a JSON list, because sessions and keys may contain any separator.
+    """
+    return json.dumps([graph, session, key], ensure_ascii=False) if key else ""
+
+
+def former_idempotency_uid(graph: str, session: str, key: str) -> str:
+    """Return an idempotency key in the form of 0.1.0.
+
+    Keys of several sessions may share it, so the session of its run must be compared.
+    """
+    return f"{session_uid(graph, session)}/{key}"
 
 
 def sweep_id(run_id: str, partition_id: int) -> str:

@@ -19,6 +19,7 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.errors import BusyError, PGSError, RunLostError, UnknownRunError
+from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.rows import RunRow
 
 SIGN_S = 10.0  # between two signs of life
@@ -87,9 +88,19 @@ async def begin(
     return str(rows[0]["id"]) if rows else None
 
 
-async def by_key(db: Database, idempotency: str) -> str | None:
-    """Return the run's id under an idempotency key; None without one."""
-    rows = await db.read(queries.get("runs/run_by_key"), idempotency=idempotency)
+async def by_key(db: Database, graph: str, session: str, key: str) -> str | None:
+    """Return the id of a session's run under an idempotency key.
+
+    Keys that 0.1.0 stored are found. None without such a run.
+    """
+    rows = await db.read(
+        queries.get("runs/run_by_key"),
+        session=keys.session_uid(graph, session),
+        idempotencies=[
+            keys.idempotency_uid(graph, session, key),
+            keys.former_idempotency_uid(graph, session, key),
+        ],
+    )
     return str(rows[0]["id"]) if rows else None
 
 

@@ -17,9 +17,10 @@ import pytest
 from pgs_neo4j.database import lease, queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.holder import Holder
-from pgs_neo4j.database.lease import Lease, hold_lease, read_holder
+from pgs_neo4j.database.lease import LONGEST_S, Lease, hold_lease, read_holder, take_away
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
+from pgs_neo4j.partitioning import generation
 
 PATIENCE_S = 60.0
 # A lease that lasts, whatever the machine is busy with, and is looked at all the time.
@@ -49,7 +50,11 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 async def take(db: Database, name: str, seconds: float = 30.0) -> dict[str, Any]:
     rows = await db.write(
-        queries.get("database/merge_leases"), graph="papers", holder=name, seconds=seconds
+        queries.get("database/merge_leases"),
+        graph="papers",
+        holder=name,
+        seconds=seconds,
+        longest=LONGEST_S,
     )
     return rows[0]
 
@@ -146,6 +151,40 @@ async def test_a_lease_that_ran_out_is_taken_over_with_the_next_fence(papers: Da
     assert await read_holder(papers, "papers") is None
     async with hold_lease(papers, "papers", seconds=30) as mine:
         assert mine.fence == first["fence"] + 1
+
+
+async def test_a_lease_that_ends_in_ten_years_has_run_out(papers: Database) -> None:
+    """A wrong clock wrote it; no lease lasts longer than the longest one."""
+    dead = await take(papers, "dead")
+    await building(papers, "half")
+    far = "MATCH (l:PgsLease) SET l.expires_at = datetime.realtime('Z') + duration($ahead)"
+    await papers.call(far, {"ahead": "PT59M"}, "write")
+    assert not (await take(papers, "next"))["taken"]
+    await papers.call(far, {"ahead": "P10Y"}, "write")
+    assert await read_holder(papers, "papers") is None
+    taken = await take(papers, "next")
+    assert (taken["taken"], taken["fence"]) == (True, dead["fence"] + 1)
+    assert await statuses(papers) == {"half": "abandoned"}
+
+
+async def test_a_released_lease_is_free_and_its_holder_fenced(
+    papers: Database, brisk: None
+) -> None:
+    assert await take_away(papers, "papers") is None
+    with pytest.raises(LeaseLostError, match="released by hand"):
+        async with hold_lease(papers, "papers", seconds=LASTING_S) as own:
+            await building(papers, "half")
+            former = await take_away(papers, "papers")
+            assert former is not None
+            assert (former.holder, former.fence) == (own.holder, own.fence)
+            assert await read_holder(papers, "papers") is None
+            with pytest.raises(LeaseLostError):
+                await generation.begin(papers, own, "g2", {})
+            await asyncio.sleep(PATIENCE_S)
+    assert await statuses(papers) == {"half": "abandoned"}
+    assert await take_away(papers, "papers") is None
+    async with hold_lease(papers, "papers", seconds=30) as later:
+        assert later.fence > own.fence
 
 
 async def test_a_takeover_gives_up_what_the_dead_holder_was_building(papers: Database) -> None:

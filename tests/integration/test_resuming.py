@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.database.holder import Holder, this_machine
+from pgs_neo4j.database.holder import Holder, this_machine, this_place
 from pgs_neo4j.errors import (
     BudgetError,
     BusyError,
@@ -257,7 +257,8 @@ async def test_a_dead_process_of_this_machine_is_noticed_at_once(engine, db):
     query = (
         "MATCH (r:PgsRun) SET r.status = 'running', r.holder = $holder, r.updated_at = datetime()"
     )
-    await db.call(query, {"holder": str(Holder(this_machine(), ended.pid, "0a1b2c3d"))}, "write")
+    former = Holder(this_machine(), ended.pid, "0a1b2c3d", this_place())
+    await db.call(query, {"holder": str(former)}, "write")
     answering(engine, contract_reply)
     assert (await engine.resume(run)).coverage.exhausted
 
@@ -277,6 +278,44 @@ async def test_an_idempotency_key_gives_the_first_answer_again(engine, db):
     assert await count(db, "(x:PgsRun)") == 2
     with pytest.raises(UsageError, match="1 to 200"):
         await engine.execute("Why?", idempotency_key="\n")
+
+
+async def test_a_key_that_only_looks_alike_is_another_one(engine, db):
+    """A session and a key with a slash, and another pair that reads the same."""
+    first = await engine.execute("Why?", session_id="team", idempotency_key="x/1")
+    other = await engine.execute("Why?", session_id="team/x", idempotency_key="1")
+    assert other.run != first.run
+    assert (first.session, other.session) == ("team", "team/x")
+    again = await engine.execute("Why?", session_id="team", idempotency_key="x/1")
+    assert again.run == first.run
+
+
+async def test_a_key_that_an_earlier_release_stored_is_found_in_its_session_only(engine, db):
+    first = await engine.execute("Why?", session_id="team", idempotency_key="x/1")
+    await db.call("MATCH (r:PgsRun) SET r.idempotency = 'papers/team/x/1'", {}, "write")
+    again = await engine.execute("Why?", session_id="team", idempotency_key="x/1")
+    assert again.run == first.run
+    other = await engine.execute("Why?", session_id="team/x", idempotency_key="1")
+    assert other.run != first.run
+    assert await count(db, "(x:PgsRun)") == 2
+
+
+async def test_twenty_at_once_with_one_key_and_odd_names_make_one_run(engine, db):
+    session, key = "tēam/\"x\", 'y' {z} \\ $s `t` 🧪", '1/["a", "b"]\\" OR 1=1 // 语'
+    results = await asyncio.gather(
+        *(engine.execute("Why?", session_id=session, idempotency_key=key) for _ in range(20)),
+        return_exceptions=True,
+    )
+    done = [result for result in results if not isinstance(result, BaseException)]
+    failed = [result for result in results if isinstance(result, BaseException)]
+    assert done
+    assert all(isinstance(error, BusyError) for error in failed), failed
+    assert len({answer.run for answer in done}) == 1
+    assert await count(db, "(x:PgsRun)") == 1
+    assert len(asked(engine)) == 5
+    last = await engine.execute("Why?", session_id=session, idempotency_key=key)
+    assert (last.run, last.session) == (done[0].run, session)
+    assert asked(engine) == []
 
 
 async def test_an_idempotency_key_goes_on_with_a_run_that_failed(engine, db):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.calls.replies import Replies
-from pgs_neo4j.database.holder import Holder, this_machine
+from pgs_neo4j.database.holder import Holder, this_machine, this_place
 from pgs_neo4j.errors import DatabaseError, ModelUnavailableError, PromptTooLongError
 from pgs_neo4j.events import Warned
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
@@ -250,7 +250,7 @@ async def test_reports_of_a_killed_run_are_part_of_what_continues_it(engine, db,
         await engine.execute("Why?", full_sweep=True)
     ended = await asyncio.create_subprocess_exec("true")
     await ended.wait()
-    here = str(Holder(this_machine(), ended.pid, "0a1b2c3d"))
+    here = str(Holder(this_machine(), ended.pid, "0a1b2c3d", this_place()))
     holder, ago = ("elsewhere, pid 1, 00", "PT5M") if noticed == "silent" else (here, "PT0S")
     await killed(db, holder, ago)
     answering(engine, contract_reply)

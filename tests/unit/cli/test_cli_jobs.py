@@ -20,7 +20,7 @@ from pgs_neo4j.cli.commands.operations.jobs import describe
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.config.schedule_table import ScheduleEntry
-from pgs_neo4j.engine import EndedJob, FailedJob, Job, JobOrder
+from pgs_neo4j.engine import EndedJob, FailedJob, Job, JobOrder, LeaseHolder
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
 from pgs_neo4j.runs.jobs import Outcome
 
@@ -62,6 +62,7 @@ class FakedJobs:
     asked: list[Any] = field(default_factory=list)
     ends: tuple[EndedJob, ...] = ()
     records: list[Job] = field(default_factory=list)
+    holder: LeaseHolder | None = None
 
     async def attempt(self, graph: str | None, order: JobOrder) -> EndedJob:
         self.asked.append((graph, order))
@@ -80,6 +81,10 @@ class FakedJobs:
     async def get(self, job: str) -> Job:
         self.asked.append(job)
         return self.records[0]
+
+    async def release(self, graph: str) -> LeaseHolder | None:
+        self.asked.append(graph)
+        return self.holder
 
 
 @pytest.fixture
@@ -242,6 +247,25 @@ timezone = "UTC"
 max_drift = 0.05
 keep = 2
 """
+
+
+def test_release_names_who_held_the_graph(jobs: FakedJobs, hostile: str) -> None:
+    assert pgs("jobs", "release", "papers").stdout == "no job holds the lease of graph papers\n"
+    assert json.loads(pgs("jobs", "release", "papers", "--json").stdout) == {
+        "graph": "papers",
+        "released": None,
+    }
+    times = {"acquired_at": "2026-07-01T03:17:00.123Z", "expires_at": "2036-07-01T03:17:00Z"}
+    jobs.holder = LeaseHolder(holder=f"worker{hostile}, pid 7", fence=4, **times)
+    done = pgs("jobs", "release", "papers")
+    assert done.exit_code == 0
+    assert done.stdout.count("\n") == 1
+    assert "\x1b" not in done.stdout
+    assert done.stdout.endswith(", pid 7 held it since 2026-07-01 03:17:00 UTC\n")
+    told = json.loads(pgs("jobs", "release", "papers", "--json").stdout)["released"]
+    assert (told["fence"], told["expires_at"]) == (4, times["expires_at"])
+    assert jobs.asked == ["papers"] * 4
+    assert pgs("jobs", "release").exit_code == 2
 
 
 def test_the_schedule_can_be_shown(in_an_empty_folder: Path) -> None:

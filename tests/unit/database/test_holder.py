@@ -5,28 +5,35 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.database.holder import Holder, this_machine
+from pgs_neo4j.database import holder
+from pgs_neo4j.database.holder import Holder, this_machine, this_place
 
 
 @pytest.mark.parametrize(
-    ("text", "holder"),
+    ("text", "named"),
     [
         ("worker, pid 4711, 0a1b2c3d", Holder("worker", 4711, "0a1b2c3d")),
         ("worker, pid 7", Holder("worker", 7)),
         ("a, pid 1, pid 2", Holder("a, pid 1", 2)),
+        ("w, pid 4711 at 5e6f7a8b, 0a1b2c3d", Holder("w", 4711, "0a1b2c3d", "5e6f7a8b")),
+        ("w, pid 4711 at 5e6f7a8b", Holder("w", 4711, place="5e6f7a8b")),
     ],
 )
-def test_a_holder_is_read_back_as_it_was_written(text: str, holder: Holder) -> None:
-    assert str(holder) == text
-    assert Holder.parse(text) == holder
+def test_a_holder_is_read_back_as_it_was_written(text: str, named: Holder) -> None:
+    assert str(named) == text
+    assert Holder.parse(text) == named
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "worker", "worker, pid", "worker, pid x", ", pid 1", "worker, pid 1, 00", "w, pid 1, me"],
+    [
+        *("", "worker", "worker, pid", "worker, pid x", ", pid 1", "worker, pid 1, 00"),
+        *("w, pid 1, me", "w, pid 1 at home", "w, pid 1 at ", "w, pid 1, 0a1b2c3d at 5e6f7a8b"),
+    ],
 )
 def test_any_other_text_is_no_holder(text: str) -> None:
     assert Holder.parse(text) is None
@@ -40,9 +47,52 @@ def test_each_unique_holder_is_another_one_of_this_process() -> None:
 
 
 def test_only_a_process_of_this_machine_is_known_to_have_ended() -> None:
+    place = this_place()
+    ended = ended_process()
+    assert Holder(this_machine(), ended, place=place).has_ended()
+    assert not Holder.of_this_process().has_ended()
+    assert not Holder("elsewhere", ended, place=place).has_ended()
+    assert not Holder(this_machine(), 10**9 * 9, place=place).has_ended()
+
+
+def test_a_process_of_another_container_or_boot_is_not_taken_for_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may run there, although no process of this place has its id."""
+    ended = ended_process()
+    here = this_place()
+    boot, namespace = tmp_path / "boot_id", tmp_path / "pid"
+    boot.write_text("another boot\n")
+    namespace.symlink_to("pid:[4026532999]")
+    elsewhere = set()
+    for place in ((boot, holder.PLACE[1]), (holder.PLACE[0], namespace), (boot, namespace)):
+        monkeypatch.setattr(holder, "PLACE", place)
+        this_place.cache_clear()
+        elsewhere.add(this_place())
+        assert not Holder(this_machine(), ended, place=here).has_ended()
+        assert Holder(this_machine(), ended, place=this_place()).has_ended()
+    monkeypatch.undo()
+    this_place.cache_clear()
+    assert this_place() == here
+    if here:  # this system says where its processes are
+        assert len(elsewhere - {here}) == 3
+        assert not Holder(this_machine(), ended).has_ended()  # as 0.1.0 stored it
+
+
+def test_a_system_that_does_not_say_where_it_is_judges_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holder, "PLACE", (tmp_path / "none", tmp_path / "none"))
+    this_place.cache_clear()
+    try:
+        assert this_place() == ""
+        assert Holder(this_machine(), ended_process()).has_ended()
+    finally:
+        this_place.cache_clear()
+
+
+def ended_process() -> int:
+    """The id of a process that has just ended."""
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         process.wait()
-    assert Holder(this_machine(), process.pid).has_ended()
-    assert not Holder.of_this_process().has_ended()
-    assert not Holder("elsewhere", process.pid).has_ended()
-    assert not Holder(this_machine(), 10**9 * 9).has_ended()
+    return process.pid

@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import lease as module
-from pgs_neo4j.database.lease import hold_lease, is_unreleased, read_holder
+from pgs_neo4j.database.lease import (
+    LeaseHolder,
+    hold_lease,
+    is_unreleased,
+    read_holder,
+    take_away,
+)
 from pgs_neo4j.errors import (
     BusyError,
     DatabaseError,
@@ -29,6 +36,7 @@ class Answers:
     def __init__(self) -> None:
         self.taking: list[Any] = []
         self.renewing: list[Any] = []
+        self.released: list[dict[str, Any]] = []
         self.down = False  # for renewals
         self.calls: list[tuple[str, dict[str, Any]]] = []
 
@@ -51,6 +59,8 @@ class Answers:
             if self.down:
                 raise DatabaseUnavailableError("down")
             return self._next(self.renewing, [{"fence": params["fence"]}])
+        if name == "release_leases":
+            return self.released
         return [OTHER] if name == "read_leases" else []
 
     def _next(self, answers: list[Any], usual: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -179,6 +189,18 @@ async def test_the_holder_of_a_lease_can_be_read(database):
     assert holder is not None
     assert (holder.holder, holder.fence, holder.expires_at) == ("db1, pid 7, aa", 4, UNTIL)
     assert not await is_unreleased(database, "papers")
+
+
+async def test_a_lease_can_be_taken_away_from_its_holder(database):
+    assert await take_away(database, "papers") is None
+    database.released = [OTHER | {"abandoned": 1}]
+    holder = await take_away(database, "papers")
+    assert holder == LeaseHolder(**OTHER)
+
+
+def test_the_longest_lease_is_the_longest_that_can_be_set():
+    bounds = [mark.le for mark in PGSConfig.model_fields["lease_s"].metadata if hasattr(mark, "le")]
+    assert bounds == [module.LONGEST_S]
 
 
 def test_a_lost_generation_says_where_to_look():

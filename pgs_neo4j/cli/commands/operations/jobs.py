@@ -14,7 +14,7 @@ from pgs_neo4j.text.shown import one_line, percent, plain, seconds
 if TYPE_CHECKING:
     from pgs_neo4j.engine import Job
 
-jobs_app = typer.Typer(no_args_is_help=True, help="List and show repartition jobs.")
+jobs_app = typer.Typer(no_args_is_help=True, help="List and show jobs; release a graph.")
 
 
 @jobs_app.command("list")
@@ -65,6 +65,36 @@ async def _show(job: str, *, as_json: bool) -> None:
         output.write_json(json_of.job(record))
     else:
         output.write_lines(describe(record))
+
+
+@jobs_app.command("release")
+def release(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="The graph's name.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Take a graph's lease away from the job that holds it.
+
+    For a lease whose job is gone and that has not expired. If the job still runs, it can write
+    nothing more, ends with exit code 4, and its unfinished partitions are discarded. The current
+    partitions stay.
+    """
+    run(_release(graph, as_json=as_json))
+
+
+async def _release(graph: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.text.json_data import plain_data
+
+    async with database() as pgs:
+        holder = await pgs.jobs.release(graph)
+    if as_json:
+        output.write_json({"graph": graph, "released": plain_data(holder)})
+    elif holder is None:
+        output.write_lines([f"no job holds the lease of graph {graph}"])
+    else:
+        since = _clock(holder.acquired_at)
+        name = one_line(plain(holder.holder))
+        output.write_lines([f"the lease of graph {graph} is free; {name} held it since {since}"])
 
 
 def describe(job: Job) -> list[str]:

@@ -1,0 +1,161 @@
+"""A process that lost a run, a lease, or a generation writes nothing.
+
+Each fenced statement runs while the transaction that takes its holder away is still open. It has
+to wait for that transaction, and then finds that it may not write. Statements are found by reading
+them, so a new one without a lock fails here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.schema import ensure_schema
+
+# What decides whether a statement may write: the holder of a run, the holder or the fence of a
+# lease, or the status of the generation that is being built.
+STATUS = re.compile(r"status\s*(=|<>|IN)\s*\[?'(building|abandoned)'")
+TAKING = {"runs/set_run_holders", "database/merge_leases", "partitioning/mark_abandoned"}
+NOT_YET_THERE = {"runs/merge_jobs"}  # its holder is new with its node
+ARRIVED_S = 0.4  # in which a statement that does not wait has committed
+BEGIN = """
+CREATE (g:PgsGraph {name: 'papers'})<-[:PGS_OF]-(s:PgsSession {uid: 'papers/s', id: 's'})
+CREATE (g)<-[:PGS_OF]-(c:PgsGeneration {id: 'g1', status: $status})
+CREATE (p:PgsPartition {uid: 'g1:1', id: 1, level: 0})-[:PGS_PART_OF]->(c)
+CREATE (q:PgsPartition {uid: 'g1:2', id: 2, level: 0})-[:PGS_PART_OF]->(c)
+CREATE (p)-[:PGS_ADJACENT {generation: 'g1', edges: 1}]->(q)
+CREATE (r:PgsRun {id: 'r1', holder: 'old', status: 'running', updated_at: datetime()})
+CREATE (r)-[:PGS_RAN_IN]->(s) CREATE (r)-[:PGS_ON]->(c)
+CREATE (w:PgsSweep {id: 'r1:2', partition: 2})-[:PGS_READ]->(q)
+CREATE (:PgsGeneration {id: 'g0', status: 'complete'})<-[:PGS_PART_OF]-
+       (:PgsPartition {uid: 'g0:1', id: 1, level: 0})
+CREATE (l:PgsLease {name: 'papers', holder: 'old', fence: 4,
+                    expires_at: datetime.realtime('Z') + duration('PT30S')})
+CREATE (:Paper {doi: 1})
+"""
+TAKE_OVER = {
+    "run": "MATCH (r:PgsRun {id: 'r1'}) SET r.holder = 'new'",
+    "lease": "MATCH (l:PgsLease) SET l.holder = 'new', l.fence = l.fence + 1",
+    "generation": "MATCH (c:PgsGeneration {id: 'g1'}) SET c.status = 'abandoned'",
+}
+# Everything but the marks that locks leave behind.
+STATE = """
+MATCH (n) OPTIONAL MATCH (n)-[r]->(m)
+WITH n, type(r) AS type, properties(r) AS facts, labels(m) AS ends
+RETURN labels(n) AS labels, [key IN keys(n) WHERE NOT key IN ['checked_at', 'asked_at'] |
+       [key, toString(n[key])]] AS properties, collect([type, facts, ends]) AS links
+"""
+VALUES: dict[str, Any] = {
+    "run": "r1",
+    "session": "papers/s",
+    "graph": "papers",
+    "generation": "g1",
+    "generations": ["g1"],
+    "holder": "old",
+    "former": "old",
+    "fence": 4,
+    "id": "g2",
+    "partition": 1,
+    "partitions": [1],
+    "source": "g0",
+    "segment": "s1",
+    "sweep": {"id": "r1:1", "partition": 1, "status": "accepted"},
+    "sweeps": ["r1:2"],
+    "thesis": {"id": "r1:thesis", "text": "t"},
+    "properties": {"calls": 1},
+}
+ROWS: dict[str, Any] = {
+    "partitioning/write_members": [{"uid": "g1:1", "nodes": [], "hashes": [], "facts": []}],
+    "partitioning/write_partitions": [{"uid": "g1:3", "id": 3, "level": 0}],
+    "partitioning/write_adjacents": [
+        {"source": "g1:2", "target": "g1:1", "edges": 2, "weight": 1.0}
+    ],
+    "partitioning/write_reached": [{"source": "g1:1", "target": "g1:2", "titles": ["t"]}],
+    "partitioning/write_segments": [{"uid": "g1:1", "first": 0}],
+    "partitioning/write_postings": [{"uid": "s1:0", "data": b"x"}],
+}
+EMPTY = {"str": "", "int": 0, "float": 0.0, "number": 30.0, "dict": {}, "bool": False}
+
+
+def fence_of(query: Query) -> str:
+    """What takes the right to write away from the sender of a statement; empty for no fence."""
+    if query.mode != "write" or query.name in TAKING | NOT_YET_THERE:
+        return ""
+    if {"run", "holder"} <= set(query.params):
+        return "run"
+    if {"holder", "fence"} & set(query.params):
+        return "lease"
+    has_generation = {"generation", "generations"} & set(query.params)
+    return "generation" if has_generation and STATUS.search(query.text) else ""
+
+
+FENCED = {name: fence for name in queries.names() if (fence := fence_of(queries.get(name)))}
+
+
+def params_of(query: Query) -> dict[str, Any]:
+    """Parameters with which a statement would write something, had its sender the right to."""
+    rows = ROWS.get(query.name, [])
+    values = VALUES | {"rows": rows, "cells": rows}
+    if query.name == "partitioning/write_segments":
+        values |= {"partitions": rows, "cells": 0}
+    return {
+        name: values.get(name, [] if kind.startswith("list") else EMPTY.get(kind.rstrip("?")))
+        for name, kind in query.params.items()
+    }
+
+
+async def begin(db: Database, fence: str) -> None:
+    """One run, one lease, and one generation that is built, or that the run reads."""
+    await ensure_schema(db)
+    status = "building" if fence == "generation" else "complete"
+    await db.call(BEGIN, {"status": status}, "write")
+
+
+async def state(db: Database) -> list[str]:
+    _, rows = await db.call(STATE, {}, "read")
+    return sorted(str(row) for row in rows)
+
+
+def test_the_statements_are_found() -> None:
+    """Some of each kind, as of when this test was written."""
+    assert {name for name, fence in FENCED.items() if fence == "run"} >= {
+        *("runs/set_run_results", "runs/set_run_routings", "runs/set_run_signs"),
+        *("runs/write_answers", "runs/write_sweeps"),
+    }
+    assert {name for name, fence in FENCED.items() if fence == "lease"} >= {
+        *("database/set_free_leases", "database/set_lease_expiries"),
+        "partitioning/create_generations",
+    }
+    assert {name for name, fence in FENCED.items() if fence == "generation"} >= {
+        *("partitioning/write_members", "partitioning/write_partitions"),
+        *("partitioning/set_current", "partitioning/write_segments"),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(FENCED))
+async def test_a_statement_of_a_former_holder_waits_and_writes_nothing(
+    db: Database, name: str
+) -> None:
+    query, fence = queries.get(name), FENCED[name]
+    await begin(db, fence)
+    assert await db.rehearse(query, **params_of(query)), "its parameters write nothing anyway"
+    async with db.driver.session(database=db.name) as session:
+        transaction = await session.begin_transaction()
+        await (await transaction.run(TAKE_OVER[fence])).consume()
+        writing = asyncio.create_task(db.write(query, **params_of(query)))
+        await asyncio.wait({writing}, timeout=ARRIVED_S)
+        waited = not writing.done()
+        await transaction.commit()
+    before = await state(db)
+    rows = await writing
+    assert waited, "it did not wait for the lock"
+    assert all(value in (0, []) for row in rows for value in row.values()), rows
+    after = await state(db)
+    counted = [line for line in after if "PgsMeta" not in line]
+    assert counted == [line for line in before if "PgsMeta" not in line]
