@@ -7,6 +7,7 @@
     │   ├── EmptyGraphError         the graph has no node to read
     │   ├── QuestionError           the question is empty, over-long, or not text
     │   │   └── UnmatchedQuestionError  nothing in the graph speaks to it
+    │   ├── GraphExistsError        the name has another mapping, and replacing was not asked for
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
@@ -86,6 +87,10 @@ class QuestionError(UsageError):
 
 class UnmatchedQuestionError(QuestionError):
     """Nothing in the graph speaks to the question, and reading it anyway would cost much."""
+
+
+class GraphExistsError(UsageError):
+    """A graph of that name is stored with another mapping."""
 
 
 class UnknownGraphError(UsageError):

@@ -1,10 +1,12 @@
-// Store a graph mapping under its name.
-// params: name: str, mapping: str
-// returns: created: bool
+// Store a graph mapping under its name, if the name is new or still has the mapping `former`.
+// params: name: str, mapping: str, former: str
+// returns: created: bool, stored: bool
 // mode: write
-OPTIONAL MATCH (old:PgsGraph {name: $name})
-WITH old IS NULL AS created
 MERGE (g:PgsGraph {name: $name})
 ON CREATE SET g.created_at = datetime()
-SET g.mapping = $mapping, g.updated_at = datetime()
-RETURN created
+// Locked before its mapping is read.
+SET g.checked_at = datetime()
+WITH g, g.mapping IS NULL AS created, coalesce(g.mapping = $former, true) AS stored
+FOREACH (one IN CASE WHEN stored THEN [g] ELSE [] END |
+  SET one.mapping = $mapping, one.updated_at = datetime(), one.defined_at = datetime())
+RETURN created, stored

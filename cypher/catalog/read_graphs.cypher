@@ -1,9 +1,13 @@
-// All stored graphs by name, with figures of their current generation.
+// All stored graphs by name, with figures of their current generation. `definition` is the mapping
+// that the generation was made for, null in those of 0.1.0; `older` tells whether the generation is
+// older than the graph's mapping.
 // params:
-// returns: name: str, mapping: str, generation: str?, node_count: int?, partition_count: int?
+// returns: name: str, mapping: str, generation: str?, node_count: int?, partition_count: int?,
+//   definition: str?, older: bool
 // mode: read
 MATCH (g:PgsGraph)
 OPTIONAL MATCH (g)-[:PGS_CURRENT]->(c:PgsGeneration)
 RETURN g.name AS name, g.mapping AS mapping, c.id AS generation,
-       c.node_count AS node_count, c.partition_count AS partition_count
+       c.node_count AS node_count, c.partition_count AS partition_count,
+       c.definition AS definition, coalesce(c.created_at < g.defined_at, false) AS older
 ORDER BY name

@@ -1,6 +1,7 @@
-// Runs of a session, oldest first, each with its sweeps by partition.
+// Runs of a session, oldest first, each with its sweeps by partition. `definition` is the mapping
+// of the graph that a run was asked of, null if its partitions are of 0.1.0 or gone.
 // params: uid: str
-// returns: run: dict, sweeps: list[dict]
+// returns: run: dict, sweeps: list[dict], definition: str?
 // mode: read
 MATCH (:PgsSession {uid: $uid})<-[:PGS_RAN_IN]-(r:PgsRun)
 RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at),
@@ -9,5 +10,6 @@ RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finish
        COLLECT {
          MATCH (r)-[:PGS_SWEPT]->(w:PgsSweep)
          RETURN w {.partition, .status, .nodes, .nodes_read, .passes} ORDER BY w.partition
-       } AS sweeps
+       } AS sweeps,
+       head([(r)-[:PGS_ON]->(c:PgsGeneration) | c.definition]) AS definition
 ORDER BY r.started_at, r.id

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pgs_neo4j.calls.replies import Kept
-    from pgs_neo4j.catalog import Purged, StoredGraph, check_mapping
+    from pgs_neo4j.catalog import GraphChange, Purged, StoredGraph, check_mapping
     from pgs_neo4j.catalog import check_name as check_graph_name
     from pgs_neo4j.database.lease import LeaseHolder
     from pgs_neo4j.demo.graph import DEMO_QUESTIONS
@@ -40,6 +40,7 @@ __all__ = [
     "CreatedIndexes",
     "EndedJob",
     "FailedJob",
+    "GraphChange",
     "GraphFile",
     "Job",
     "JobOrder",
@@ -73,6 +74,7 @@ _HOMES = {
     "DEMO_QUESTIONS": "demo.graph",
     "EndedJob": "engine.repartition",
     "FailedJob": "engine.repartition",
+    "GraphChange": "catalog",
     "GraphFile": "ingest.graph_file",
     "Job": "runs.jobs",
     "JobOrder": "engine.repartition",

@@ -340,9 +340,9 @@ class PGS:
         """Short for ``pgs.partitions.units``."""
         return await self.partitions.units(graph)
 
-    async def add_graph(self, name: str, mapping: GraphMapping) -> bool:
+    async def add_graph(self, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
         """Short for ``pgs.graphs.add``."""
-        return await self.graphs.add(name, mapping)
+        return await self.graphs.add(name, mapping, replace=replace)
 
     async def graph(self, name: str | None = None) -> StoredGraph:
         """Short for ``pgs.graphs.get``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgs_neo4j import catalog
-from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.catalog import GraphChange, StoredGraph
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.model import GraphMapping
 
@@ -27,18 +27,28 @@ class Graphs:
         """
         return await self._core.graph(name)
 
-    async def add(self, name: str, mapping: GraphMapping) -> bool:
-        """Store or replace a named mapping; True when the name is new.
+    async def add(self, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
+        """Store a named mapping; True when the name is new.
 
-        Raises MappingError when the name or the mapping is malformed.
+        The database is not consulted; ``validate`` does that. Harmless to repeat. Raises
+        GraphExistsError when the name has another mapping, unless ``replace`` is set, and
+        MappingError when the name or the mapping is malformed.
         """
-        return await catalog.add(self._core.db, name, mapping)
+        return await catalog.add(self._core.db, name, mapping, replace=replace)
+
+    async def compare(self, name: str, mapping: GraphMapping) -> GraphChange | None:
+        """Return what a mapping would change in a stored graph, and what that invalidates.
+
+        None when no graph has the name, or when it has the same mapping.
+        """
+        return await catalog.compare(self._core.db, name, mapping)
 
     async def validate(self, mapping: GraphMapping) -> list[str]:
         """Compare a mapping with the database; return the warnings, one sentence each.
 
-        Properties are looked up in a sample. Raises MappingError when the mapping names a
-        label or type that does not exist.
+        Types are looked up in a sample. Raises MappingError when the mapping matches no node,
+        when no node has one of its properties, when most values of a property are of the wrong
+        type, or when more than a few nodes share their keys.
         """
         from pgs_neo4j import survey
 

@@ -36,15 +36,17 @@ class Loader:
 
         The load is atomic; loading again replaces the graph. ``label`` defaults to one made from
         the name. Raises InputFileError for an unusable file, MappingError for an unusable name,
-        UsageError when the label belongs to other nodes.
+        GraphExistsError when the name is stored for other nodes, UsageError when the label
+        belongs to other nodes.
         """
         catalog.check_name(graph)
         content = file if isinstance(file, GraphFile) else read_brain(Path(file))
         core = self._core
+        await catalog.check_loadable(core.db, graph, label or ingestion.graph_label(graph))
         result = await ingestion.load(
             core.db, content, graph, label=label, on_event=on_event or core.on_event
         )
-        await catalog.add(core.db, graph, result.mapping)
+        await catalog.add(core.db, graph, result.mapping, replace=True)
         return result
 
     async def demo(self, graph: str = DEMO_GRAPH, *, on_event: OnEvent | None = None) -> LoadResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pgs_neo4j import catalog
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.model import Coverage
 from pgs_neo4j.partitioning.result import Partitioning, read_current
@@ -21,26 +22,37 @@ class Sessions:
     async def __call__(self, graph: str | None = None) -> list[SessionInfo]:
         """Return sessions of one or all graphs with coverage, latest first."""
         infos = await stored_sessions.list_sessions(self._core.db, graph)
-        current = {
-            name: await read_current(self._core.db, name) for name in {info.graph for info in infos}
-        }
+        redefined = await self._redefined()
+        current = {name: await self._current(name, redefined) for name in {i.graph for i in infos}}
         return [
-            replace(info, coverage=await self._coverage(info.graph, info.id, current[info.graph]))
+            replace(
+                info,
+                coverage=await self._coverage(info.graph, info.id, current[info.graph]),
+                redefined=info.graph in redefined,
+            )
             for info in infos
         ]
 
     async def runs(self, session: str, graph: str | None = None) -> list[Json]:
         """Return the runs of a session, oldest first.
 
-        Each has its properties and one row per sweep. Raises UnknownSessionError.
+        Each has its properties and one row per sweep. ``redefined``: it was asked of an earlier
+        definition of the graph. Raises UnknownSessionError.
         """
         stored = await self._core.graph(graph)
-        return await stored_sessions.show_runs(self._core.db, stored.name, session)
+        runs = await stored_sessions.show_runs(self._core.db, stored.name, session)
+        return [
+            {**run, "redefined": catalog.is_other(run.pop("definition"), stored.mapping)}
+            for run in runs
+        ]
 
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
-        """Return a session's coverage of the current generation; None without one."""
+        """Return a session's coverage of the current generation.
+
+        None without one, and when it is of an earlier definition of the graph.
+        """
         name = graph or (await self._core.graph(None)).name
-        current = await read_current(self._core.db, name)
+        current = await self._current(name, await self._redefined())
         return await self._coverage(name, session, current)
 
     async def delete(self, session: str, graph: str | None = None) -> None:
@@ -50,6 +62,14 @@ class Sessions:
         """
         stored = await self._core.graph(graph)
         await stored_sessions.delete_session(self._core.db, stored.name, session)
+
+    async def _redefined(self) -> set[str]:
+        """Return the graphs whose current generation is of an earlier definition."""
+        return {stored.name for stored in await catalog.graphs(self._core.db) if stored.redefined}
+
+    async def _current(self, graph: str, redefined: set[str]) -> Partitioning | None:
+        """Return the current partitions of a graph as it is defined now."""
+        return None if graph in redefined else await read_current(self._core.db, graph)
 
     async def _coverage(
         self, graph: str, session: str, current: Partitioning | None

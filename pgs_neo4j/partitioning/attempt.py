@@ -9,15 +9,18 @@ from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.partitioning.rows import definition_of
 
 
 @asynccontextmanager
 async def begin_generation(order: BuildOrder, tools: BuildTools) -> AsyncIterator[None]:
     """Begin the ordered generation; abandon it on failure."""
     try:
-        await generation.begin(
-            tools.db, order.lease, order.generation_id, {"algorithm": order.config.algorithm}
-        )
+        properties = {
+            "algorithm": order.config.algorithm,
+            "definition": definition_of(order.mapping),
+        }
+        await generation.begin(tools.db, order.lease, order.generation_id, properties)
         yield
     except BaseException:
         # Shielded: a canceled attempt also removes its unfinished generation. A generation made

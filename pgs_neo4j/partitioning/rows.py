@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Row
-from pgs_neo4j.model import Adjacent, Generation, Origin, Partition, Unit
+from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partition, Unit
 
 
 class StoredGeneration(TypedDict):
@@ -128,6 +129,11 @@ class RelationshipsRow(TypedDict):
     sources: list[int]
     targets: list[int]
     weights: list[float]
+
+
+def definition_of(mapping: GraphMapping) -> str:
+    """Return a mapping as the JSON text that graphs and generations store."""
+    return json.dumps(asdict(mapping), sort_keys=True)
 
 
 def uid(generation_id: str, number: int, level: int = 0) -> str:

@@ -53,7 +53,11 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
-    """A stored session, with its coverage of the graph's current generation."""
+    """A stored session, with its coverage of the graph's current generation.
+
+    ``redefined``: that generation is of an earlier definition of the graph, so the coverage is not
+    known before the next question.
+    """
 
     id: str
     graph: str
@@ -61,6 +65,7 @@ class SessionInfo:
     updated_at: str
     runs: int
     coverage: Coverage | None = None
+    redefined: bool = False
 
 
 async def open_session(db: Database, graph: str, session: str) -> None:
@@ -156,11 +161,14 @@ async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
 async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
     """Return the runs of a session, oldest first.
 
-    Each has its stored properties, and a row for each of its sweeps.
+    Each has its stored properties, a row for each of its sweeps, and the ``definition`` of the
+    graph that it was asked of, None if it is not known.
     """
     await check_exists(db, graph, session)
     rows = await db.read(queries.get("runs/read_runs"), uid=keys.session_uid(graph, session))
-    return [{**row["run"], "sweeps": row["sweeps"]} for row in rows]
+    return [
+        {**row["run"], "sweeps": row["sweeps"], "definition": row["definition"]} for row in rows
+    ]
 
 
 async def delete_session(db: Database, graph: str, session: str) -> None:

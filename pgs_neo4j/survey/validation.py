@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from pgs_neo4j.catalog import check_mapping
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates
+from pgs_neo4j.survey.refusal import is_readable, list_types, note_key, refuse_missing, refuse_types
 from pgs_neo4j.survey.sample import survey
-from pgs_neo4j.survey.values import NodeProperty, RelationshipProperty, Survey
+from pgs_neo4j.survey.values import NodeProperty, Survey
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 from pgs_neo4j.survey.wording import quote_name
 from pgs_neo4j.text.shown import percent
 
-TEXT_TYPES = ("BOOLEAN", "INTEGER", "FLOAT")
 MAX_LISTED = 10
+NO_TEXT = (
+    "the mapping names no text, so questions can only be asked of the structure "
+    "('pgs ask --structure-only'); name properties to read with --text"
+)
 
 
 async def validate(db: Database, mapping: GraphMapping) -> list[str]:
     """Return one warning per part of a mapping that the database contradicts.
 
-    Properties are looked up in a sample. Raises MappingError if the mapping names a label or type
-    of this package, or if it matches no node.
+    Raises MappingError if the mapping names a label or type of this package, if it matches no node,
+    if no node has one of its properties, if most values of a property are of the wrong type, or if
+    more than a few nodes share their keys. Types are looked up in a sample.
     """
     check_mapping(mapping)
     content = await survey(db, mapping.labels, mapping.relationship_types)
     if not content.labels:
         await _refuse(db, mapping)
-    return check_survey(content, mapping)
+    await refuse_missing(db, content, mapping)
+    refuse_types(content, mapping)
+    untold = [] if mapping.text else [NO_TEXT]
+    return [*untold, *check_survey(content, mapping), *await note_key(db, mapping)]
 
 
 def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
@@ -73,10 +81,11 @@ def _node_warnings(content: Survey, mapping: GraphMapping) -> Iterator[str]:
         if name not in by_name:
             yield f"none of {sampled:,} sampled nodes has the property {quote_name(name)}"
     for name in mapping.text:
-        if name in by_name and not any(_is_readable(item) for item in by_name[name]):
-            yield f"{quote_name(name)} is mapped as text but holds {_list_types(by_name[name])}"
+        if name in by_name and not any(is_readable(item) for item in by_name[name]):
+            yield f"{quote_name(name)} is mapped as text but holds {list_types(by_name[name])}"
+
     if mapping.weight in by_name and not all(map(candidates.is_numeric, by_name[mapping.weight])):
-        kinds = _list_types(by_name[mapping.weight])
+        kinds = list_types(by_name[mapping.weight])
         yield f"{quote_name(mapping.weight)} is mapped as weight but holds {kinds}"
     if mapping.embedding in by_name:
         yield from _embedding_warnings(content, mapping.embedding)
@@ -91,14 +100,14 @@ def _relationship_warnings(content: Survey, mapping: GraphMapping) -> Iterator[s
     if not named:
         yield f"none of {sampled:,} sampled relationships has the property {quote_name(name)}"
     elif not all(map(candidates.is_numeric, named)):
-        yield f"{quote_name(name)} is mapped as relationship weight but holds {_list_types(named)}"
+        yield f"{quote_name(name)} is mapped as relationship weight but holds {list_types(named)}"
 
 
 def _embedding_warnings(content: Survey, name: str) -> Iterator[str]:
     sizes = count_embedding_sizes(content, name)
     sizes.pop(0, None)
     if not sizes:
-        kinds = _list_types([p for s in content.labels for p in s.properties if p.name == name])
+        kinds = list_types([p for s in content.labels for p in s.properties if p.name == name])
         yield f"{quote_name(name)} is mapped as embedding but holds {kinds}"
     elif len(sizes) > 1:
         total = sum(sizes.values())
@@ -108,19 +117,3 @@ def _embedding_warnings(content: Survey, name: str) -> Iterator[str]:
         )
         name = quote_name(name)
         yield f"{name} holds vectors of different lengths, {listed}; only the first counts"
-
-
-def _is_readable(item: NodeProperty) -> bool:
-    """Whether it can be read as text.
-
-    Bytes, points, and lists of numbers cannot.
-    """
-    return item.texts > 0 or any(
-        kind in TEXT_TYPES or "STRING" in kind or "DATE" in kind or "TIME" in kind
-        for kind in item.types
-    )
-
-
-def _list_types(properties: Collection[NodeProperty | RelationshipProperty]) -> str:
-    kinds = sorted({kind for item in properties for kind in item.types})
-    return ", ".join(kinds[:MAX_LISTED])

@@ -142,7 +142,7 @@ async def test_other_settings_are_a_change_of_their_own(engine, db):
 async def test_another_mapping_is_another_partitioning_though_nobody_committed(engine, db):
     await begun(engine, db)
     mapping = (await engine.graph("papers")).mapping
-    await engine.add_graph("papers", replace(mapping, text=("title",)))
+    await engine.add_graph("papers", replace(mapping, text=("title",)), replace=True)
     drift = await engine.check("papers")
     assert not drift.committed
     assert drift.settings_changed

@@ -242,11 +242,61 @@ async def test_a_mapping_that_matches_nothing_is_refused_with_what_there_is(db: 
         await validate(db, GraphMapping(labels=("Papr",)))
     with pytest.raises(MappingError, match="labeled 'a`b'; the database has Paper"):
         await validate(db, GraphMapping(labels=("a`b",)))
-    warnings = await validate(db, GraphMapping(labels=("Paper", "Papr"), text=("abstrac",)))
-    assert warnings == [
-        "no node has the label Papr",
-        "none of 3 sampled nodes has the property abstrac",
-    ]
+    warnings = await validate(db, GraphMapping(labels=("Paper", "Papr"), text=("abstract",)))
+    assert warnings == ["no node has the label Papr"]
+
+
+async def test_a_property_that_nothing_has_is_refused_with_the_nearest(db: Database) -> None:
+    await papers(db, topics=1, size=3)
+    match = r"no node has the property abstrac \(--text\); did you mean abstract\?"
+    with pytest.raises(MappingError, match=match):
+        await validate(db, GraphMapping(labels=("Paper",), text=("abstract", "abstrac")))
+    with pytest.raises(MappingError, match=r"zz .--key.; the nodes have abstract, doi, score"):
+        await validate(db, GraphMapping(text=("abstract",), key="zz"))
+    with pytest.raises(MappingError, match="no relationship has the property strenght"):
+        await validate(db, GraphMapping(text=("abstract",), relationship_weight="strenght"))
+
+
+async def test_a_rare_property_that_the_sample_misses_is_accepted(db: Database) -> None:
+    await db.call("UNWIND range(1, 9000) AS i CREATE (:Row {text: 'a row ' + i})", {}, "write")
+    await db.call("MATCH (n:Row {text: 'a row 77'}) SET n.note = 'rare'", {}, "write")
+    assert not [p for p in (await survey(db)).labels[0].properties if p.name == "note"]
+    warnings = await validate(db, GraphMapping(text=("text", "note")))
+    assert [warning for warning in warnings if "has the property note" in warning]
+
+
+async def test_keys_that_nodes_share_are_refused_unless_they_are_few(db: Database) -> None:
+    await papers(db)
+    await db.call("CREATE (:Other {doi: 'doi/1'})", {}, "write")
+    texts = GraphMapping(text=("abstract",), key="doi")
+    assert await validate(db, texts) == []  # another label may use the same key
+    await db.call("CREATE (:Paper {doi: 'doi/7', abstract: 'twice'})", {}, "write")
+    (note,) = await validate(db, texts)
+    assert note.startswith("2 of 162 nodes share their value of doi (such as 'doi/7')")
+    with pytest.raises(MappingError, match="topic is no key, because 160 of 160 nodes share"):
+        await validate(db, GraphMapping(text=("abstract",), key="topic"))
+
+
+async def test_properties_of_the_wrong_type_are_refused(db: Database) -> None:
+    await papers(db)
+    await db.call("MATCH (p:Paper) SET p.vector = [0.5, 0.25], p.cost = p.title", {}, "write")
+    for wrong, match in (
+        (GraphMapping(text=("vector",)), "vector cannot be read as text.*--embedding"),
+        (GraphMapping(text=("title",), weight="cost"), "cost cannot be the weight"),
+        (GraphMapping(text=("title",), embedding="title"), "title cannot be the embedding"),
+    ):
+        with pytest.raises(MappingError, match=match):
+            await validate(db, wrong)
+    # A few wrong values do no harm.
+    await db.call("MATCH (p:Paper) WITH p LIMIT 9 SET p.score = 'high', p.vector = 1", {}, "write")
+    mapping = GraphMapping(text=("title",), weight="score", embedding="vector")
+    assert await validate(db, mapping) == ["score is mapped as weight but holds FLOAT, STRING"]
+
+
+async def test_a_mapping_without_text_is_warned_of(db: Database) -> None:
+    await papers(db, topics=1, size=3)
+    (warning,) = await validate(db, GraphMapping(labels=("Paper",)))
+    assert "names no text" in warning
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from pgs_neo4j.text.shown import one_line, percent, seconds
 if TYPE_CHECKING:
     from pgs_neo4j.engine import Job, SessionInfo, StoredGraph
 
+REDEFINED = "unknown before the next question, because the graph has another definition now"
 TOPICS, TITLES, NEIGHBORS = 5, 2, 5
 ERROR = 120
 
@@ -138,12 +139,18 @@ def sessions(infos: Sequence[SessionInfo]) -> Table:
             info.id,
             info.graph,
             info.runs,
-            coverage_line(info.coverage) if info.coverage else "-",
+            _covered(info),
             moment(info.updated_at),
         )
         for info in infos
     )
     return table(("session", "graph", "runs>", "coverage", "last used (UTC)"), rows)
+
+
+def _covered(info: SessionInfo) -> str:
+    if info.redefined:
+        return REDEFINED
+    return coverage_line(info.coverage) if info.coverage else "-"
 
 
 def jobs(records: Sequence[Job]) -> Table:

@@ -251,8 +251,10 @@ NAMES = st.text(st.characters(exclude_categories=("C",)), min_size=1, max_size=8
 def test_the_proposed_command_stores_the_proposed_mapping(mapping: GraphMapping) -> None:
     stored: list[GraphMapping] = []
 
-    async def heard(name: str, given_mapping: GraphMapping, *, as_json: bool) -> None:
-        assert (name, as_json) == ("g", False)
+    async def heard(
+        name: str, given_mapping: GraphMapping, *, replace: bool, as_json: bool
+    ) -> None:
+        assert (name, replace, as_json) == ("g", False, False)
         stored.append(given_mapping)
 
     with pytest.MonkeyPatch.context() as patch:

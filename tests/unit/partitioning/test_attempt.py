@@ -10,10 +10,12 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import DatabaseError, LeaseLostError
 from pgs_neo4j.partitioning.attempt import begin_generation
+from pgs_neo4j.partitioning.rows import definition_of
 from tests.unit.partitioning.conftest import build_order, build_tools
 
 BEGUN: Any = lambda params: [{"id": params["id"]}]  # noqa: E731 - an answer
 ORDER = build_order(PGSConfig(algorithm="louvain"), generation_id="g9")
+PROPERTIES = {"algorithm": "louvain", "definition": definition_of(ORDER.mapping)}
 
 
 async def test_a_finished_generation_is_not_abandoned() -> None:
@@ -23,7 +25,7 @@ async def test_a_finished_generation_is_not_abandoned() -> None:
     db: Any = tools.db
     assert db.params("mark_abandoned") == []
     assert db.params("create_generations") == [
-        {"graph": "papers", "fence": 7, "id": "g9", "properties": {"algorithm": "louvain"}}
+        {"graph": "papers", "fence": 7, "id": "g9", "properties": PROPERTIES}
     ]
 
 

@@ -12,10 +12,10 @@ from pgs_neo4j.cli.pages.mapping_words import add_command
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import plain_data
-from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.shown import counted, one_line
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import StoredGraph
+    from pgs_neo4j.engine import GraphChange, StoredGraph
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The graph's name.")]
 
@@ -42,12 +42,17 @@ def add(
         str | None, typer.Option(help="Property with the weight of a relationship.")
     ] = None,
     embedding: Annotated[str | None, typer.Option(help="Property with a stored vector.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace another definition of that name.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Store a view of the database under a name, or replace it.
+    """Store a view of the database under a name.
 
     Without --label, all labels are included; without --relationship-type, all types. 'pgs
-    inspect' proposes the options.
+    inspect' proposes the options. Storing the same view again changes nothing. Another view
+    needs --replace: its partitions are made again, and sessions count as read only the texts
+    that stay the same.
 
     \b
       pgs graph add papers --label Paper --text abstract --title title --key doi
@@ -62,10 +67,10 @@ def add(
         relationship_weight=relationship_weight,
         embedding=embedding,
     )
-    run(_add(name, mapping, as_json=as_json))
+    run(_add(name, mapping, replace=replace, as_json=as_json))
 
 
-async def _add(name: str, mapping: GraphMapping, *, as_json: bool) -> None:
+async def _add(name: str, mapping: GraphMapping, *, replace: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.engine import check_graph_name, check_mapping
 
@@ -73,16 +78,23 @@ async def _add(name: str, mapping: GraphMapping, *, as_json: bool) -> None:
     check_mapping(mapping)
     async with database() as pgs:
         warnings = await pgs.graphs.validate(mapping)
-        created = await pgs.add_graph(name, mapping)
+        change = await pgs.graphs.compare(name, mapping)
+        created = await pgs.add_graph(name, mapping, replace=replace)
     if as_json:
-        stored = plain_data(mapping)
-        output.write_json(
-            {"name": name, "created": created, "mapping": stored, "warnings": warnings}
-        )
+        document = {"name": name, "created": created, "mapping": plain_data(mapping)}
+        document |= {"warnings": warnings, "change": plain_data(change)}
+        output.write_json(document)
         return
     for warning in warnings:
         output.note(warning)
-    output.write_lines([f"graph {name} is {'stored' if created else 'replaced'}"])
+    output.write_lines(_describe_added(name, change, created=created))
+
+
+def _describe_added(name: str, change: GraphChange | None, *, created: bool) -> list[str]:
+    if change is None:
+        return [f"graph {name} is {'stored' if created else 'already stored, unchanged'}"]
+    differences = [f"  {one_line(difference)}" for difference in change.differences]
+    return [f"graph {name} is replaced", *differences, f"so {change.effect}"]
 
 
 @graph_app.command("list")
@@ -130,7 +142,8 @@ def _state(graph: StoredGraph) -> str:
     if graph.node_count is None or graph.partition_count is None:
         return f"not partitioned yet: pgs partition --graph {graph.name}"
     parts = counted(graph.partition_count, "partition")
-    return f"{parts} of {counted(graph.node_count, 'node')}, generation {graph.generation}"
+    state = f"{parts} of {counted(graph.node_count, 'node')}, generation {graph.generation}"
+    return f"{state}, made for an earlier definition" if graph.redefined else state
 
 
 @graph_app.command("remove")

@@ -53,6 +53,7 @@ def show(session: SessionArgument, graph: GraphOption = None, as_json: JsonOptio
 
 async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages.tables import REDEFINED
     from pgs_neo4j.export.figures import coverage_line
     from pgs_neo4j.export.json_text import coverage_data
 
@@ -60,12 +61,15 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
         stored = await pgs.graph(graph)
         runs = await pgs.sessions.runs(session, stored.name)
         covered = await pgs.coverage(stored.name, session)
+    redefined = stored.redefined
     if as_json:
         document = {"session": session, "graph": stored.name, "runs": plain_data(runs)}
         document["coverage"] = coverage_data(covered) if covered else None
+        document["redefined"] = redefined
         output.write_json(document)
         return
-    progress = f": {coverage_line(covered)}" if covered else ""
+    told = REDEFINED if redefined else coverage_line(covered) if covered else ""
+    progress = f": {told}" if told else ""
     lines = [f"session {one_line(session, 60)} of graph {stored.name}{progress}"]
     output.write_lines([*lines, *(line for properties in runs for line in _describe(properties))])
 
@@ -79,6 +83,8 @@ def _describe(properties: dict[str, Any]) -> list[str]:
         swept = counted(len(properties.get("sweeps") or ()), "partition")
         head += f"  {swept}, {counted(int(properties['nodes_read']), 'node')}, {took}"
     lines = ["", head, f"  asked   {one_line(str(properties.get('question', '')), 300)}"]
+    if properties.get("redefined"):
+        lines.append("  of      an earlier definition of the graph")
     if properties.get("thesis"):
         lines.append(f"  thesis  {one_line(plain(str(properties['thesis'])), 300)}")
     if properties.get("error"):

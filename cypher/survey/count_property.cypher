@@ -1,0 +1,14 @@
+// Whether a view's nodes have a property: 1 or 0.
+// params: labels: list[str], name: str
+// returns: count: int
+// mode: read
+CALL () {
+  WITH $labels AS labels WHERE size(labels) > 0
+  MATCH (n:$any(labels)) WHERE n[$name] IS NOT NULL RETURN n LIMIT 1
+  UNION ALL
+  WITH $labels AS labels WHERE size(labels) = 0
+  MATCH (n)
+  WHERE n[$name] IS NOT NULL AND none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
+  RETURN n LIMIT 1
+}
+RETURN count(n) AS count

@@ -1,0 +1,17 @@
+// Nodes with a key, among the first `scan` of them, and how many share it with another node of the
+// same labels; a few examples.
+// params: labels: list[str], key: str, scan: int
+// returns: keyed: int, shared: int, examples: list[any]
+// mode: read
+CALL () {
+  WITH $labels AS labels WHERE size(labels) > 0
+  MATCH (n:$any(labels)) WHERE n[$key] IS NOT NULL RETURN n LIMIT $scan
+  UNION ALL
+  WITH $labels AS labels WHERE size(labels) = 0
+  MATCH (n) WHERE n[$key] IS NOT NULL AND none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
+  RETURN n LIMIT $scan
+}
+WITH labels(n) AS labels, n[$key] AS key, count(*) AS nodes
+WITH sum(nodes) AS keyed, sum(CASE WHEN nodes > 1 THEN nodes ELSE 0 END) AS shared,
+     collect(CASE WHEN nodes > 1 THEN key END)[0..3] AS examples
+RETURN keyed, shared, examples

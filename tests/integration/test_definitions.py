@@ -1,0 +1,85 @@
+"""Changing what a graph is: only on request, with what it invalidates, and told afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from pgs_neo4j import catalog
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import GraphExistsError
+from pgs_neo4j.ingest.graph_file import FileNode, GraphFile
+from pgs_neo4j.model import GraphMapping
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+from tests.graphs import MAPPING
+
+TITLES = replace(MAPPING, text=("title",), key=None)
+
+
+async def test_another_definition_needs_replace_and_says_what_it_costs(
+    db: Database, endpoint: Endpoint
+) -> None:
+    async with engine_on_papers(endpoint, db) as pgs:
+        assert not await pgs.add_graph("papers", MAPPING)  # the same again
+        await pgs.execute("What does fact5 say?", graph="papers", full_sweep=True)
+        change = await pgs.graphs.compare("papers", TITLES)
+        assert change is not None
+        assert change.differences == ("text: abstract, now title", "key: doi, now none")
+        assert (change.partitions, change.sessions) == (4, 1)
+        with pytest.raises(GraphExistsError, match=r"key: doi, now none.*--replace"):
+            await pgs.add_graph("papers", TITLES)
+        assert (await pgs.graph("papers")).mapping == MAPPING
+        assert not (await pgs.graph("papers")).redefined
+
+        assert not await pgs.add_graph("papers", TITLES, replace=True)
+        assert (await pgs.graph("papers")).redefined
+        assert await pgs.coverage("papers", "default") is None
+        (info,) = await pgs.sessions("papers")
+        assert (info.redefined, info.coverage) == (True, None)
+        (run,) = await pgs.sessions.runs("default", "papers")
+        assert run["redefined"]
+
+        await pgs.partition("papers")
+        (info,) = await pgs.sessions("papers")
+        assert info.coverage is not None
+        assert (info.redefined, info.coverage.nodes_read) == (False, 0)
+        (run,) = await pgs.sessions.runs("default", "papers")
+        assert run["redefined"]  # it was asked of the earlier definition
+
+
+async def test_a_graph_is_never_loaded_over_another_one(db: Database, endpoint: Endpoint) -> None:
+    file = GraphFile(
+        nodes=(FileNode(id="a", properties={"concept": "text"}),),
+        relationships=(),
+        mapping=GraphMapping(text=("concept",), key="id"),
+    )
+    async with engine_on_papers(endpoint, db) as pgs:
+        with pytest.raises(GraphExistsError, match=r"stored for other nodes .Paper."):
+            await pgs.load(file, "papers")
+        await pgs.load(file, "notes")
+        await pgs.load(file, "notes")
+
+
+async def test_one_of_two_definitions_at_once_is_refused(db: Database) -> None:
+    mappings = [GraphMapping(labels=("A",)), GraphMapping(labels=("B",))]
+    results = await asyncio.gather(
+        *(catalog.add(db, "both", mapping) for mapping in mappings), return_exceptions=True
+    )
+    assert sorted(type(result).__name__ for result in results) == ["GraphExistsError", "bool"]
+    assert len(await catalog.graphs(db)) == 1
+
+
+async def test_a_graph_of_an_earlier_release_is_recognized_by_time(db: Database) -> None:
+    await catalog.add(db, "old", MAPPING)
+    await db.call(
+        "MATCH (g:PgsGraph {name: 'old'}) SET g.defined_at = null "
+        "CREATE (g)-[:PGS_CURRENT]->(:PgsGeneration {id: 'g1', created_at: datetime()})",
+        {},
+        "write",
+    )
+    assert not (await catalog.get(db, "old")).redefined
+    await catalog.add(db, "old", TITLES, replace=True)
+    assert (await catalog.get(db, "old")).redefined
