@@ -129,7 +129,7 @@ def score_nodes(
         score[found.texts] += weight / FULL * found.impacts
         share[found.texts] += weight
         total += weight
-    places = np.flatnonzero(score)
+    places = np.flatnonzero(score > 0)
     score[places] *= np.sqrt(share[places] / total)
     owners = index.partition_ids[places]
     # A table is many times faster than np.isin for a million texts.
