@@ -6,7 +6,8 @@
 One engine uses physics2 in one database. A fake OpenAI-compatible endpoint in its own process takes
 200 ms for each reply. Each question has its own session, and nothing is cached. The program counts
 errors. It also prints the memory, sockets, and tasks of this process, and the connections to the
-database, at the start and at the end of the steady state.
+database, at the start and at the end of the steady state; and how long the event loop kept a task
+waiting.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import PGSError
 from tests.bench import place, program
 from tests.bench.engine import ROOT
+from tests.bench.lag import MOST_P99_S, LagMeter
 from tests.bench.loaded import physics2
 from tests.bench.measure import MIB
 
@@ -62,24 +64,27 @@ class Soak:
 
     pgs: PGS
     database: Database
+    graph: str = GRAPH
     began: float = field(default_factory=perf_counter)
     done: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
     numbers: count[int] = field(default_factory=count)
+    meter: LagMeter = field(default_factory=LagMeter)
 
     async def run(self, minutes: float, questions: int) -> None:
         """Keep so many questions going until the time is over, and wait for the last ones."""
         ends = self.began + 60 * minutes
-        looking = asyncio.create_task(self._look())
+        watching = [asyncio.create_task(work) for work in (self._look(), self.meter.watch())]
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(questions):
                     group.create_task(self._ask_until(ends))
         finally:
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
+            for task in watching:
+                task.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
 
     async def look(self) -> Look:
         """What this process holds now, and the database's connections."""
@@ -98,7 +103,7 @@ class Soak:
             number, began = next(self.numbers), perf_counter()
             try:
                 answer = await self.pgs.execute(
-                    QUESTION.format(number), graph=GRAPH, session_id=f"soak-{number}"
+                    QUESTION.format(number), graph=self.graph, session_id=f"soak-{number}"
                 )
             except PGSError as error:
                 self.errors[f"{type(error).__name__}: {error}"[:200]] += 1
@@ -122,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Load, partition, and ask."""
-    async with place.opened(options.uri) as (server, database), _endpoint() as base_url:
+    async with place.opened(options.uri) as (server, database), slow_endpoint() as base_url:
         loaded = await physics2(database)
         async with PGS.connect(
             llm_provider="openai",
@@ -149,14 +154,15 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
         "median_s": _median(soak.seconds),
         "median_first_s": _median(soak.seconds[: len(soak.seconds) // 4]),
         "median_last_s": _median(soak.seconds[-(len(soak.seconds) // 4) :]),
-        **_growth(soak.looks),
+        **growth(soak.looks),
+        "lag": asdict(soak.meter.lag()),
         "quiet": asdict(quiet),
         "left": asdict(left),
         "looks": [asdict(look) for look in soak.looks],
     }
 
 
-def _growth(looks: Sequence[Look]) -> dict[str, Any]:
+def growth(looks: Sequence[Look]) -> dict[str, Any]:
     """The steady state's first looks against its last ones, medians of a tenth of it each."""
     steady = [look for look in looks if look.at_s >= STEADY_SHARE * looks[-1].at_s]
     some = max(1, len(steady) // 10)
@@ -174,7 +180,8 @@ def _median(seconds: Sequence[float]) -> float | None:
 
 
 @asynccontextmanager
-async def _endpoint() -> AsyncIterator[str]:
+async def slow_endpoint() -> AsyncIterator[str]:
+    """A fake endpoint in its own process; yields its address."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.bench.endpoint", "--delay-s", str(DELAY_S)),
         cwd=ROOT,
@@ -210,7 +217,10 @@ def table(document: dict[str, Any]) -> str:
         f"seconds each, median: {d['median_s'] or 0:.1f}, of the first quarter "
         f"{d['median_first_s'] or 0:.1f}, of the last {d['median_last_s'] or 0:.1f}\n"
         f"{error_lines}memory grew by {d['growth']:.1%} in the steady state (target: below "
-        f"{MOST_GROWTH:.0%})\n\n{program.aligned(rows)}"
+        f"{MOST_GROWTH:.0%})\n"
+        f"event loop late by {1000 * d['lag']['median_s']:.1f} ms, 99 %: "
+        f"{1000 * d['lag']['p99_s']:.0f} ms (target: at most {1000 * MOST_P99_S:.0f}), at most "
+        f"{1000 * d['lag']['max_s']:.0f} ms\n\n{program.aligned(rows)}"
     )
 
 

@@ -360,7 +360,7 @@ def test_memory_is_compared_within_the_steady_state():
     looks = [
         Look(at_s=at, mib=200.0 + at, sockets=5, tasks=7, connections=9) for at in range(0, 101, 10)
     ]
-    result = soak._growth(looks)
+    result = soak.growth(looks)
     assert result["steady"]["mib"] == 220.0
     assert result["end"]["mib"] == 300.0
     assert result["growth"] == pytest.approx(80 / 220)
@@ -372,12 +372,14 @@ def test_the_soak_table_tells_errors_and_growth():
         **{"done": 1234, "questions": 50, "minutes": 3.0, "errors": {"BusyError: x": 2}},
         **{"median_s": 8.0, "median_first_s": 7.0, "median_last_s": 9.0, "growth": 0.034},
         **dict.fromkeys(("steady", "end", "quiet", "left"), part),
+        "lag": {"median_s": 0.0012, "p99_s": 0.034, "max_s": 0.15},
     }
     text = soak.table(document)
     assert "1,234 questions answered, 50 at a time" in text
     assert "2 errors (must be 0)" in text
     assert "2 times BusyError: x" in text
     assert "grew by 3.4%" in text
+    assert "late by 1.2 ms, 99 %: 34 ms (target: at most 100), at most 150 ms" in text
 
 
 def test_the_recall_table_shows_what_is_claimed_and_was_not_read():
