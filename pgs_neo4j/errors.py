@@ -15,6 +15,7 @@
     │   └── InputFileError          a file to load is missing or malformed
     ├── DatabaseError               Neo4j, GDS, or the local server
     │   ├── DatabaseUnavailableError
+    │   │   └── DatabaseCertificateError  the server's TLS certificate is not trusted
     │   ├── DatabaseAuthError
     │   ├── DatabaseTimeoutError
     │   ├── DatabaseMemoryError     a statement needs more memory than the server has
@@ -122,6 +123,10 @@ class DatabaseError(PGSError):
 
 class DatabaseUnavailableError(DatabaseError):
     """The database could not be reached, or the connection was lost."""
+
+
+class DatabaseCertificateError(DatabaseUnavailableError):
+    """The TLS certificate of the database is not trusted."""
 
 
 class DatabaseAuthError(DatabaseError):

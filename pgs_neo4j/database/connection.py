@@ -12,24 +12,24 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import IncompleteCommit
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.address import check_address, secured, shown_address
 from pgs_neo4j.database.bookmarks import Position, parse_position
 from pgs_neo4j.database.driver_errors import translate_errors
 from pgs_neo4j.database.queries import Query, QueryMode
-from pgs_neo4j.errors import ConfigError, DatabaseVersionError
+from pgs_neo4j.errors import DatabaseVersionError
 
 Row = dict[str, Any]
 Access = Literal["read", "write"]
 
 MINIMUM_VERSION = (5, 26)
-SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 LOST_S = 0.2  # pause after the acknowledgement of a commit was lost
 PATIENCE_S = 60.0  # how long a statement is retried while the server restarts
 
@@ -194,17 +194,23 @@ async def connect(
     database: str | None = None,
     timeout_s: float = 300.0,
     connect_timeout_s: float = 15.0,
+    *,
+    ca: Path | None = None,
 ) -> AsyncIterator[Database]:
     """Open a pool, check the server, and finally close the pool.
 
-    The server must answer and be new enough. Raises ConfigError (malformed URI),
-    DatabaseAuthError, DatabaseUnavailableError, DatabaseVersionError.
+    The server must answer and be new enough. With ``ca``, its certificate must come from one in
+    that file. Raises ConfigError (malformed URI), DatabaseAuthError, DatabaseUnavailableError,
+    DatabaseVersionError.
     """
-    _check_uri(uri)
+    check_address(uri)
+    address, options = secured(uri, ca)
     auth = (user, password) if password is not None else None
-    with translate_errors(uri, connect_timeout_s):
+    shown = shown_address(uri)
+    with translate_errors(shown, connect_timeout_s):
         driver = AsyncGraphDatabase.driver(
-            uri,
+            address,
+            **options,
             auth=auth,
             connection_timeout=connect_timeout_s,
             connection_acquisition_timeout=2 * connect_timeout_s,
@@ -214,13 +220,13 @@ async def connect(
         )
     opened = Database(
         driver=driver,
-        uri=uri,
+        uri=shown,
         name=database,
         timeout_s=timeout_s,
         bookmarks=AsyncGraphDatabase.bookmark_manager(),
     )
     try:
-        with translate_errors(uri, 2 * connect_timeout_s):
+        with translate_errors(shown, 2 * connect_timeout_s):
             async with asyncio.timeout(2 * connect_timeout_s):
                 await driver.verify_connectivity()
         opened.version, opened.edition = await _read_server(opened)
@@ -243,27 +249,6 @@ async def _read_server(database: Database) -> tuple[str, str]:
             f"Neo4j at {database.uri} is {version}; upgrade it to {wanted} or newer"
         )
     return version, edition
-
-
-def _check_uri(uri: str) -> None:
-    scheme, separator, rest = uri.partition("://")
-    if not separator or scheme not in SCHEMES or not rest:
-        raise ConfigError(
-            f"the Neo4j address has the scheme {scheme if separator else '(none)'}; "
-            f"write it as one of {', '.join(SCHEMES)} followed by ://host:port"
-        )
-    if "@" in rest:
-        raise ConfigError(
-            "the Neo4j address contains credentials; set PGS_NEO4J_USER and "
-            "PGS_NEO4J_PASSWORD instead"
-        )
-    try:
-        urlsplit(uri).port  # noqa: B018 - reading the port checks it
-    except ValueError as error:
-        raise ConfigError(
-            f"the Neo4j address has an invalid host or port ({error}); "
-            f"write it as {scheme}://host:7687"
-        ) from error
 
 
 def _check(query: Query, params: Row, modes: Sequence[str]) -> None:

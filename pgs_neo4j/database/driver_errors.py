@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ from neo4j import exceptions as driver_errors
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
+    DatabaseCertificateError,
     DatabaseError,
     DatabaseMemoryError,
     DatabaseTimeoutError,
@@ -35,13 +37,44 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
     except driver_errors.Neo4jError as error:
         raise _server_error(uri, error) from error
     except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired, OSError) as error:
-        raise DatabaseUnavailableError(
-            f"Neo4j at {uri} cannot be reached; check the address and that it is running"
-        ) from error
+        raise _unreachable(uri, error) from error
     except driver_errors.ConfigurationError as error:
-        raise ConfigError(f"the Neo4j address or its options are wrong: {error}") from error
+        # It quotes the query of an address, which may hold anything.
+        quotes = "query" in str(error)
+        text = "the query of the address is malformed" if quotes else str(error)
+        raise ConfigError(f"the Neo4j address or its options are wrong: {text}") from (
+            None if quotes else error
+        )
     except driver_errors.DriverError as error:
         raise DatabaseError(f"the Neo4j driver failed at {uri}: {type(error).__name__}") from error
+
+
+def _unreachable(uri: str, error: BaseException) -> DatabaseError:
+    untrusted = next(
+        (cause for cause in _causes(error) if isinstance(cause, ssl.SSLCertVerificationError)), None
+    )
+    if untrusted is not None:
+        reason = untrusted.verify_message.rstrip(".").lower() or "it cannot be verified"
+        return DatabaseCertificateError(
+            f"the TLS certificate of Neo4j at {uri} is not trusted ({reason}); name the "
+            "certificate of its issuer in PGS_NEO4J_CA, and use the host that it was issued for"
+        )
+    return DatabaseUnavailableError(
+        f"Neo4j at {uri} cannot be reached; check the address and that it is running"
+    )
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all that led to it; routing tries several servers at once."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        cause = waiting.pop()
+        if id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        grouped = cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()
+        waiting += [cause for cause in (cause.__cause__, cause.__context__, *grouped) if cause]
 
 
 def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:

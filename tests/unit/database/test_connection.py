@@ -4,7 +4,12 @@ import pytest
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, connect, parse_version
-from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.errors import (
+    ConfigError,
+    DatabaseCertificateError,
+    DatabaseUnavailableError,
+)
+from tests.fakes.tls_server import CERTIFICATE, KEY, tls_server
 
 
 @pytest.mark.parametrize(
@@ -32,13 +37,24 @@ def test_a_version_is_its_leading_numbers(text, expected):
         ("bolt://localhost:port", "has an invalid host or port"),
         ("bolt://localhost:99999", "has an invalid host or port"),
         ("bolt://[::1", "has an invalid host or port"),
+        ("bolt://localhost?password=word", "has a query or fragment, which bolt:// does not take"),
+        ("bolt+s://localhost:7687?x=word@", "contains credentials"),
+        ("bolt+s://localhost:7687/?x=word", "has a query or fragment"),
+        ("neo4j://localhost#word", "has a query or fragment, which neo4j://"),
+        ("neo4j://localhost?Password=word", "looks like credentials; set PGS_NEO4J_USER"),
+        ("neo4j://localhost?a=1&api_key=word", "looks like credentials"),
+        ("neo4j://localhost?a=word&a=word", "the query of the address is malformed"),
+        ("neo4j://localhost?word=", "the query of the address is malformed"),
     ],
 )
 async def test_a_malformed_address_is_refused_before_connecting(uri, message):
     with pytest.raises(ConfigError, match=message) as caught:
         async with connect(uri, "neo4j", "secret"):
             pytest.fail("it connected")
-    assert "word@" not in str(caught.value)
+    assert "word" not in str(caught.value).replace("PGS_NEO4J_PASSWORD", "").replace(
+        "for a password", ""
+    )
+    assert "word" not in str(caught.value.__cause__)
     assert "secret" not in str(caught.value)
 
 
@@ -100,3 +116,65 @@ def test_the_address_is_that_of_the_uri(database):
 
 def test_the_driver_is_not_printed(database):
     assert "driver" not in repr(database)
+
+
+async def test_an_address_is_named_without_its_query():
+    with pytest.raises(DatabaseUnavailableError) as caught:
+        async with connect("neo4j://127.0.0.1:1?region=hidden", "neo4j", "secret"):
+            pytest.fail("it connected")
+    assert "Neo4j at neo4j://127.0.0.1:1 cannot be reached" in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["bolt+s", "neo4j+s"])
+async def test_a_certificate_that_is_not_trusted_is_said_to_be(scheme):
+    with tls_server() as server, pytest.raises(DatabaseCertificateError) as caught:
+        async with connect(f"{scheme}://127.0.0.1:{server.port}", "neo4j", "secret"):
+            pytest.fail("it connected")
+    assert str(caught.value).startswith(
+        f"the TLS certificate of Neo4j at {scheme}://127.0.0.1:{server.port} is not trusted "
+        "(self-signed certificate); name the certificate of its issuer in PGS_NEO4J_CA"
+    )
+    assert server.heard == []
+
+
+@pytest.mark.parametrize("scheme", ["bolt+s", "neo4j+s"])
+async def test_a_certificate_authority_is_trusted_where_it_is_named(scheme, tmp_path):
+    authority = tmp_path / "ca.pem"
+    authority.write_text(CERTIFICATE)
+    uri = f"{scheme}://127.0.0.1:{{}}"
+    with tls_server() as server, pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
+        async with connect(uri.format(server.port), "neo4j", "secret", ca=authority):
+            pytest.fail("it is no Neo4j")
+    assert server.heard[0].startswith(bytes.fromhex("6060b017"))  # the handshake of Bolt
+    with tls_server() as server, pytest.raises(DatabaseCertificateError, match="issued for"):
+        host = uri.format(server.port).replace("127.0.0.1", "localhost")
+        async with connect(host, "neo4j", "secret", ca=authority):
+            pytest.fail("the certificate is for another host")
+    assert server.heard == []
+
+
+async def test_a_server_without_tls_is_not_reached():
+    with tls_server(tls=False) as server, pytest.raises(DatabaseUnavailableError) as caught:
+        async with connect(f"bolt+s://127.0.0.1:{server.port}", "neo4j", "secret"):
+            pytest.fail("it connected")
+    assert not isinstance(caught.value, DatabaseCertificateError)
+
+
+@pytest.mark.parametrize(
+    ("uri", "content", "message"),
+    [
+        ("bolt://h", CERTIFICATE, r"no effect with bolt://.*with bolt\+s://, or unset neo4j_ca"),
+        ("neo4j+ssc://h", CERTIFICATE, r"no effect with neo4j\+ssc://.*with neo4j\+s://"),
+        ("bolt+s://h", "", "which cannot be used"),
+        ("bolt+s://h", "no certificate", "which cannot be used"),
+        ("bolt+s://h", KEY, "which cannot be used"),
+        ("bolt+s://h", None, "which cannot be used .No such file"),
+    ],
+)
+async def test_a_file_that_cannot_vouch_is_refused(uri, content, message, tmp_path):
+    authority = tmp_path / "ca.pem"
+    if content is not None:
+        authority.write_text(content)
+    with pytest.raises(ConfigError, match=message):
+        async with connect(uri, "neo4j", "secret", ca=authority):
+            pytest.fail("it connected")

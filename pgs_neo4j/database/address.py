@@ -1,0 +1,88 @@
+"""Addresses of Neo4j: which are accepted, how messages name them, and their TLS."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import neo4j
+
+from pgs_neo4j.errors import ConfigError
+
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+VERIFIED = ("bolt+s", "neo4j+s")
+_CREDENTIAL = re.compile(r"(?i)pass|pwd|user|token|secret|auth|key")
+
+
+def check_address(uri: str) -> None:
+    """Raise ConfigError for an address that is malformed or holds credentials."""
+    scheme, separator, rest = uri.partition("://")
+    if not separator or scheme not in SCHEMES or not rest:
+        raise ConfigError(
+            f"the Neo4j address has the scheme {scheme if separator else '(none)'}; "
+            f"write it as one of {', '.join(SCHEMES)} followed by ://host:port"
+        )
+    if "@" in rest:
+        raise ConfigError(
+            "the Neo4j address contains credentials; set PGS_NEO4J_USER and "
+            "PGS_NEO4J_PASSWORD instead"
+        )
+    _check_query(scheme, rest)
+    try:
+        urlsplit(uri).port  # noqa: B018 - reading the port checks it
+    except ValueError as error:
+        raise ConfigError(
+            f"the Neo4j address has an invalid host or port ({error}); "
+            f"write it as {scheme}://host:7687"
+        ) from error
+
+
+def shown_address(uri: str) -> str:
+    """Return scheme, host, and port, for messages."""
+    return re.split(r"[?#]", uri, maxsplit=1)[0]
+
+
+def secured(uri: str, ca: Path | None) -> tuple[str, Mapping[str, Any]]:
+    """Return the address and the options with which the driver trusts ``ca``.
+
+    Raises ConfigError if the address checks no certificate, or the file holds none.
+    """
+    if ca is None:
+        return uri, {}
+    scheme, _, rest = uri.partition("://")
+    if scheme not in VERIFIED:
+        raise ConfigError(
+            f"neo4j_ca has no effect with {scheme}://, which checks no certificate; write the "
+            f"address with {scheme.partition('+')[0]}+s://, or unset neo4j_ca"
+        )
+    try:
+        # Loaded here, because the driver would report a broken file at the first connection.
+        ssl.create_default_context(cafile=str(ca))
+    except OSError as error:  # and ssl.SSLError
+        reason = "holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise ConfigError(
+            f"neo4j_ca names {ca}, which cannot be used ({reason}); name a file of certificates "
+            "in PEM form"
+        ) from error
+    # The driver takes certificates only with the plain schemes, and encryption as an option.
+    options = {"encrypted": True, "trusted_certificates": neo4j.TrustCustomCAs(str(ca))}
+    return f"{scheme.removesuffix('+s')}://{rest}", options
+
+
+def _check_query(scheme: str, rest: str) -> None:
+    query = rest.partition("?")[2]
+    if "#" in rest or (scheme.startswith("bolt") and "?" in rest):
+        raise ConfigError(
+            f"the Neo4j address has a query or fragment, which {scheme}:// does not take; end it "
+            "after host and port, and set PGS_NEO4J_PASSWORD for a password"
+        )
+    names = [part.partition("=")[0] for part in query.split("&") if part]
+    if any(map(_CREDENTIAL.search, names)):
+        raise ConfigError(
+            "the query of the Neo4j address looks like credentials; set PGS_NEO4J_USER and "
+            "PGS_NEO4J_PASSWORD instead"
+        )
