@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.events import OnEvent, ignore
+from pgs_neo4j.events import Event, OnEvent, Warned, ignore
 
 if TYPE_CHECKING:
     from pgs_neo4j.config import SettingsOverrides
     from pgs_neo4j.engine import PGS
+
+
+_SAID: set[str] = set()  # a schedule connects for each of its jobs
 
 
 @asynccontextmanager
@@ -21,7 +25,9 @@ async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterato
     """Open the engine as configured; ``settings`` other than None take precedence."""
     from pgs_neo4j.engine import PGS
 
-    async with PGS.connect(on_event=on_event, **cast("SettingsOverrides", settings)) as pgs:
+    aloud = _Aloud(on_event)
+    async with PGS.connect(on_event=aloud, **cast("SettingsOverrides", settings)) as pgs:
+        aloud.connected = True
         yield pgs
 
 
@@ -30,10 +36,27 @@ async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncItera
     """Open the engine without models; no model key is required."""
     from pgs_neo4j.engine import PGS
 
+    aloud = _Aloud(on_event)
     async with PGS.connect_without_models(
-        on_event=on_event, **cast("SettingsOverrides", settings)
+        on_event=aloud, **cast("SettingsOverrides", settings)
     ) as pgs:
+        aloud.connected = True
         yield pgs
+
+
+@dataclass(slots=True)
+class _Aloud:
+    """Says what the settings warn of, also when the command is quiet, and each once."""
+
+    on_event: OnEvent
+    connected: bool = False
+
+    def __call__(self, event: Event) -> None:
+        if self.connected or not isinstance(event, Warned):
+            self.on_event(event)
+        elif event.message not in _SAID:
+            _SAID.add(event.message)
+            output.note(event.message)
 
 
 def confirm(what: str, *, yes: bool) -> None:

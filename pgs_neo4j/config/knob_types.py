@@ -58,6 +58,7 @@ class SettingsOverrides(Knobs, total=False):
     neo4j_user: str | None
     neo4j_password: str | SecretStr | None
     neo4j_database: str | None
+    neo4j_ca: str | None
     graph: str | None
     llm_provider: Literal["openai", "extractive"] | None
     llm_base_url: str | None

@@ -10,7 +10,6 @@ apply where pgs has no value of its own.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -19,26 +18,34 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from pgs_neo4j.config.knobs import PGSConfig
+from pgs_neo4j.config.provenance import Provenance, Source, one_reading
 from pgs_neo4j.config.settings import Settings
-from pgs_neo4j.config.sources import (
-    Sourced,
-    check_name,
-    customary_values,
-    file_values,
-    unknown_name,
-)
+from pgs_neo4j.config.sources import Sourced, check_name, unknown_name
 from pgs_neo4j.errors import ConfigError
 
 Origin = Literal["default", "file", "environment", "call"]
+ORIGINS: dict[Source, Origin] = {
+    "default": "default",
+    "call": "call",
+    "environment": "environment",
+    "customary": "environment",
+    "named": "file",
+    "user": "file",
+    "directory": "file",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings and knobs in force, and the source of each value."""
+    """Settings and knobs in force, and where each value comes from.
+
+    ``origins`` are the kinds of source, ``provenance`` has the exact ones.
+    """
 
     settings: Settings
     config: PGSConfig
     origins: dict[str, Origin]
+    provenance: Provenance
 
 
 def load(overrides: Mapping[str, object] | None = None) -> Loaded:
@@ -49,9 +56,12 @@ def load(overrides: Mapping[str, object] | None = None) -> Loaded:
     values = _without_none(overrides or {})
     for name in values:
         check_name(name, "the call")
-    settings = _build(Settings, _only(Settings, values))
-    knobs = _build(PGSConfig, _only(PGSConfig, values))
-    return Loaded(settings, knobs, _origins(values))
+    with one_reading() as inputs:
+        settings = _build(Settings, _only(Settings, values))
+        knobs = _build(PGSConfig, _only(PGSConfig, values))
+    provenance = inputs.trace((*Settings.model_fields, *PGSConfig.model_fields), values)
+    origins = {name: ORIGINS[source] for name, source in provenance.sources.items()}
+    return Loaded(settings, knobs, origins, provenance)
 
 
 def with_overrides(config: PGSConfig, overrides: Mapping[str, object]) -> PGSConfig:
@@ -94,21 +104,6 @@ def _build(cls: type[Built], values: dict[str, Any]) -> Built:
 def _sentence(cls: type[Sourced], detail: dict[str, Any]) -> str:
     name = str(detail["loc"][0]) if detail["loc"] else cls.__name__
     return f"{name} (PGS_{name.upper()}) is out of range: {detail['msg'].lower()}"
-
-
-def _origins(values: Mapping[str, object]) -> dict[str, Origin]:
-    in_file, customary = file_values(), customary_values()
-    origins: dict[str, Origin] = {}
-    for name in (*Settings.model_fields, *PGSConfig.model_fields):
-        if name in values:
-            origins[name] = "call"
-        elif os.environ.get(f"PGS_{name.upper()}"):
-            origins[name] = "environment"
-        elif name in in_file:
-            origins[name] = "file"
-        else:
-            origins[name] = "environment" if name in customary else "default"
-    return origins
 
 
 def _without_none(values: Mapping[str, object]) -> dict[str, Any]:

@@ -39,6 +39,26 @@ Each setting has a default. `pgs.toml` overrides the default, the environment ov
   knob: `query_timeout_s`, and the settings from Partitions on except `[[schedule]]`.
 
 `pgs config show` lists every value in force with its origin. It masks secrets.
+
+A variable that begins with `PGS_` but is no setting is reported, with the nearest name. It is no
+error, because other programs may use such names. An unknown name in `pgs.toml` or in a call is an
+error.
+
+## Which secret goes where
+
+A password or key is sent only to an address that is no less trusted than itself.
+
+- Options, arguments, environment variables, the file that `PGS_CONFIG` names, and the `pgs.toml` in
+  your configuration directory are yours. They trust each other.
+- A `pgs.toml` in the working directory may come with an archive or a clone. An address in it gets
+  only secrets of the same file. Otherwise the command ends with an error that says how to allow it.
+  As long as the file is in force, each command says so, with the hosts that it names.
+- `OPENAI_API_KEY` belongs to `OPENAI_BASE_URL`, or else to OpenAI. To use it at another address,
+  set `PGS_LLM_API_KEY` to it. A server on this machine, such as Ollama, is used without a key.
+- The password of the managed local server never leaves this machine, and no other goes there.
+
+You are warned when a key goes over `http://` or a password over `bolt://` or `neo4j://` to another
+machine, and when others may open a `pgs.toml` that holds secrets.
 """
 SIGNS = {"ge": "≥", "gt": ">", "le": "≤"}
 TABLES: dict[str, type[BaseModel]] = {"models": ModelEntry, "schedule": ScheduleEntry}

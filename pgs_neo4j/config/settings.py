@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, field_serializer
+from pydantic import Field, PrivateAttr, SecretStr, field_serializer
 
+from pgs_neo4j.config.addresses import masked_address
 from pgs_neo4j.config.declaration import About, NoneAllowed
 from pgs_neo4j.config.models_table import Models
+from pgs_neo4j.config.provenance import Provenance, one_reading
 from pgs_neo4j.config.schedule_table import Schedule
-from pgs_neo4j.config.sources import Sourced, masked_address
+from pgs_neo4j.config.sources import Sourced
 
 Provider = Literal["openai", "extractive"]
 EmbedderName = Literal["none", "stored", "openai", "hashing", "sentence-transformers"]
@@ -40,6 +42,14 @@ class Settings(Sourced):
         str | None,
         About("connection"),
         Field(description="database; unset: the user's home database"),
+    ] = None
+    neo4j_ca: Annotated[
+        str | None,
+        About("connection"),
+        Field(
+            description="file of the CA certificates to trust with bolt+s and neo4j+s; unset: "
+            "those of this machine"
+        ),
     ] = None
     graph: Annotated[
         str | None, About("connection"), Field(description="the graph to use when none is named")
@@ -98,6 +108,19 @@ class Settings(Sourced):
         About("jobs"),
         Field(description="jobs that 'pgs schedule' runs, one [[schedule]] table each"),
     ] = ()
+
+    _provenance: Provenance = PrivateAttr(default_factory=Provenance)
+
+    def __init__(self, **values: Any) -> None:
+        """Read all sources, and remember which one each value comes from."""
+        with one_reading() as inputs:
+            super().__init__(**values)
+        self._provenance = inputs.trace(type(self).model_fields, values)
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where each value comes from."""
+        return self._provenance
 
     @field_serializer(*ADDRESSES, when_used="unless-none")
     def _address(self, address: str) -> str:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import os
-import re
-import tomllib
 from pathlib import Path
 from typing import ClassVar
 
-from platformdirs import user_config_path
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -17,12 +13,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from pgs_neo4j.config.provenance import find_file, one_reading
 from pgs_neo4j.errors import ConfigError
-
-CUSTOMARY = {"llm_base_url": "OPENAI_BASE_URL", "llm_api_key": "OPENAI_API_KEY"}
-MASK = "***"
-_CREDENTIALS = re.compile(r"^(\w[\w+.-]*://)?.*@", re.DOTALL)  # to the last @: passwords hold some
-_QUERY = re.compile(r"(?<=[?#]).+", re.DOTALL)
 
 
 class Sourced(BaseSettings):
@@ -54,11 +46,14 @@ class Sourced(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Order the sources, strongest first; omit dotenv and secrets folder."""
         del dotenv_settings, file_secret_settings
+        with one_reading() as inputs:
+            for name in inputs.values:
+                check_name(name, str(inputs.path))
         return (
             init_settings,
             env_settings,
-            InitSettingsSource(settings_cls, file_values()),
-            InitSettingsSource(settings_cls, customary_values()),
+            InitSettingsSource(settings_cls, inputs.values),
+            InitSettingsSource(settings_cls, dict(inputs.customary)),
         )
 
 
@@ -67,37 +62,7 @@ def config_file() -> Path | None:
 
     Raises ConfigError when PGS_CONFIG names no file.
     """
-    configured = os.environ.get("PGS_CONFIG")
-    if configured:
-        path = Path(configured).expanduser()
-        if not path.is_file():
-            raise ConfigError(f"PGS_CONFIG names {path}, which is not a file; correct or unset it")
-        return path
-    places = (Path.cwd() / "pgs.toml", user_config_path("pgs-neo4j") / "pgs.toml")
-    return next((path for path in places if path.is_file()), None)
-
-
-def file_values() -> dict[str, object]:
-    """Read ``pgs.toml``. Raises ConfigError if unreadable, or for unknown names."""
-    path = config_file()
-    if path is None:
-        return {}
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
-    for name in values:
-        check_name(name, str(path))
-    return values
-
-
-def customary_values() -> dict[str, str]:
-    """Read variables that other tools also use, by setting name."""
-    return {
-        name: os.environ[variable]
-        for name, variable in CUSTOMARY.items()
-        if os.environ.get(variable)
-    }
+    return find_file()[0]
 
 
 def check_name(name: str, where: str) -> None:
@@ -111,11 +76,3 @@ def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; 'pgs config show' lists all settings"
     return ConfigError(f"{where} sets {name}, which is not a setting{hint}")
-
-
-def masked_address(address: str) -> str:
-    """Mask the parts of an address that may be secret.
-
-    These are the credentials and the query.
-    """
-    return _QUERY.sub(MASK, _CREDENTIALS.sub(rf"\1{MASK}@", address))

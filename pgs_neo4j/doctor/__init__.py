@@ -1,7 +1,6 @@
 """Examines a setup from configuration to model, and suggests fixes."""
 
 from pgs_neo4j.doctor.check import Check, Status, report_unreadable
-from pgs_neo4j.doctor.connection import ServerAccess
 from pgs_neo4j.doctor.examination import examine
 
-__all__ = ["Check", "ServerAccess", "Status", "examine", "report_unreadable"]
+__all__ = ["Check", "Status", "examine", "report_unreadable"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-from pgs_neo4j.config import PGSConfig, Settings
+from pgs_neo4j.config import PGSConfig, ServerAccess, Settings, notices
 from pgs_neo4j.doctor import connection, graphs, server
 from pgs_neo4j.doctor.check import Check, skip_checks
-from pgs_neo4j.doctor.connection import ServerAccess, connect_in_stages
+from pgs_neo4j.doctor.connection import connect_in_stages
 from pgs_neo4j.doctor.graphs import examine_graphs
 from pgs_neo4j.doctor.models import examine_embedder, examine_models, sweep_pass_size
 from pgs_neo4j.doctor.server import examine_server
@@ -29,6 +29,7 @@ async def examine(
     skipped. The database does not change.
     """
     checks = [Check("configuration", "ok", "all settings are within their ranges")]
+    checks += [Check("configuration", "warning", notice) for notice in notices(settings)]
     if local is not None:
         checks.append(local)
     embedder, dimensions = await examine_embedder(settings, config)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from pydantic import SecretStr
+
 from pgs_neo4j import config
-from pgs_neo4j.config import EmbedderName, PGSConfig, Settings, SettingsOverrides
+from pgs_neo4j.config import (
+    EmbedderName,
+    PGSConfig,
+    ServerAccess,
+    Settings,
+    SettingsOverrides,
+    model_access,
+    server_access,
+)
 from pgs_neo4j.database import connection
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.events import OnEvent
+from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.factory import create_llms
 from pgs_neo4j.llm.protocol import LLM, Embedder
 
@@ -28,6 +39,9 @@ async def open_core(
     if isinstance(embedder, str):
         overrides["embedder"], embedder = embedder, None
     loaded = config.load(overrides)
+    _tell_notices(loaded.settings, on_event)
+    if None in (sweep_llm, synthesis_llm) and loaded.settings.provider == "openai":
+        model_access(loaded.settings)  # refused before anything is started or sent
     async with _open_database(loaded.settings, loaded.config, on_event) as database:
         created = None
         if sweep_llm is None or synthesis_llm is None:
@@ -51,20 +65,34 @@ async def open_core(
             await core.close()
 
 
+def _tell_notices(settings: Settings, on_event: OnEvent) -> None:
+    """Send what the settings warn of; callers without a listener get Python's warnings."""
+    for notice in config.notices(settings):
+        if on_event is ignore:
+            warnings.warn(notice, stacklevel=1)
+        else:
+            on_event(Warned(notice))
+
+
 @asynccontextmanager
 async def _open_database(
     settings: Settings, knobs: PGSConfig, on_event: OnEvent
 ) -> AsyncIterator[Database]:
-    uri, user = settings.neo4j_uri, settings.neo4j_user
-    secret = settings.neo4j_password
-    password = secret.get_secret_value() if secret is not None else None
-    name = settings.neo4j_database
-    if uri is None:
+    access = server_access(settings)
+    if access is None:
         # Imported here: only the managed local server needs the extra [local].
         from pgs_neo4j.local.options import options_from_environment
         from pgs_neo4j.local.server import ensure_running
 
         server = await ensure_running(options_from_environment(), on_event)
-        uri, user, password, name = server.uri, server.user, server.password, None
-    async with connection.connect(uri, user, password, name, knobs.query_timeout_s) as database:
+        password = SecretStr(server.password)
+        access = ServerAccess(uri=server.uri, user=server.user, password=password)
+    async with connection.connect(
+        access.uri,
+        access.user,
+        access.password.get_secret_value() if access.password is not None else None,
+        access.database,
+        knobs.query_timeout_s,
+        ca=access.ca,
+    ) as database:
         yield database

@@ -8,8 +8,8 @@ from typing import Unpack
 from pydantic import SecretStr
 
 from pgs_neo4j import config, doctor
-from pgs_neo4j.config import Settings, SettingsOverrides
-from pgs_neo4j.doctor import Check, ServerAccess
+from pgs_neo4j.config import ServerAccess, Settings, SettingsOverrides, server_access
+from pgs_neo4j.doctor import Check
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import ConfigError, LocalServerError
 
@@ -33,20 +33,21 @@ async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
         loaded = config.load(settings)
     except ConfigError as error:
         return doctor.report_unreadable(error)
-    access, local = _find_server(loaded.settings)
+    try:
+        access, local = _find_server(loaded.settings)
+    except ConfigError as error:
+        return doctor.report_unreadable(error)
     return await doctor.examine(loaded.settings, loaded.config, access, local=local)
 
 
 def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]:
-    """Return the configured server, else the running local one with a check."""
-    if settings.neo4j_uri is not None:
-        access = ServerAccess(
-            uri=settings.neo4j_uri,
-            user=settings.neo4j_user,
-            password=settings.neo4j_password,
-            database=settings.neo4j_database,
-        )
-        return access, None
+    """Return the configured server, else the running local one with a check.
+
+    Raises ConfigError when the password must not go to the configured server.
+    """
+    configured = server_access(settings)
+    if configured is not None:
+        return configured, None
     fix = "start it with 'pgs local start', or set PGS_NEO4J_URI to your own server"
     try:
         # Imported here: only the managed local server needs the extra [local].

@@ -105,7 +105,8 @@ class PGS:
     ) -> AsyncIterator[PGS]:
         """Connect as configured; ``settings`` override ``pgs.toml`` and the environment.
 
-        Models and an embedder (or its name) may be passed in; they are not closed. Raises
+        Models and an embedder (or its name) may be passed in; they are not closed. Events, or
+        Python's warnings without ``on_event``, say what is risky about the settings. Raises
         ConfigError, DatabaseError, and ModelError when the configured ones cannot be used.
         """
         async with open_core(sweep_llm, synthesis_llm, embedder, on_event, settings) as core:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j.config import EmbedderName, PGSConfig, Settings
+from pgs_neo4j.config import EmbedderName, PGSConfig, Settings, model_access
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import LLM, Embedder
@@ -35,7 +35,7 @@ def create_llms(settings: Settings, config: PGSConfig) -> Readers:
     """Return the configured readers, without connecting.
 
     Raises ModelAuthError when the public endpoint is meant and no key is set, ConfigError
-    when the base URL is malformed.
+    when the base URL is malformed or must not get the key.
     """
     if settings.provider == "extractive":
         from pgs_neo4j.llm.extractive import ExtractiveLLM
@@ -88,6 +88,7 @@ def create_embedder(
 
 
 def _endpoint(settings: Settings, config: PGSConfig) -> Endpoint:
-    endpoint = Endpoint(settings.llm_base_url, settings.llm_api_key, config.model_timeout_s)
+    access = model_access(settings)
+    endpoint = Endpoint(access.base_url, access.key, config.model_timeout_s)
     endpoint.pace.allow(config.tokens_per_minute)
     return endpoint

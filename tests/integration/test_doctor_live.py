@@ -13,10 +13,10 @@ import pytest
 from pydantic import SecretStr
 
 from pgs_neo4j import catalog, gds
-from pgs_neo4j.config import PGSConfig, Settings
+from pgs_neo4j.config import PGSConfig, ServerAccess, Settings
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.doctor import Check, ServerAccess, examine, models, report_unreadable
+from pgs_neo4j.doctor import Check, examine, models, report_unreadable
 from pgs_neo4j.errors import ConfigError, DatabaseAuthError, GDSMissingError, QueryError
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint

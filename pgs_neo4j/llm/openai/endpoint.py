@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from pgs_neo4j.config import OPENAI_URL
 from pgs_neo4j.errors import (
     ConfigError,
     ModelAuthError,
@@ -41,7 +42,6 @@ from pgs_neo4j.model import Usage
 if TYPE_CHECKING:
     import openai
 
-PUBLIC_URL = "https://api.openai.com/v1"
 PLACEHOLDER_KEY = "no-key"
 CONNECT_TIMEOUT_S = 15.0
 PROBE_TIMEOUT_S = 10.0
@@ -64,7 +64,7 @@ class Endpoint:
                 "llm_base_url (PGS_LLM_BASE_URL) contains credentials or a query; take them out, "
                 "and give the key as PGS_LLM_API_KEY (or OPENAI_API_KEY) instead"
             )
-        if not is_url(self.base_url or PUBLIC_URL):
+        if not is_url(self.base_url or OPENAI_URL):
             raise ConfigError(
                 "llm_base_url (PGS_LLM_BASE_URL) is not a URL of the form http(s)://host/path; "
                 "correct it, or unset it to use the public endpoint"
@@ -88,23 +88,23 @@ class Endpoint:
     @property
     def host(self) -> str:
         """Host and port for messages, without credentials or path."""
-        return host_of(self.base_url or PUBLIC_URL)
+        return host_of(self.base_url or OPENAI_URL)
 
     @property
     def cache_name(self) -> str:
         """Its name in the keys of cached replies."""
-        return cache_name(self.base_url or PUBLIC_URL)
+        return cache_name(self.base_url or OPENAI_URL)
 
     @property
     def pace(self) -> Pace:
         """The pace of this endpoint and key, shared in this process."""
         account = blake2b(self._key.encode(), digest_size=16).hexdigest()
-        return shared(f"{self.base_url or PUBLIC_URL} {account}")
+        return shared(f"{self.base_url or OPENAI_URL} {account}")
 
     @property
     def official(self) -> bool:
         """Whether OpenAI or Azure answers; compatible servers differ in dialect."""
-        name = urlsplit(self.base_url or PUBLIC_URL).hostname or ""
+        name = urlsplit(self.base_url or OPENAI_URL).hostname or ""
         return name.endswith((".openai.com", ".azure.com"))
 
     def open(self) -> openai.AsyncOpenAI:
@@ -120,7 +120,7 @@ class Endpoint:
         client = openai.AsyncOpenAI(
             api_key=key,
             admin_api_key="",
-            base_url=self.base_url or PUBLIC_URL,
+            base_url=self.base_url or OPENAI_URL,
             max_retries=0,
             timeout=timeout,
             # A redirect would hand the prompt to a host that nobody has chosen.
@@ -194,7 +194,7 @@ def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
     if status == 401:
         return ModelAuthError(
             f"the model endpoint {where} refused the API key (HTTP 401); set PGS_LLM_API_KEY "
-            "(or OPENAI_API_KEY) to a valid one"
+            "(for OpenAI also OPENAI_API_KEY) to a valid one"
         )
     if status == 403:
         return ModelAuthError(

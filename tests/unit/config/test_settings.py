@@ -21,7 +21,7 @@ PUBLISHED = {
 @pytest.fixture(autouse=True)
 def no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config.sources, "user_config_path", lambda _: tmp_path / "nowhere")
+    monkeypatch.setattr(config.provenance, "user_config_path", lambda _: tmp_path / "nowhere")
 
 
 @pytest.fixture

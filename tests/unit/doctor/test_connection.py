@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import pytest
 from pydantic import SecretStr
 
+from pgs_neo4j.config import ServerAccess
 from pgs_neo4j.database import connection as door
-from pgs_neo4j.doctor.connection import FIXES, STAGES, ServerAccess, connect_in_stages
+from pgs_neo4j.doctor.connection import FIXES, STAGES, connect_in_stages
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
+    DatabaseCertificateError,
     DatabaseError,
     DatabaseTimeoutError,
     DatabaseUnavailableError,
@@ -26,7 +28,7 @@ def door_raises(monkeypatch):
     state = SimpleNamespace(error=None, arguments=None, closed=False)
 
     @asynccontextmanager
-    async def connect(*arguments):
+    async def connect(*arguments, ca):
         state.arguments = arguments
         if state.error is not None:
             raise state.error
@@ -59,6 +61,15 @@ async def test_an_error_fails_its_stage_and_skips_the_later_ones(door_raises, er
     assert (checks[place].status, checks[place].detail) == ("failed", str(error))
     assert checks[place].fix == FIXES[stage]
     assert {check.detail for check in checks[place + 1 :]} <= {f"{stage} failed"}
+
+
+async def test_an_untrusted_certificate_has_a_fix_of_its_own(door_raises):
+    door_raises.error = DatabaseCertificateError("not trusted")
+    async with AsyncExitStack() as stack:
+        _, checks = await connect_in_stages(stack, ACCESS, 9.0)
+    failed = checks[STAGES.index("connection")]
+    assert (failed.status, failed.detail) == ("failed", "not trusted")
+    assert "PGS_NEO4J_CA" in failed.fix
 
 
 async def test_an_open_connection_passes_all_stages_and_closes_with_the_stack(door_raises):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pgs_neo4j.config import PGSConfig, Settings
-from pgs_neo4j.doctor import Check, ServerAccess, examination, examine, graphs, server
+from pgs_neo4j.config import PGSConfig, ServerAccess, Settings
+from pgs_neo4j.doctor import Check, examination, examine, graphs, server
 from pgs_neo4j.doctor import connection as stages
 
 SETTINGS = Settings(llm_provider="extractive", embedder="hashing", graph="papers")

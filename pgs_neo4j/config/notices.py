@@ -1,0 +1,115 @@
+"""What a user should know about the sources of the settings before anything is sent."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+
+from pgs_neo4j.config.addresses import OPENAI_URL, host_in, is_plain
+from pgs_neo4j.config.provenance import Provenance
+from pgs_neo4j.config.settings import Settings
+from pgs_neo4j.config.sources import Sourced
+from pgs_neo4j.config.trust import model_access, server_access
+from pgs_neo4j.errors import ConfigError
+
+SECRETS = ("neo4j_password", "llm_api_key")
+READER = ("llm_base_url", "llm_api_key", "llm_provider", "embedder")
+OTHER_VARIABLES = (
+    "CONFIG",
+    "DEBUG",
+    "LOCAL_BOLT_PORT",
+    "LOCAL_CACHE_DIR",
+    "LOCAL_DATA_DIR",
+    "LOCAL_HEAP_MB",
+    "LOCAL_MIRRORS",
+    "LOCAL_PAGE_CACHE_MB",
+)
+"""Variables that are read but are not settings, without PGS_."""
+# Kubernetes sets such variables for a service called pgs.
+_SERVICE = re.compile(r"_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_\w+)?$")
+
+
+def notices(settings: Settings) -> tuple[str, ...]:
+    """Return what to tell about the settings, a sentence each."""
+    return (
+        *_tell_directory(settings),
+        *_tell_plain(settings),
+        *_tell_readable(settings.provenance),
+        *unknown_variables(os.environ),
+    )
+
+
+def unknown_variables(variables: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence for each variable that begins with PGS_ and is not read.
+
+    Other programs may own such a name, so it is no error.
+    """
+    known = [*(name.upper() for name in Sourced.setting_names), *OTHER_VARIABLES]
+    for variable in sorted(variables):
+        name = variable.removeprefix("PGS_")
+        if name == variable or name in known or name.startswith("TEST_"):
+            continue
+        near = difflib.get_close_matches(name, known, n=1)
+        if near or not _SERVICE.search(variable):
+            hint = (
+                f"did you mean PGS_{near[0]}?" if near else "'pgs config show' lists all settings"
+            )
+            yield f"{variable} is set, but there is no such setting; {hint}"
+
+
+def _tell_directory(settings: Settings) -> Iterator[str]:
+    sources = settings.provenance
+    if sources.place != "directory":
+        return
+    told = f"{sources.path} is in force, because it is in the working directory"
+    reader = _reader(settings)
+    if reader is not None and any(sources.source(name) == "directory" for name in READER):
+        told += f"; text of the graph goes to {reader}"
+    elif settings.llm_base_url and sources.source("llm_base_url") == "directory":
+        told += f"; it names {host_in(settings.llm_base_url)} for models"
+    if settings.neo4j_uri and sources.source("neo4j_uri") == "directory":
+        told += f"; the database is at {host_in(settings.neo4j_uri)}"
+    yield told
+
+
+def _reader(settings: Settings) -> str | None:
+    """Return the host that reads text of the graph; None if no text leaves."""
+    if settings.provider != "openai" and settings.embedder != "openai":
+        return None
+    return host_in(settings.llm_base_url or OPENAI_URL)
+
+
+def _tell_plain(settings: Settings) -> Iterator[str]:
+    try:
+        models, server = model_access(settings), server_access(settings)
+    except ConfigError:
+        return  # raised where the address is needed
+    if models.base_url and models.key and is_plain(models.base_url) and _reader(settings):
+        yield (
+            f"the key for {host_in(models.base_url)} goes over http, where others on the way can "
+            "read it; use https"
+        )
+    if server and server.password and is_plain(server.uri):
+        scheme = server.uri.partition("://")[0]
+        yield (
+            f"the password for {host_in(server.uri)} goes over {scheme}://, where others on the "
+            f"way can read it; use {scheme}+s:// if the server has a certificate"
+        )
+
+
+def _tell_readable(sources: Provenance) -> Iterator[str]:
+    secrets = sorted(sources.names.intersection(SECRETS))
+    if sources.path is None or not secrets or os.name == "nt":
+        return
+    try:
+        mode = sources.path.stat().st_mode
+    except OSError:
+        return
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        yield (
+            f"{sources.path} holds {' and '.join(secrets)}, and other users of this machine may "
+            f"open it; run: chmod 600 {sources.path}"
+        )

@@ -1,0 +1,139 @@
+"""Where the values in force come from: the file and the environment, read once."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from platformdirs import user_config_path
+
+from pgs_neo4j.errors import ConfigError
+
+FILE_NAME = "pgs.toml"
+CUSTOMARY = {"llm_base_url": "OPENAI_BASE_URL", "llm_api_key": "OPENAI_API_KEY"}
+
+Source = Literal["default", "call", "environment", "named", "user", "directory", "customary"]
+"""Where a value comes from.
+
+Three of them are places of ``pgs.toml``: ``named`` by PGS_CONFIG, the ``user``'s configuration
+directory, and the working ``directory``. ``customary`` is a variable of other tools.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The source of every setting, and the file in force.
+
+    ``names`` are the settings of the file, including those that another source overrides.
+    ``customary_url`` is OPENAI_BASE_URL, even where it is overridden.
+    """
+
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    path: Path | None = None
+    place: Source = "default"
+    names: frozenset[str] = frozenset()
+    customary_url: str | None = field(default=None, repr=False)
+
+    def source(self, name: str) -> Source:
+        """Return the source of a setting; a value that is only passed on counts as a call."""
+        return self.sources.get(name, "call")
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The file and the variables as they were when the settings were read."""
+
+    path: Path | None
+    place: Source
+    values: dict[str, object] = field(repr=False)
+    customary: dict[str, str] = field(repr=False)
+    variables: frozenset[str]
+
+    def trace(self, names: Iterable[str], call: Iterable[str]) -> Provenance:
+        """Return the source of each setting, with ``call`` as the names of the call."""
+        called = frozenset(call)
+        sources = {name: self._source(name, called) for name in names}
+        customary_url = self.customary.get("llm_base_url")
+        return Provenance(sources, self.path, self.place, frozenset(self.values), customary_url)
+
+    def _source(self, name: str, called: frozenset[str]) -> Source:
+        if name in called:
+            return "call"
+        if name in self.variables:
+            return "environment"
+        if name in self.values:
+            return self.place
+        return "customary" if name in self.customary else "default"
+
+
+_INPUTS: ContextVar[Inputs | None] = ContextVar("inputs", default=None)
+
+
+@contextmanager
+def one_reading() -> Iterator[Inputs]:
+    """Let everything inside see the same file and variables.
+
+    The file may change between two readings, and a source must be that of the value in force.
+    Raises ConfigError when the file cannot be read.
+    """
+    current = _INPUTS.get()
+    if current is not None:
+        yield current
+        return
+    token = _INPUTS.set(_read_inputs())
+    try:
+        yield _INPUTS.get()  # type: ignore[misc] # set above
+    finally:
+        _INPUTS.reset(token)
+
+
+def find_file() -> tuple[Path | None, Source]:
+    """Find the ``pgs.toml`` in force and its place.
+
+    Raises ConfigError when PGS_CONFIG names no file.
+    """
+    configured = os.environ.get("PGS_CONFIG")
+    if configured:
+        path = Path(configured).expanduser()
+        if not path.is_file():
+            raise ConfigError(f"PGS_CONFIG names {path}, which is not a file; correct or unset it")
+        return path, "named"
+    here, users = Path.cwd() / FILE_NAME, user_config_path("pgs-neo4j") / FILE_NAME
+    if here.is_file():
+        return here, "user" if users.is_file() and here.samefile(users) else "directory"
+    return (users, "user") if users.is_file() else (None, "default")
+
+
+def _read_inputs() -> Inputs:
+    path, place = find_file()
+    prefix = "PGS_"
+    return Inputs(
+        path=path,
+        place=place,
+        values=_read_file(path),
+        customary={
+            name: os.environ[variable]
+            for name, variable in CUSTOMARY.items()
+            if os.environ.get(variable)
+        },
+        variables=frozenset(
+            name.upper().removeprefix(prefix).lower()
+            for name, value in os.environ.items()
+            if value and name.upper().startswith(prefix)
+        ),
+    )
+
+
+def _read_file(path: Path | None) -> dict[str, object]:
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
