@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 
 from pgs_neo4j.text.citations import defuse
+from pgs_neo4j.text.invisible import INVISIBLE, has_only_plain_letters
 from pgs_neo4j.text.markdown import THINKING
 
-# Invisible characters: controls, directional marks, zero-width characters, the tag block.
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-    r"\ud800-\udfff\U000e0000-\U000e007f]"
-    # Joiners have a meaning between the letters of some scripts, and in emoji.
-    r"|(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
-)
+_LINES = re.compile("[\u2028\u2029]")
 # <|im_start|> and its like, which some servers obey even inside a message.
 _TEMPLATE = re.compile(r"<([|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c])>")
 
@@ -27,9 +22,8 @@ def clean_text(text: str) -> str:
     plain = text
     if "\r" in plain:
         plain = plain.replace("\r\n", "\n").replace("\r", "\n")
-    # Printable text needs no search; to ask that first is ten times as fast for most texts.
-    if not plain.replace("\n", "").replace("\t", "").isprintable():
-        plain = _CONTROL.sub(" ", plain)
+    if not has_only_plain_letters(plain):
+        plain = _LINES.sub(" ", INVISIBLE.sub(" ", plain))
     if "<" in plain:
         for tag in THINKING:
             plain = plain.replace(tag, f"⟨{tag[1:-1]}⟩")

@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from pgs_neo4j.text.invisible import INVISIBLE, has_only_plain_letters
+
 Json = dict[str, Any]
 
-# Characters that a terminal obeys, a viewer reorders, or UTF-8 cannot encode.
-_UNSAFE = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+# Separators of lines that JSON leaves as they are, and that viewers obey.
+_LINES = re.compile("[\u2028\u2029]")
 
 
 def plain_data(value: object) -> Any:
@@ -38,6 +40,15 @@ def plain_data(value: object) -> Any:
 
 
 def json_text(value: object, *, ascii_only: bool = False) -> str:
-    """Return JSON text, indented by two spaces; parsing restores every character."""
+    """Return JSON text, indented by two spaces; parsing restores every character.
+
+    Invisible characters are written as escapes, so a reader sees them.
+    """
     text = json.dumps(value, ensure_ascii=ascii_only, indent=2, allow_nan=False)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    if not has_only_plain_letters(text):
+        text = _LINES.sub(_escape, INVISIBLE.sub(_escape, text))
+    return text + "\n"
+
+
+def _escape(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]

@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# A terminal that shows the file obeys escape sequences, and every viewer reorders text at
-# bidirectional controls: neither may come from a node. An unfinished sequence removes nothing.
+from pgs_neo4j.text.invisible import INVISIBLE, has_only_plain_letters
+
+# A terminal that shows the file obeys escape sequences, which may not come from a node. An
+# unfinished sequence removes nothing.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_CONTROL = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-    "\ud800-\udfff\ufeff\ufffe\uffff]"
-)
 
 
 def plain(text: str) -> str:
-    """Return the text without control characters except tab.
+    """Return the text without invisible characters except tab.
 
     Every line break becomes ``\\n``.
     """
-    return _CONTROL.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
+    if has_only_plain_letters(text):
+        return text
+    return INVISIBLE.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
 
 
 def one_line(text: str, limit: int | None = None) -> str:
