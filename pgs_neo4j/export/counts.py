@@ -49,3 +49,12 @@ def alias_partition(absence: CheckedAbsence) -> int:
 def used_extractive_reader(answer: Answer) -> bool:
     """Whether the extractive reader, which is no language model, took part."""
     return EXTRACTIVE in answer.model.split(" / ")
+
+
+def quotes_only(answer: Answer, *, synthesis: bool) -> bool:
+    """Whether the extractive reader wrote the sweeps, or the synthesis.
+
+    Its sentences are the graph's own, so none of their marks is Markdown.
+    """
+    models = answer.model.split(" / ")
+    return models[-1 if synthesis else 0] == EXTRACTIVE

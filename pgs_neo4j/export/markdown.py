@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.export.document import Document, SourceNode
-from pgs_neo4j.export.written import contained
+from pgs_neo4j.export.written import inert, inert_blocks, inert_line
 from pgs_neo4j.model import (
     Answer,
     ChasedFlag,
@@ -17,12 +18,18 @@ from pgs_neo4j.model import (
     Sighting,
     Stated,
 )
-from pgs_neo4j.text.mentions import Place, distinct, name_of, pieces, place_of
-from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.text.mentions import (
+    Cited,
+    Place,
+    cited_titles,
+    distinct,
+    name_of,
+    place_of,
+    reported_citations,
+)
 
-# Characters that would turn plain text into a link, a table cell, emphasis, code, or HTML.
-_OTHER = re.compile(r"[\\`\[\]<>|~]|&(?=[#\w])")
-_SPECIAL = re.compile(rf"[*]|(?<![^\W_])_|_(?![^\W_])|{_OTHER.pattern}")
+T = TypeVar("T")
+Bullet = Callable[[str, int], str]
 
 
 def to_markdown(document: Document) -> str:
@@ -30,30 +37,38 @@ def to_markdown(document: Document) -> str:
     answer = document.answer
     nodes = {(source.partition, source.alias): source for source in document.sources}
     checks = answer.crosscheck
+    bullet = _bullets(answer)
     sections = [
-        [f"# {_inert(answer.question) or 'Question'}"],
-        [f"Asked {_inert(document.asked_at)} of the graph {_inert(answer.graph)}."],
-        [contained(answer.text) or wording.NO_SYNTHESIS],
+        [f"# {inert(answer.question) or 'Question'}"],
+        [f"Asked {inert(document.asked_at)} of the graph {inert(answer.graph)}."],
+        [_answer(answer) or wording.NO_SYNTHESIS],
         ["## Sources", "", *_sources(answer.synthesis.citations, nodes)],
         *_titled("Invalid citations", map(_invalid, _invalid_ones(answer))),
-        *_titled(wording.ABSENCES, _absences(checks.absences)),
+        *_titled(wording.ABSENCES, _absences(checks.absences, bullet)),
         *_titled(
             wording.OPPORTUNITIES,
-            (line for flag in checks.opportunities for line in _opportunity(flag)),
+            (line for flag in checks.opportunities for line in _opportunity(flag, bullet)),
         ),
-        *_titled(wording.FLAGS, (line for flag in checks.flags for line in _flag(flag))),
+        *_titled(wording.FLAGS, (line for flag in checks.flags for line in _flag(flag, bullet))),
         *_titled(
-            wording.CONVERGENCES, (line for c in checks.convergences for line in _convergence(c))
+            wording.CONVERGENCES,
+            (line for c in checks.convergences for line in _convergence(c, bullet)),
         ),
         ["## Coverage and cost", "", *_figures(answer)],
         *_titled("Partitions", _areas(document)),
-        *_titled("Notes", (f"- {_md(note)}" for note in figures.notes(answer))),
+        *_titled("Notes", (f"- {inert(note)}" for note in figures.notes(answer))),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
+def _lines(
+    draw: Callable[[T, Bullet], list[str]], items: Iterable[T], bullet: Bullet
+) -> Iterator[str]:
+    return (line for item in items for line in draw(item, bullet))
+
+
 def _figures(answer: Answer) -> list[str]:
-    return [f"- {name}: {_md(text)}" for name, text in figures.figures(answer)]
+    return [f"- {name}: {inert(text)}" for name, text in figures.figures(answer)]
 
 
 def _titled(title: str, lines: Iterable[str]) -> list[list[str]]:
@@ -71,8 +86,8 @@ def _sources(citations: Sequence[Citation], nodes: dict[Place, SourceNode]) -> l
 
 def _source(citation: Citation, node: SourceNode | None) -> str:
     title, key = (node.title, node.key) if node else (citation.title or "", citation.node or "")
-    line = f"- {_name(citation)}  {_inert(title) or 'untitled'}"
-    line += f" ({_inert(key)})" if key else ""
+    line = f"- {_name(citation)}  {inert(title) or 'untitled'}"
+    line += f" ({inert(key)})" if key and key != title else ""
     if node is not None and node.text is None:
         return f"{line}, {wording.GONE}"
     return f"{line}, {wording.CHANGED}" if node and node.changed else line
@@ -86,17 +101,17 @@ def _invalid(citation: Citation) -> str:
     return f"- {_name(citation)}  ({wording.INVALID_CITATION})"
 
 
-def _absences(absences: Sequence[CheckedAbsence]) -> list[str]:
+def _absences(absences: Sequence[CheckedAbsence], bullet: Bullet) -> list[str]:
     if not absences:
         return []
     head = ("absence", "reported by", "status", "found in", "search")
     rows = [
         (
-            _bullet(absence.text, counts.alias_partition(absence)),
+            bullet(absence.text, counts.alias_partition(absence)),
             ", ".join(f"P{number}" for number in absence.partitions) or "none",
             f"{absence.status}: {wording.STATUS_WORDS[absence.status]}",
             _sightings(absence),
-            _md(wording.search_line(absence)),
+            inert(wording.search_line(absence)),
         )
         for absence in absences
     ]
@@ -109,61 +124,56 @@ def _sightings(absence: CheckedAbsence) -> str:
 
 
 def _sighting(sighting: Sighting) -> str:
-    name = name_of(sighting.partition, _inert(sighting.alias))
-    return f"{name} {_inert(sighting.title, 120)} ({wording.sighting_state(sighting)})"
+    name = name_of(sighting.partition, inert(sighting.alias))
+    return f"{name} {inert(sighting.title, 120)} ({wording.sighting_state(sighting)})"
 
 
-def _opportunity(flag: ChasedFlag) -> list[str]:
-    lines = [f"- {wording.flag_course(flag)}: {_bullet(flag.text, flag.source)}"]
+def _opportunity(flag: ChasedFlag, bullet: Bullet) -> list[str]:
+    lines = [f"- {wording.flag_course(flag)}: {bullet(flag.text, flag.source)}"]
     if flag.absent is not None:
-        absent = _bullet(flag.absent.text, flag.absent.partition)
-        lines.append(f"  - {wording.reported_missing(flag)}: {absent}")
+        absent = bullet(flag.absent.text, flag.absent.partition)
+        lines.append(f"    - {wording.reported_missing(flag)}: {absent}")
     return lines
 
 
-def _flag(flag: ChasedFlag) -> list[str]:
-    text = _bullet(flag.text, flag.source)
+def _flag(flag: ChasedFlag, bullet: Bullet) -> list[str]:
+    text = bullet(flag.text, flag.source)
     first = f"- {wording.flag_course(flag)}: {text} ({wording.flag_outcome(flag)})"
-    return [first, *(f"  - {_stated(stated)}" for stated in flag.answers)]
+    return [first, *(f"    - {_stated(stated, bullet)}" for stated in flag.answers)]
 
 
-def _convergence(convergence: Convergence) -> list[str]:
+def _convergence(convergence: Convergence, bullet: Bullet) -> list[str]:
     heading = f"- {wording.convergence_heading(convergence)}:"
-    return [heading, *(f"  - {_stated(stated)}" for stated in convergence.findings)]
+    return [heading, *(f"    - {_stated(stated, bullet)}" for stated in convergence.findings)]
 
 
 def _areas(document: Document) -> list[str]:
-    return [f"- {_md(figures.area_line(area))}" for area in document.areas]
+    return [f"- {inert(figures.area_line(area))}" for area in document.areas]
 
 
-def _stated(stated: Stated) -> str:
-    return f"P{stated.partition}: {_bullet(stated.text, stated.partition)}"
+def _stated(stated: Stated, bullet: Bullet) -> str:
+    return f"P{stated.partition}: {bullet(stated.text, stated.partition)}"
 
 
 def _name(citation: Citation) -> str:
-    return name_of(citation.partition, _inert(citation.alias))
+    return name_of(citation.partition, inert(citation.alias))
 
 
-def _bullet(text: str, partition: int) -> str:
-    """Return a report's bullet on one line, with emphasis and qualified aliases."""
-    parts = []
-    for piece in pieces(one_line(text), partition):
-        if isinstance(piece, str):
-            parts.append(_OTHER.sub(_behind_backslash, piece))
-        else:
-            whole = "".join(f"{c.before}{name_of(*c.place)}{c.after}" for c in piece)
-            parts.append(f"({whole[1:-1]})")  # square brackets could become a link
-    return "".join(parts)
+def _answer(answer: Answer) -> str:
+    draw = partial(_group, titles=cited_titles(answer.synthesis.citations))
+    return inert_blocks(answer.text, draw, quoted=counts.quotes_only(answer, synthesis=True))
 
 
-def _inert(text: str, limit: int | None = None) -> str:
-    """Return text on one line, with all Markdown escaped."""
-    return _md(one_line(text, limit))
+def _bullets(answer: Answer) -> Bullet:
+    """Return a writer of report bullets, with the titles of what the reports cite."""
+    draw = partial(_group, titles=cited_titles(reported_citations(answer)))
+    quoted = counts.quotes_only(answer, synthesis=False)
+    return lambda text, partition: inert_line(text, draw, partition, quoted=quoted)
 
 
-def _md(line: str) -> str:
-    return _SPECIAL.sub(_behind_backslash, line)
-
-
-def _behind_backslash(match: re.Match[str]) -> str:
-    return f"\\{match[0]}"
+def _group(group: tuple[Cited, ...], titles: dict[Place, str]) -> str:
+    """Return a group of citations by title; those without one by alias."""
+    names = (titles.get(cited.place) or name_of(*cited.place) for cited in group)
+    written = ", ".join(map(inert, names))
+    # A list entry that begins with [x] is a box to tick for some renderers.
+    return f"({written})" if len(written) == 1 else f"[{written}]"

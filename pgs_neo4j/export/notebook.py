@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from pgs_neo4j.export import figures, prose, style, wording
+from pgs_neo4j.export import counts, figures, prose, style, wording
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
 from pgs_neo4j.model import Answer, Citation
-from pgs_neo4j.text.mentions import Cited, Place, distinct, name_of, pieces, validity_of
+from pgs_neo4j.text.mentions import Cited, Place, cited_titles, distinct, name_of, validity_of
 from pgs_neo4j.text.shown import counted, one_line
 
 MAX_SOURCES = 200
@@ -38,28 +38,25 @@ def _answer(answer: Answer) -> Html:
     if not answer.text.strip():
         return element("p", wording.NO_SYNTHESIS, class_="pgs-note")
     citations = answer.synthesis.citations
-    titles = {(cited.partition, cited.alias): cited.title for cited in citations}
-    valid = validity_of(citations)
-    return prose.blocks(answer.text, partial(_text, valid=valid, titles=titles))
+    draw = partial(_group, valid=validity_of(citations), titles=cited_titles(citations))
+    return prose.blocks(answer.text, draw, quoted=counts.quotes_only(answer, synthesis=True))
 
 
-def _text(text: str, valid: dict[Place, bool], titles: dict[Place, str | None]) -> Html:
-    def drawn(cited: Cited) -> Html:
-        good = valid.get(cited.place)
-        alias = escaped(cited.text)  # cited by no report, so never checked
-        if good:
-            title = one_line(titles.get(cited.place) or "", 120) or None
-            alias = element("span", cited.text, class_="pgs-cite", title=title)
-        elif good is not None:
-            alias = element(
-                "s", cited.text, class_="pgs-invalid", title=wording.INVALID_CITATION.capitalize()
-            )
-        return joined((cited.before, alias, cited.after))
-
+def _group(group: tuple[Cited, ...], valid: dict[Place, bool], titles: dict[Place, str]) -> Html:
     return joined(
-        escaped(piece) if isinstance(piece, str) else joined(map(drawn, piece))
-        for piece in pieces(text)
+        joined((cited.before, _alias(cited, valid.get(cited.place), titles), cited.after))
+        for cited in group
     )
+
+
+def _alias(cited: Cited, good: bool | None, titles: dict[Place, str]) -> Html:
+    if good is None:  # cited by no report, so never checked
+        return escaped(cited.text)
+    if not good:
+        title = wording.INVALID_CITATION.capitalize()
+        return element("s", cited.text, class_="pgs-invalid", title=title)
+    label = titles.get(cited.place) or cited.text
+    return element("span", label, class_="pgs-cite", title=name_of(*cited.place))
 
 
 def _sources(answer: Answer) -> Html:

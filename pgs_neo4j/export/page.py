@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import partial
 
-from pgs_neo4j.export import counts, figures, prose, reports, style, wording
+from pgs_neo4j.export import counts, figures, reports, style, wording
 from pgs_neo4j.export.absence_table import absence_table
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
@@ -148,8 +147,7 @@ def _notes(answer: Answer) -> Html:
 def _answer(answer: Answer, nodes: Register) -> Html:
     if not answer.text.strip():
         return element("p", wording.NO_SYNTHESIS, class_="note")
-    write = partial(nodes.text, citations=answer.synthesis.citations)
-    return element("div", prose.blocks(answer.text, write), class_="prose")
+    return element("div", nodes.text(answer.text, answer.synthesis.citations), class_="prose")
 
 
 def _sources(document: Document, nodes: Register) -> Html:

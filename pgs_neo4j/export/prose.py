@@ -1,87 +1,117 @@
-"""A model's Markdown as HTML, with all text escaped here."""
+"""A model's prose as HTML, with all text escaped here."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from itertools import groupby
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
-from pgs_neo4j.export.markup import Html, element, escaped
-from pgs_neo4j.export.written import inert_parser
+from pgs_neo4j.export.markup import Html, element, joined
+from pgs_neo4j.text.mentions import Cited
+from pgs_neo4j.text.prose.blocks import (
+    Block,
+    Heading,
+    Listing,
+    ListItem,
+    Paragraph,
+    Preformatted,
+    Table,
+    read_blocks,
+)
+from pgs_neo4j.text.prose.inline import Cites, Code, Inline, read_inline
 from pgs_neo4j.text.shown import plain
 
 HEADING = 3  # level of the highest heading; the page itself uses those above
-_SHAPED = re.compile(r"[*_`\\&\n]")
 
-Write = Callable[[str], Html]
+Draw = Callable[[tuple[Cited, ...]], Html]
 
 
-def blocks(text: str, write: Write) -> Html:
-    """Render paragraphs, lists, and tables.
+def blocks(text: str, draw: Draw, *, quoted: bool = False) -> Html:
+    """Render headings, paragraphs, lists, and tables.
 
-    ``write`` turns each stretch of text into markup.
+    ``draw`` turns a group of aliases into markup. A ``quoted`` text has no bold words and no code.
     """
-    parser = _parser()
-    tokens = parser.parse(plain(text))
-    for token in tokens:
-        token.attrs = _attributes(token)
-        token.info = ""
-        if token.tag in {"h1", "h2", "h3", "h4", "h5", "h6"}:
-            token.tag = f"h{min(max(int(token.tag[1]) + 1, HEADING), 6)}"
-        if token.children is not None:
-            token.children = list(_written(token.children, write))
-    return Html(parser.renderer.render(tokens, parser.options, {}))
+    return drawn_blocks(read_blocks(plain(text)), draw, quoted=quoted)
 
 
-def line(text: str, write: Write) -> Html:
-    """Render a text with emphasis and code, but without blocks."""
-    text = plain(text)
-    if not _SHAPED.search(text):
-        return write(text)
-    parser = _parser()
-    (token,) = parser.parseInline(text)
-    token.children = list(_written(token.children or (), write))
-    return Html(parser.renderer.render([token], parser.options, {}))
+def drawn_blocks(parts: Sequence[Block], draw: Draw, *, quoted: bool = False) -> Html:
+    """Render blocks that were read before."""
+
+    def write(text: str) -> Html:
+        return line(text, draw, quoted=quoted)
+
+    return joined((_block(part, write) for part in parts), "\n")
 
 
-@cache
-def _parser() -> MarkdownIt:
-    return inert_parser()
+def line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = False) -> Html:
+    """Render a text with bold words, code, and citations, but without blocks.
 
-
-def _attributes(token: Token) -> dict[str, str | int | float]:
-    """Return the allowed attributes.
-
-    They are the start of a list, and a column's alignment as a class.
+    Aliases without a partition belong to ``partition``.
     """
-    if token.type == "ordered_list_open" and "start" in token.attrs:
-        return {"start": token.attrs["start"]}
-    return {"class": "right"} if "right" in str(token.attrs.get("style", "")) else {}
+    return joined(
+        _inline(part, draw) for part in read_inline(plain(text), partition, quoted=quoted)
+    )
 
 
-def _written(tokens: Sequence[Token], write: Write) -> Iterator[Token]:
-    """Replace each stretch of text with its markup.
+def _inline(part: Inline, draw: Draw) -> Html:
+    if isinstance(part, Cites):
+        written = draw(part.group)
+    elif isinstance(part, Code):
+        written = element("code", part.text)
+    else:
+        written = joined((part.text,))
+    return element("strong", written) if part.bold else written
 
-    A citation may continue on the next line, so text is collected across line breaks.
-    """
-    pending: list[str] = []
-    for token in tokens:
-        if token.type in {"text", "softbreak"}:
-            pending.append("\n" if token.type == "softbreak" else token.content)
-            continue
-        if pending:
-            yield _raw(write("".join(pending)))
-            pending = []
-        if token.type == "code_inline":
-            yield _raw(element("code", write(token.content)))
+
+def _block(block: Block, write: Callable[[str], Html]) -> Html:
+    match block:
+        case Heading(level, text):
+            return element(f"h{min(max(level + 1, HEADING), 6)}", write(text))
+        case Paragraph(text, quotation):
+            paragraph = element("p", write(text))
+            return element("blockquote", paragraph) if quotation else paragraph
+        case Listing(entries):
+            return joined(_lists(entries, 0, write))
+        case Preformatted(text):
+            return element("pre", element("code", text))
+        case Table():
+            return _table(block, write)
+        case _:
+            return element("hr")
+
+
+def _lists(entries: Sequence[ListItem], depth: int, write: Callable[[str], Html]) -> Iterator[Html]:
+    """Yield the lists at ``depth``: bullets and numbers do not mix."""
+    items: list[list[ListItem]] = []
+    for entry in entries:
+        if entry.depth <= depth or not items:
+            items.append([entry])
         else:
-            yield token
-    if pending:
-        yield _raw(write("".join(pending)))
+            items[-1].append(entry)
+    for is_bullet, group in groupby(items, lambda item: item[0].number is None):
+        members = list(group)
+        drawn = (_item(item, depth, write) for item in members)
+        start = members[0][0].number
+        if is_bullet:
+            yield element("ul", *drawn)
+        else:
+            yield element("ol", *drawn, start=None if start == 1 else start)
 
 
-def _raw(markup: Html) -> Token:
-    return Token("html_inline", "", 0, content=escaped(markup))
+def _item(item: Sequence[ListItem], depth: int, write: Callable[[str], Html]) -> Html:
+    first, *inner = item
+    begin, *more = first.paragraphs
+    paragraphs = (element("p", write(text)) for text in more)
+    return element("li", write(begin), *paragraphs, *_lists(inner, depth + 1, write))
+
+
+def _table(table: Table, write: Callable[[str], Html]) -> Html:
+    head, *body = (
+        element("tr", *(_cell("td" if place else "th", cell, right, write)
+                        for cell, right in zip(row, table.right, strict=True)))
+        for place, row in enumerate(table.rows)
+    )  # fmt: skip
+    return element("table", element("thead", head), element("tbody", *body) if body else "")
+
+
+def _cell(tag: str, text: str, right: bool, write: Callable[[str], Html]) -> Html:
+    return element(tag, write(text), class_="right" if right else None)

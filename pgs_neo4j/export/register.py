@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pgs_neo4j.export import prose, wording
+from pgs_neo4j.export import counts, prose, wording
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
 from pgs_neo4j.model import Answer, Citation, Sighting, Stated
@@ -13,9 +13,9 @@ from pgs_neo4j.text.mentions import (
     Cited,
     Place,
     name_of,
-    pieces,
     place_of,
     reported_citations,
+    short_titles,
     validity_of,
 )
 from pgs_neo4j.text.shown import one_line
@@ -46,42 +46,40 @@ class Register:
     """Nodes by place.
 
     ``validity`` says whether each place that the reports cite is valid. ``findings`` holds the
-    citations of findings by run, partition, and place in the report.
+    citations of findings by run, partition, and place in the report. ``titles`` are short. What
+    is quoted has no Markdown: the extractive reader wrote it.
     """
 
     entries: Mapping[Place, Entry]
     validity: Mapping[Place, bool]
     findings: Mapping[FindingPlace, tuple[Citation, ...]]
+    titles: Mapping[Place, str]
+    quoted_answer: bool = False
+    quoted_reports: bool = False
 
     def button(self, place: Place, label: str) -> Html:
         """Return a button that opens a node, or only its label."""
         entry = self.entries.get(place)
         if entry is None:
             return escaped(label)
-        title = one_line(entry.title, 120) or None
+        title = f"{name_of(place[0], one_line(place[1], 40))} {one_line(entry.title, 120)}".strip()
         return element(
             "button", label, type="button", class_="cite", popovertarget=entry.id, title=title
         )
 
-    def text(
-        self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
-    ) -> Html:
-        """Return text with aliases as buttons; invalid ones are struck out.
-
-        ``citations`` decide which aliases are valid; by default, the citations of all reports do.
-        """
-        valid = self.validity if citations is None else validity_of(citations)
-        drawn = (
-            escaped(piece) if isinstance(piece, str) else self._group(piece, valid)
-            for piece in pieces(text, partition)
-        )
-        return joined(drawn)
+    def text(self, text: str, citations: tuple[Citation, ...]) -> Html:
+        """Return the prose of the synthesis, with its citations as buttons."""
+        return prose.blocks(text, self._drawer(citations), quoted=self.quoted_answer)
 
     def line(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
     ) -> Html:
-        """Return a report's bullet as ``text`` gives it, with emphasis and code."""
-        return prose.line(text, lambda stretch: self.text(stretch, partition, citations))
+        """Return a report's bullet, with bold words and code, and citations as buttons.
+
+        Invalid citations are struck out. ``citations`` decide which ones are valid; by default,
+        the citations of all reports do.
+        """
+        return prose.line(text, self._drawer(citations), partition, quoted=self.quoted_reports)
 
     def finding(self, stated: Stated) -> Html:
         """Return a finding after the name of its partition."""
@@ -89,22 +87,24 @@ class Register:
         text = self.line(stated.text, stated.partition, citations)
         return joined((element("b", f"P{stated.partition}", class_="part"), " ", text))
 
+    def _drawer(self, citations: tuple[Citation, ...] | None) -> prose.Draw:
+        valid = self.validity if citations is None else validity_of(citations)
+        return lambda group: self._group(group, valid)
+
     def _group(self, group: tuple[Cited, ...], valid: Mapping[Place, bool]) -> Html:
-        """Return a group that may wrap between aliases, but not at brackets."""
-        drawn: list[str] = []
-        for cited in group:
-            after = cited.after.rstrip()
-            alias = self._alias(cited, valid)
-            drawn += [element("span", cited.before, alias, after, class_="kept")]
-            drawn += [cited.after[len(after) :]]
-        return element("span", *drawn, class_="cites")
+        """Return a group of citations with its brackets."""
+        drawn = (
+            joined((cited.before, self._alias(cited, valid), cited.after.rstrip()))
+            for cited in group
+        )
+        return element("span", joined(drawn, " "), class_="cites")
 
     def _alias(self, cited: Cited, valid: Mapping[Place, bool]) -> Html:
         good = valid.get(cited.place)
         if good is None:  # cited by no report, so never checked
             return escaped(cited.text)
         if good:
-            return self.button(cited.place, cited.text)
+            return self.button(cited.place, self.titles.get(cited.place) or cited.text)
         return element(
             "s", cited.text, class_="invalid", title=wording.INVALID_CITATION.capitalize()
         )
@@ -122,7 +122,14 @@ def register(document: Document) -> Register:
         if place not in entries:
             number = f"node-{len(entries) + 1}"
             entries[place] = Entry(id=number, place=place, title=title, key=key, source=source)
-    return Register(entries, validity_of(citations), _findings(answer))
+    return Register(
+        entries,
+        validity_of(citations),
+        _findings(answer),
+        short_titles((place, entry.title) for place, entry in entries.items()),
+        quoted_answer=counts.quotes_only(answer, synthesis=True),
+        quoted_reports=counts.quotes_only(answer, synthesis=False),
+    )
 
 
 def popovers(nodes: Register) -> Html:

@@ -1,149 +1,175 @@
-"""The model's Markdown, parsed for its shape and made safe to embed."""
+"""Writes text as Markdown that every renderer reads alike.
+
+Renderers disagree on backslashes, on underscores inside of words, and on links without marks. So
+every mark in a text becomes an entity, which none of them takes for a mark. Words that would need
+many of them, or that a renderer would link, are written as code: names with underscores, web and
+mail addresses. A block is one line, so no line of a text can begin anything.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from pgs_neo4j.text.mentions import Cited
+from pgs_neo4j.text.prose.blocks import (
+    Block,
+    Heading,
+    Listing,
+    ListItem,
+    Paragraph,
+    Preformatted,
+    Table,
+    read_blocks,
+)
+from pgs_neo4j.text.prose.inline import Cites, Code, Inline, read_inline
+from pgs_neo4j.text.shown import one_line, plain
 
-from pgs_neo4j.text.shown import plain
+# Letters of a word that can stand in code: no blanks, and nothing that ends code or a cell.
+_WORD = re.compile(r"(?:[^\s`<>|\\\[\]*&]|&(?!#|\w+;))+")
+# What a renderer might link without marks, and names that would be full of entities.
+_TOP = r"biz|com|edu|gov|net|org|pro|web|xxx|aero|asia|coop|info|museum|name|shop|xn--|рф|[a-z]{2}"
+_LINKED = re.compile(
+    rf"\w_|_\w|//|@|www\.|(?:mailto|xmpp|data|file|javascript|vbscript):|\w\.(?:{_TOP})(?![^\W_])",
+    re.IGNORECASE,
+)
+_BEFORE, _AFTER = "([{\"'“\u2018«", ".,;:!?)]}\"'”\u2019»"  # around a word, not part of it
+_MARK = re.compile(r"[\\`*_\[\]<|]|&(?=[#\w])|(?<!\s)~|~(?!\d)|\$(?!\d)|#$|!(?=$)")
+_BEGINNING = re.compile(r"[#>+=:~^|-]|\d{1,9}(?=[.)](?:\s|$))")
+_NEXT = re.compile(r"[(\[:^]")  # after a bracket, each of these could make a link of it
+_NO_CODE = re.compile(r"[`|]")
 
-# The parser recurses, so it leaves out lists and quotations nested deeper than this.
-NESTING = 60
-ROUNDS = 3
-
-# Includes web and mail addresses in angle brackets, which would be links.
-_TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]+@)")
-_INERT = ("link", "image", "autolink", "reference", "html_block", "html_inline")
-# The point between the characters that make a link, an image, or a link definition.
-_LINK = re.compile(r"(?<=\])(?=\()|(?<=!)(?=\[)")
-_DEFINITION = re.compile(r"(?<=\])(?=:)")
-# A line that may begin a link definition, after the marks of quotations and list items.
-_LABEL = re.compile(r"[\s>]*(?:(?:[-+*]|\d{1,9}[.)])[\s>]+)*\[")
-_BACKTICKS = re.compile(r"(\\*)(`+)")
-
-Span = tuple[int, int]
+Draw = Callable[[tuple[Cited, ...]], str]
 
 
-def inert_parser() -> MarkdownIt:
-    """Return a parser that treats links, images, and HTML as text."""
-    options = {"html": False, "linkify": False, "maxNesting": NESTING}
-    return MarkdownIt("commonmark", options).enable("table").disable(list(_INERT))
+def inert(text: str, limit: int | None = None) -> str:
+    """Return text on one line, without any mark of Markdown."""
+    return _begun(_escaped(one_line(text, limit)))
 
 
-def contained(text: str) -> str:
-    """Make Markdown that affects nothing after it and links to nothing.
+def inert_line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = False) -> str:
+    """Return a line of prose with its bold words, code, and citations.
 
-    An open fence is closed, so that headings after the text stay headings. HTML, links, images, and
-    link definitions become text: a node's text must not decide where a citation leads. A bare
-    address stays, because its target is visible. Control characters are removed. Everything else
-    stays as it was.
+    ``draw`` writes a group of aliases. Aliases without a partition belong to ``partition``.
     """
-    text = plain(text).rstrip()
-    # Links do not change where HTML and fences are, and parsing links can be slow.
-    parser = MarkdownIt("commonmark", {"maxNesting": NESTING}).enable("table")
-    parser.disable(["link", "image", "reference"])
-    text = _without_tags(text, parser)
-    text = _without_links(text, parser.parse(text))
-    return text + _closing(parser, text)
+    parts = read_inline(one_line(text), partition, quoted=quoted)
+    written = "".join(_parts(parts, draw))
+    return _begun(written)
 
 
-def _without_tags(text: str, parser: MarkdownIt) -> str:
-    for _ in range(ROUNDS):
-        lines = text.split("\n")
-        tokens = parser.parse(text)
-        tagged = {line for token in tokens if _is_tagged(token) for line in _lines(token)}
-        tagged |= {line for line in _unsure(tokens, len(lines)) if _TAG.search(lines[line])}
-        if not tagged:
-            return text
-        for line in tagged:
-            lines[line] = _TAG.sub("&lt;", lines[line])
-        text = "\n".join(lines)
-    return _TAG.sub("&lt;", text)
+def inert_blocks(text: str, draw: Draw, *, quoted: bool = False) -> str:
+    """Return a model's prose as Markdown of pgs: the same blocks, and nothing else."""
+
+    def write(line: str) -> str:
+        return inert_line(line, draw, quoted=quoted)
+
+    return "\n\n".join(filter(None, (_block(part, write) for part in read_blocks(plain(text)))))
 
 
-def _is_tagged(token: Token) -> bool:
-    """Whether a token contains HTML or an address in angle brackets."""
-    inside = (child.type in {"html_inline", "link_open"} for child in token.children or ())
-    return token.type == "html_block" or any(inside)
+def _escaped(line: str) -> str:
+    """Escape all marks in a line; addresses and names with underscores become code."""
+    parts: list[str] = []
+    begin = 0
+    for word in _WORD.finditer(line):
+        if not _LINKED.search(word[0]):
+            continue
+        start = word.end() - len(word[0].lstrip(_BEFORE))
+        end = start + len(line[start : word.end()].rstrip(_AFTER))
+        if end > start and _LINKED.search(line[start:end]):
+            parts += (_entities(line[begin:start]), f"`{line[start:end]}`")
+            begin = end
+    return "".join((*parts, _entities(line[begin:])))
 
 
-def _without_links(text: str, tokens: Sequence[Token]) -> str:
-    """Break every link outside code with a backslash."""
-    lines = text.split("\n")
-    unsure = _unsure(tokens, len(lines))
-    for token in tokens:
-        span = _lines(token)
-        if token.type == "inline" and not unsure.intersection(span):
-            stretch = "\n".join(lines[span.start : span.stop])
-            lines[span.start : span.stop] = _unlinked(stretch, list(_code(stretch))).split("\n")
-    for line in unsure:
-        lines[line] = _unlinked(lines[line], ())
-    return "\n".join(lines)
+def _entities(text: str) -> str:
+    return _MARK.sub(_entity, text)
 
 
-def _unlinked(stretch: str, code: Sequence[Span]) -> str:
-    """Put a backslash inside ``](``, ``![``, and the ``]:`` of definitions.
+def _entity(mark: re.Match[str]) -> str:
+    return {"<": "&lt;", "&": "&amp;"}.get(mark[0], f"&#{ord(mark[0])};")
 
-    A backslash before the first character would cancel one that precedes it. Code spans contain no
-    links, but definitions are recognized before code spans.
+
+def _begun(line: str) -> str:
+    """Return a line that begins no heading, list, quotation, table, or rule."""
+    begun = _BEGINNING.match(line)
+    if not begun:
+        return line
+    place = begun.end() if begun[0].isdigit() else 0
+    if line.startswith("**"):
+        return line
+    return f"{line[:place]}&#{ord(line[place])};{line[place + 1 :]}"
+
+
+def _parts(parts: Sequence[Inline], draw: Draw) -> Iterator[str]:
+    """Yield the parts of a line, with the stars around those that are bold."""
+    bold = False
+    cited = False
+    for part in parts:
+        if part.bold != bold:
+            yield "**"
+            bold = part.bold
+        if isinstance(part, Cites):
+            yield draw(part.group)
+        elif isinstance(part, Code) and not _NO_CODE.search(part.text):
+            yield f"`{part.text.strip()}`"
+        else:
+            text = _escaped(part.text)
+            # What follows a bracket could make a link of it.
+            yield f"&#{ord(text[0])};{text[1:]}" if cited and _NEXT.match(text) else text
+        cited = isinstance(part, Cites)
+    if bold:
+        yield "**"
+
+
+def _block(block: Block, write: Callable[[str], str]) -> str:
+    match block:
+        case Heading(level, text):
+            return f"{'#' * level} {write(text)}"
+        case Paragraph(text, quotation):
+            return f"> {write(text)}" if quotation else write(text)
+        case Listing(entries):
+            return "\n".join(_entry(entry, write) for entry in entries)
+        case Preformatted(text):
+            return _fenced(text)
+        case Table():
+            return _table(block, write)
+        case _:
+            return "---"
+
+
+def _entry(entry: ListItem, write: Callable[[str], str]) -> str:
+    indent = "    " * entry.depth
+    mark = "-" if entry.number is None else f"{entry.number}."
+    first, *more = (write(text) for text in entry.paragraphs)
+    return "".join((f"{indent}{mark} {first}", *(f"\n\n{indent}    {text}" for text in more)))
+
+
+def _fenced(text: str) -> str:
+    """Return preformatted text as lines of code.
+
+    Some renderers know no fences and would read the text as HTML, and others take indented code
+    after a list for a part of it.
     """
-    places = [link.start() for link in _LINK.finditer(stretch)]
-    places = [place for place in places if not _inside(place, code)]
-    if any(map(_LABEL.match, stretch.split("\n"))):
-        places += [colon.start() for colon in _DEFINITION.finditer(stretch)]
-    ends = [0, *sorted(places), len(stretch)]
-    return "\\".join(stretch[begin:end] for begin, end in pairwise(ends))
+    return "  \n".join(map(_code_line, filter(str.strip, text.splitlines())))
 
 
-def _inside(place: int, code: Sequence[Span]) -> bool:
-    before = bisect(code, (place, 0)) - 1
-    return before >= 0 and place < code[before][1]
+def _code_line(line: str) -> str:
+    line = line.expandtabs(4).rstrip()
+    indent = "\xa0" * (len(line) - len(line.lstrip()))
+    code = line.strip()
+    if _NO_CODE.search(code):
+        return f"{indent}{_begun(_escaped(code))}"
+    return f"`{indent}{code}`"
 
 
-def _code(stretch: str) -> Iterator[Span]:
-    """Yield a paragraph's code spans, between backtick runs of equal length."""
-    runs = list(_BACKTICKS.finditer(stretch))
-    places: dict[int, list[int]] = defaultdict(list)
-    for number, run in enumerate(runs):
-        places[len(run[2])].append(number)
-    number = 0
-    while number < len(runs):
-        run = runs[number]
-        # An odd number of backslashes before a run outside code escapes its first backtick.
-        length = len(run[2]) - len(run[1]) % 2
-        same = places[length] if length else []
-        at = bisect(same, number)
-        if at < len(same):
-            yield run.end() - length, runs[same[at]].end()
-            number = same[at]
-        number += 1
+def _table(table: Table, write: Callable[[str], str]) -> str:
+    marks = tuple("---:" if right else "---" for right in table.right)
+    head, *body = ([write(cell) for cell in row] for row in table.rows)
+    rows = (map(_unquoted, head), marks, *body)
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _unsure(tokens: Sequence[Token], count: int) -> set[int]:
-    """Return the lines that viewers may render differently.
-
-    None of their text is treated as code. Not every viewer supports tables, and a cell may end code
-    or be dropped. Text that is nested too deep is skipped by the parser. The parser also skips
-    empty lines and rules, which do not matter.
-    """
-    kinds = {"inline", "fence", "code_block", "html_block"}
-    parsed = {line for token in tokens if token.type in kinds for line in _lines(token)}
-    tables = {line for token in tokens if token.type == "table_open" for line in _lines(token)}
-    return set(range(count)) - parsed | tables
-
-
-def _lines(token: Token) -> range:
-    return range(*token.map) if token.map else range(0)
-
-
-def _closing(parser: MarkdownIt, text: str) -> str:
-    """Return the text that closes an open fence, or an empty text."""
-    tokens = parser.parse(f"{text}\n\n# Next")
-    open_fence = bool(tokens) and tokens[-1].type == "fence" and tokens[-1].level == 0
-    return f"\n{tokens[-1].markup}" if open_fence else ""
+def _unquoted(cell: str) -> str:
+    """Write quotation marks outside of code as entities; some renderers make an id of a head."""
+    parts = cell.split("`")
+    return "`".join(part if n % 2 else part.replace('"', "&quot;") for n, part in enumerate(parts))

@@ -6,11 +6,16 @@ finds the places, in time proportional to the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.aliases import ALIAS, GROUP
+from pgs_neo4j.text.citations import defuse
+from pgs_neo4j.text.shown import one_line
+
+SHORT_TITLE = 36  # characters of a node's title in running text
 
 Place = tuple[int, str]  # partition id, 0 if none is named, and alias
 
@@ -68,6 +73,27 @@ def validity_of(citations: tuple[Citation, ...]) -> dict[Place, bool]:
     return validity
 
 
+def short_titles(titles: Iterable[tuple[Place, str]]) -> dict[Place, str]:
+    """Return the name of each node in running text: a short title.
+
+    Nodes that share a short title have their alias after it. A node without a title has only its
+    alias. The first title of a place counts.
+    """
+    names: dict[Place, str] = {}
+    for place, title in titles:
+        names.setdefault(place, _shortened(title))
+    count = Counter(names.values())
+    return {
+        place: title if title and count[title] == 1 else f"{title} {name_of(*place)}".strip()
+        for place, title in names.items()
+    }
+
+
+def cited_titles(citations: Iterable[Citation]) -> dict[Place, str]:
+    """Return the short title of each valid citation."""
+    return short_titles((place_of(one), one.title or "") for one in citations if one.valid)
+
+
 def reported_citations(answer: Answer) -> tuple[Citation, ...]:
     """Return all citations of the reports and of their crosscheck."""
     reports = [sweep.report for sweep in answer.sweeps if sweep.report is not None]
@@ -77,6 +103,16 @@ def reported_citations(answer: Answer) -> tuple[Citation, ...]:
         *(citation for flag in checks.flags for citation in flag.citations),
         *(citation for met in checks.convergences for citation in met.citations),
     )
+
+
+def _shortened(title: str) -> str:
+    """Return a title that ends at a word, unless its first words are too long."""
+    line = " ".join(defuse(one_line(title, 4 * SHORT_TITLE)).split())
+    if len(line) <= SHORT_TITLE:
+        return line
+    cut = line[: SHORT_TITLE - 1]
+    words = cut.rpartition(" ")[0]
+    return f"{(words if len(words) > SHORT_TITLE // 2 else cut).rstrip(' .,;:-')}…"
 
 
 def _group(written: str, partition: int) -> tuple[Cited, ...]:

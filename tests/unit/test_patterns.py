@@ -17,7 +17,8 @@ import pytest
 import pgs_neo4j
 from pgs_neo4j.export import written
 from pgs_neo4j.sweeping import report
-from pgs_neo4j.text import aliases, markdown, shown
+from pgs_neo4j.text import aliases, invisible, markdown, shown
+from pgs_neo4j.text.prose import blocks
 
 parser = importlib.import_module("re._parser")  # not public, but stable since 3.11
 constants = importlib.import_module("re._constants")
@@ -123,8 +124,17 @@ def test_plain_syntax_is_not_refused(text):
         (markdown._MARKS.match, "", "1. "),
         (markdown._HASHES.match, "", "# "),
         (markdown._NOTHING.fullmatch, "none", " report to"),
-        (written._TAG.search, "<1", "a"),
-        (written._LABEL.match, ">", "- > 1. "),
+        (written._WORD.search, "", "&a"),
+        (written._LINKED.search, "", "a"),
+        (written._LINKED.search, "", "data"),
+        (written._MARK.search, "", "~1"),
+        (blocks._RULE.fullmatch, "", "- "),
+        (blocks._FENCE.fullmatch, "```", " "),
+        (blocks._ENTRY.fullmatch, "", " "),
+        (blocks._ENTRY.fullmatch, "-", " "),
+        (blocks._MARKED.fullmatch, "", "|-"),
+        (blocks._HEADING.fullmatch, "#", " "),
+        (invisible.INVISIBLE.search, "", "中\u200d"),
     ],
 )  # fmt: skip
 def test_matching_takes_linear_time_even_when_it_fails(match, head, repeated):

@@ -46,8 +46,9 @@ def test_the_same_document_gives_the_same_page(document_of: Make) -> None:
 def test_citations_are_buttons_that_open_their_node(document_of: Make, parsed: Parse) -> None:
     page = parsed(to_html(document_of()))
     (prose,) = page.having("div", "prose")
-    assert prose.text.startswith("Thesis\nA claim [P1:n2], two at once [P1:n2, P2:n3]")
-    buttons = [each for each in page.having("button", "cite") if each.text == "P1:n2"]
+    assert prose.text.startswith("Thesis\nA claim [n2 toys], two at once [n2 toys, n3 toys]")
+    buttons = [each for each in page.having("button", "cite") if each.text == "n2 toys"]
+    assert {each.attributes["title"] for each in buttons} == {"P1:n2 n2 toys"}
     assert len({each.attributes["popovertarget"] for each in buttons}) == 1
     (node,) = [
         each
@@ -65,7 +66,7 @@ def test_an_alias_without_a_partition_opens_the_node_it_means(
     document_of: Make, parsed: Parse
 ) -> None:
     page = parsed(to_html(document_of()))
-    (close, *_) = [each for each in page.having("button", "cite") if each.text == "n5"]
+    (close, *_) = [each for each in page.having("button", "cite") if each.text == "n5 toys"]
     (node,) = [
         each
         for each in page.having("div", "node")
@@ -176,7 +177,7 @@ def test_findings_are_told_with_what_is_wrong_with_them(document_of: Make, parse
 def test_flags_and_convergences_are_told(document_of: Make, parsed: Parse) -> None:
     page = parsed(to_html(document_of()))
     opportunity, flags, met = (each.text for each in page.having("ul", "cards"))
-    assert opportunity.startswith("P1 → P2 check toys [n3]")
+    assert opportunity.startswith("P1 → P2 check toys [Title of n3]")
     assert "P2 reports it missing: nothing on toys" in opportunity
     for outcome in (
         "opportunity: P2 reports it missing", "answered by 1 finding of P2",
@@ -232,7 +233,7 @@ def test_links_images_and_html_in_the_answer_are_text(
 ) -> None:
     page = parsed(to_html(document_of(text=f"Before {said} after [P1:n2]")))
     (prose,) = page.having("div", "prose")
-    assert prose.text.strip() == f"Before {said} after [P1:n2]"
+    assert prose.text.strip() == f"Before {said} after [n2 toys]"
 
 
 def test_node_text_is_whole(document_of: Make, parsed: Parse) -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from pgs_neo4j.export import Document, to_html, to_json, to_markdown, to_notebook
-from pgs_neo4j.export.written import contained
 
 MARKS = [
     "<script>", "</script>", "</style>", "<b", ">", "<!--", "-->", "]]>", "&lt;", "&#60;", "&", '"',
@@ -55,14 +54,3 @@ def test_files_are_whole(said: str, text: str, document_of: Callable[..., Docume
     assert titles[-3:] == LAST
     inside = [child.type for token in tokens for child in token.children or ()]
     assert not LIVE & {*inside, *(token.type for token in tokens)}
-
-
-@given(text=TEXTS)
-@settings(max_examples=300, deadline=None)
-def test_written_text_is_inert_with_and_without_tables(text: str) -> None:
-    for parser in (MarkdownIt("commonmark"), MarkdownIt("commonmark").enable("table")):
-        known: dict[str, Any] = {}
-        tokens = parser.parse(f"{contained(text)}\n\n[a] [P1:n2]", known)
-        inside = [child.type for token in tokens for child in token.children or ()]
-        assert not LIVE & {*inside, *(token.type for token in tokens)}
-        assert not known.get("references")
