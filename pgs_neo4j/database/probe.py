@@ -14,7 +14,7 @@ from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.errors import DatabaseAuthError
+from pgs_neo4j.errors import DatabaseAuthError, DatabaseError
 
 PORT_TIMEOUT_S = 2.0
 CONNECT_TIMEOUT_S = 5.0
@@ -55,3 +55,21 @@ def probe_server(uri: str, user: str, password: str) -> Readiness | None:
     except (OSError, driver_errors.DriverError, driver_errors.Neo4jError):
         return None
     return Readiness(neo4j=row["neo4j"], gds=row["gds"], nodes=row["nodes"])
+
+
+def change_password(uri: str, user: str, old: str, new: str) -> None:
+    """Replace the password of a user. Raises DatabaseError if the server does not."""
+    try:
+        with (
+            GraphDatabase.driver(
+                uri, auth=(user, old), connection_timeout=CONNECT_TIMEOUT_S, user_agent="pgs-neo4j"
+            ) as driver,
+            driver.session(database="system") as session,
+        ):
+            query = queries.get("database/set_password")
+            session.run(query.text, old=old, new=new).consume()
+    except (OSError, driver_errors.DriverError, driver_errors.Neo4jError) as error:
+        # Nothing of it is quoted: the server may repeat the statement.
+        raise DatabaseError(
+            f"Neo4j at {uri} did not take a new password for user {user} ({type(error).__name__})"
+        ) from None

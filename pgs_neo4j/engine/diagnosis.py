@@ -51,14 +51,16 @@ def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]
     fix = "start it with 'pgs local start', or set PGS_NEO4J_URI to your own server"
     try:
         # Imported here: only the managed local server needs the extra [local].
-        from pgs_neo4j.local import credentials, options, server
+        from pgs_neo4j.local import options, server
 
         local_options = options.options_from_environment()
         status = server.status(local_options)
-        password = credentials.read_password(options.paths_of(local_options))
+        running = server.running_access(local_options)
     except LocalServerError as error:
         return None, Check("local server", "failed", str(error), fix)
-    if not status.running or status.uri is None or password is None:
-        return None, Check("local server", "warning", "it is not running", fix)
-    check = Check("local server", "ok", f"runs as process {status.pid} at {status.uri}")
-    return ServerAccess(uri=status.uri, password=SecretStr(password)), check
+    if running is None:
+        detail = "it is starting, or does not listen" if status.running else "it is not running"
+        return None, Check("local server", "warning", detail, fix)
+    uri, password = running
+    check = Check("local server", "ok", f"runs as process {status.pid} at {uri}")
+    return ServerAccess(uri=uri, password=SecretStr(password)), check

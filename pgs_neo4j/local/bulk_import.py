@@ -121,7 +121,7 @@ def _refuse_to_replace(paths: LocalPaths) -> None:
     if not (paths.data / "databases" / DATABASE).exists():
         return
     server, password = process.find_live(paths), credentials.read_password(paths)
-    readiness = probe(server[0].port, password) if server and password else None
+    readiness = probe(server[0].port, password, server[1]) if server and password else None
     if readiness is not None and readiness.nodes == 0:
         return
     holds = f"holds {readiness.nodes} nodes" if readiness else "may hold data"

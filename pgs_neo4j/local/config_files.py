@@ -42,6 +42,8 @@ def neo4j_conf(port: int, memory: Memory) -> str:
         "server.https.enabled": "false",
         "server.memory.pagecache.size": f"{memory.page_cache_mb}m",
         "dbms.security.procedures.unrestricted": "gds.*",
+        # Otherwise a statement could read any file that this user can read.
+        "dbms.security.allow_csv_import_from_file_urls": "false",
         "dbms.usage_report.enabled": "false",
         # The query log would contain parameters, and so questions and texts.
         "db.logs.query.enabled": "OFF",

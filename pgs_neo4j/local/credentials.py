@@ -19,31 +19,43 @@ ADMIN_TIMEOUT_S = 120.0
 
 def read_password(paths: LocalPaths) -> str | None:
     """Return the stored password, or None."""
-    try:
-        return paths.password.read_text(encoding="ascii").strip() or None
-    except OSError:
-        return None
+    return _read(paths.password)
 
 
-def ensure_password(paths: LocalPaths, java: Path, jars: Path) -> str:
+def read_next_password(paths: LocalPaths) -> str | None:
+    """Return the password that an interrupted renewal may have set, or None."""
+    return _read(paths.next_password)
+
+
+def ensure_password(paths: LocalPaths, java: Path, jars: Path, *, renew: bool = False) -> str:
     """Return the password, created and set in Neo4j before the first start.
 
-    Raises ServerStartError if it is missing although the server was started before.
+    With ``renew``, a password that no server has used yet is replaced. Raises ServerStartError if
+    it is missing although the server was started before.
     """
     password = read_password(paths)
     started_before = (paths.data / "databases" / "system").exists()
+    if renew and not started_before:
+        password = None
     if started_before and password is None:
         raise ServerStartError(
             f"the password file {paths.password} is missing; "
             "restore it, or empty the data directory with `pgs local reset`"
         )
     if password is None:
-        # Hexadecimal, because Neo4j's tool mistakes a password that begins with "-" for an option.
-        password = secrets.token_hex(24)
-        _write_private(paths.password, password + "\n")
+        password = new_password()
+        write_private(paths.password, password + "\n")
     if not started_before:
         _set_initial(paths, java, jars, password)
     return password
+
+
+def new_password() -> str:
+    """Return a random password.
+
+    It is hexadecimal, because Neo4j's tool mistakes one that begins with "-" for an option.
+    """
+    return secrets.token_hex(24)
 
 
 def admin_environment(home: Path) -> dict[str, str]:
@@ -55,7 +67,7 @@ def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> No
     with tempfile.TemporaryDirectory(prefix="pgs-neo4j-") as scratch:
         # In a private file, because other users of the machine can read command lines.
         arguments = Path(scratch) / "arguments"
-        _write_private(arguments, f'dbms set-initial-password "{password}"\n')
+        write_private(arguments, f'dbms set-initial-password "{password}"\n')
         try:
             subprocess.run(
                 [*admin_command(java, jars, ADMIN_HEAP_MB), f"@{arguments}"],
@@ -78,7 +90,15 @@ def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> No
             ) from error
 
 
-def _write_private(path: Path, text: str) -> None:
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="ascii").strip() or None
+    except OSError:
+        return None
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only this user can read, all at once."""
     temporary = path.with_name(path.name + ".new")
     temporary.unlink(missing_ok=True)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

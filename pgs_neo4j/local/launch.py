@@ -18,6 +18,7 @@ from pgs_neo4j.local.logs import quote_failure, size_of
 from pgs_neo4j.local.options import LocalOptions, LocalPaths
 from pgs_neo4j.local.process import ServerState
 from pgs_neo4j.local.readiness import wait_until_ready
+from pgs_neo4j.local.renewal import renew, wait_with_password
 
 if TYPE_CHECKING:
     import psutil
@@ -51,9 +52,10 @@ def start(
     report(StepStarted("connect", "start the local server"))
     size = memory.plan_memory(options)
     last = process.read_state(paths)
+    failed_before = last is not None and not last.ready
     port = process.choose_port(options.bolt_port, last.port if last else None)
     write_home(paths, jars, config_files.neo4j_conf(port, size))
-    password = credentials.ensure_password(paths, runtime.executable, jars)
+    password = credentials.ensure_password(paths, runtime.executable, jars, renew=failed_before)
     logged = size_of(paths.server_log)
     spawned = _spawn(paths, jars, runtime, size, port)
     if spawned is None:
@@ -61,11 +63,15 @@ def start(
     running, state = spawned
     try:
         process.write_state(paths, state)
-        readiness = wait_until_ready(
-            port, password, options.start_timeout_s, lambda: process.is_alive(running), cancelled
+        readiness, password = wait_with_password(
+            paths,
+            password,
+            lambda word: wait_until_ready(port, word, options.start_timeout_s, running, cancelled),
         )
         if readiness is None:
             raise _start_error(paths, options, logged, process.is_alive(running))
+        if failed_before:
+            password = renew(paths, port, password)
     except BaseException:  # Even an interruption: no other caller waits for this process yet.
         process.end(running, 10.0)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import platformdirs
 from pgs_neo4j.errors import ConfigError, LocalServerError
 
 APP = "pgs-neo4j"
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 MARKER = ".pgs-neo4j-data"
 MARKER_TEXT = (
     "This folder belongs to the local server of pgs_neo4j; `pgs local reset` empties it.\n"
@@ -65,6 +67,11 @@ class LocalPaths:
     def password(self) -> Path:
         """The password of user neo4j, readable by the owner only."""
         return self.data_dir / "password"
+
+    @property
+    def next_password(self) -> Path:
+        """The password that is about to replace the current one."""
+        return self.data_dir / "password.next"
 
     @property
     def conf(self) -> Path:
@@ -121,12 +128,39 @@ def claim(paths: LocalPaths) -> None:
     """
     with translate_disk_errors(paths):
         paths.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        secure(paths)
         if paths.marker.exists():
             return
         # Another process that claims it now may already have put its lock or marker there.
         if {entry.name for entry in paths.data_dir.iterdir()} - {MARKER, paths.lock.name}:
             raise foreign_error(paths)
         paths.marker.write_text(MARKER_TEXT, encoding="utf-8")
+
+
+def secure(paths: LocalPaths) -> None:
+    """Take the right to write to the data directory from other users.
+
+    Raises LocalServerError if it belongs to another user, or others have put something there.
+    """
+    if os.name == "nt" or not paths.data_dir.is_dir():
+        return
+    me = os.geteuid()
+    details = paths.data_dir.stat()
+    if me not in (0, details.st_uid):
+        raise LocalServerError(
+            f"the data directory {paths.data_dir} belongs to another user; "
+            "set PGS_LOCAL_DATA_DIR to a folder of your own"
+        )
+    if not details.st_mode & OTHERS_WRITE:
+        return
+    entries = paths.data_dir.iterdir()
+    strange = [entry.name for entry in entries if entry.lstat().st_uid not in (me, details.st_uid)]
+    if strange:
+        raise LocalServerError(
+            f"other users can write to the data directory {paths.data_dir}, and {strange[0]} in it "
+            "belongs to one; set PGS_LOCAL_DATA_DIR to a folder of your own"
+        )
+    paths.data_dir.chmod(stat.S_IMODE(details.st_mode) & ~OTHERS_WRITE)
 
 
 @contextmanager

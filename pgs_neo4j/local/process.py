@@ -84,10 +84,36 @@ def find_live(paths: LocalPaths) -> tuple[ServerState, psutil.Process] | None:
             process.status() != psutil.STATUS_ZOMBIE
             and abs(process.create_time() - state.create_time) < CLOCK_SLACK_S
             and marker_of(paths) in process.cmdline()
+            and _is_trusted(process)
         )
     except psutil.Error:
         return None
     return (state, process) if is_server else None
+
+
+def _is_trusted(process: psutil.Process) -> bool:
+    """Whether the process runs as this user; anyone can give theirs the same command line."""
+    if sys.platform == "win32":
+        return True
+    me = os.geteuid()
+    return me in (0, process.uids().effective)
+
+
+def listens(process: psutil.Process, port: int) -> bool:
+    """Whether the process itself listens on a port of loopback.
+
+    While it starts, anyone could listen there in its place to get the password.
+    """
+    try:
+        connections = process.net_connections(kind="tcp")
+    except psutil.Error:
+        return False
+    return any(
+        connection.status == psutil.CONN_LISTEN
+        and connection.laddr.port == port
+        and connection.laddr.ip.endswith(HOST)
+        for connection in connections
+    )
 
 
 def is_alive(process: psutil.Process) -> bool:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.database.probe import Readiness, probe_server
 from pgs_neo4j.errors import DatabaseAuthError, ServerStartError
+from pgs_neo4j.local import process
 from pgs_neo4j.local.config_files import uri_of
 from pgs_neo4j.local.locks import raise_if_cancelled
+
+if TYPE_CHECKING:
+    import psutil
 
 USER = "neo4j"
 POLL_S = 0.1
@@ -19,30 +23,32 @@ def wait_until_ready(
     port: int,
     password: str,
     timeout_s: float,
-    is_alive: Callable[[], bool],
+    running: psutil.Process,
     cancelled: threading.Event,
 ) -> Readiness | None:
     """Poll until the server is ready; None if it never is.
 
-    Raises ServerStartError when it refuses the password.
+    The password goes only to the process itself. Raises ServerStartError when it is refused.
     """
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         raise_if_cancelled(cancelled, "waiting for the local server")
-        readiness = probe(port, password)
+        readiness = probe(port, password, running)
         if readiness is not None:
             return readiness
-        if not is_alive():
+        if not process.is_alive(running):
             return None
         time.sleep(POLL_S)
     return None
 
 
-def probe(port: int, password: str) -> Readiness | None:
-    """Ask once; None while the server is not ready.
+def probe(port: int, password: str, running: psutil.Process) -> Readiness | None:
+    """Ask once; None while the server is not ready or another process has its port.
 
     Raises ServerStartError when it refuses the password.
     """
+    if not process.listens(running, port):
+        return None
     try:
         return probe_server(uri_of(port), USER, password)
     except DatabaseAuthError as error:

@@ -24,9 +24,11 @@ from pgs_neo4j.local.options import (
     claim,
     foreign_error,
     paths_of,
+    secure,
     translate_disk_errors,
 )
 from pgs_neo4j.local.readiness import USER, wait_until_ready
+from pgs_neo4j.local.renewal import wait_with_password
 from pgs_neo4j.local.threads import deliver_events, in_thread
 
 
@@ -136,6 +138,18 @@ def status(options: LocalOptions | None = None) -> LocalStatus:
     )
 
 
+def running_access(options: LocalOptions | None = None) -> tuple[str, str] | None:
+    """Return the address and password of the running server.
+
+    None without a server, or while another program has its port.
+    """
+    paths = paths_of(options or LocalOptions())
+    server, password = process.find_live(paths), credentials.read_password(paths)
+    if server is None or password is None or not process.listens(server[1], server[0].port):
+        return None
+    return uri_of(server[0].port), password
+
+
 def stop_locked(paths: LocalPaths, timeout_s: float) -> bool:
     """Stop the server under the directory's lock; False if none was running."""
     server = process.find_live(paths)
@@ -152,6 +166,7 @@ def stop_locked(paths: LocalPaths, timeout_s: float) -> bool:
 
 def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) -> LocalServer:
     paths = paths_of(options)
+    secure(paths)
     attached = _attach(paths, options, cancelled)
     if attached:
         return attached
@@ -180,8 +195,12 @@ def _attach(
     if server is None or password is None or not (server[0].ready or unready):
         return None
     state, running = server
-    readiness = wait_until_ready(
-        state.port, password, options.start_timeout_s, lambda: process.is_alive(running), cancelled
+    readiness, password = wait_with_password(
+        paths,
+        password,
+        lambda word: wait_until_ready(
+            state.port, word, options.start_timeout_s, running, cancelled
+        ),
     )
     if readiness is None:
         if not process.is_alive(running):
@@ -203,7 +222,7 @@ def _delete_data(paths: LocalPaths) -> bool:
         for folder in (paths.data, paths.logs, paths.conf, paths.run, paths.staging):
             if folder.exists():
                 shutil.rmtree(folder)
-        for file in (paths.password, paths.state, paths.plugins):
+        for file in (paths.password, paths.next_password, paths.state, paths.plugins):
             file.unlink(missing_ok=True)
     except OSError as error:
         raise LocalServerError(

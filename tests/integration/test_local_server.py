@@ -4,6 +4,7 @@ import asyncio
 import socket
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -11,7 +12,13 @@ import pytest
 
 from pgs_neo4j import local
 from pgs_neo4j.database import connection
-from pgs_neo4j.errors import InputFileError, LocalServerError, ServerStartError, UsageError
+from pgs_neo4j.errors import (
+    InputFileError,
+    LocalServerError,
+    QueryError,
+    ServerStartError,
+    UsageError,
+)
 from pgs_neo4j.local import process
 from pgs_neo4j.local.options import paths_of
 from tests import servers
@@ -85,8 +92,17 @@ async def test_callers_share_one_server_and_a_killed_one_recovers(options):
     assert shown.size_bytes > 0
 
     await rows(server, "CREATE (:Kept {name: 'before the kill'})", "write")
+    with pytest.raises(QueryError, match="allow_csv_import_from_file_urls"):
+        await rows(server, "LOAD CSV FROM 'file:///etc/hostname' AS line RETURN line")
     psutil.Process(server.pid).kill()
+    # As after a start that failed: the password may have been seen, so it is replaced.
+    state = process.read_state(paths)
+    assert state is not None
+    process.write_state(paths, replace(state, ready=False))
     again = await local.ensure_running(options)
+    assert again.password != server.password
+    assert again.password == paths.password.read_text().strip()
+    assert stat.S_IMODE(paths.password.stat().st_mode) == 0o600
     assert again.started
     assert again.pid != server.pid
     assert again.uri == server.uri

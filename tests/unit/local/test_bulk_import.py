@@ -143,7 +143,7 @@ def test_a_running_database_is_replaced_only_if_empty(paths, monkeypatch, nodes,
     monkeypatch.setattr(process, "find_live", lambda paths: (state, None))
     monkeypatch.setattr(credentials, "read_password", lambda paths: "secret")
     ready = Readiness("5.26.30", "2.13.9", nodes)
-    monkeypatch.setattr(module, "probe", lambda port, password: ready)
+    monkeypatch.setattr(module, "probe", lambda port, password, running: ready)
     if refused:
         with pytest.raises(UsageError, match="holds 3 nodes"):
             module._refuse_to_replace(paths)

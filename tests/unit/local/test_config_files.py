@@ -11,6 +11,7 @@ def test_the_configuration_is_loopback_only():
     settings = dict(line.split("=", 1) for line in lines)
     assert settings["server.bolt.listen_address"] == "127.0.0.1:17687"
     assert settings["server.http.enabled"] == settings["server.https.enabled"] == "false"
+    assert settings["dbms.security.allow_csv_import_from_file_urls"] == "false"
     assert settings["dbms.usage_report.enabled"] == "false"
     assert settings["server.memory.pagecache.size"] == "200m"
     assert settings["dbms.security.procedures.unrestricted"] == "gds.*"

@@ -55,6 +55,19 @@ def test_a_refused_first_password_does_not_leak(paths, tmp_path):
     assert password not in str(caught.value)
 
 
+def test_a_first_password_is_replaced_after_a_failed_start(paths, tmp_path):
+    program = tmp_path / "java"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    first = credentials.ensure_password(paths, program, tmp_path)
+    assert credentials.ensure_password(paths, program, tmp_path) == first
+    assert credentials.ensure_password(paths, program, tmp_path, renew=True) != first
+    (paths.data / "databases" / "system").mkdir(parents=True)
+    second = credentials.read_password(paths)
+    # Neo4j knows it by now, so only Neo4j can replace it.
+    assert credentials.ensure_password(paths, program, tmp_path, renew=True) == second
+
+
 @pytest.mark.parametrize("text", ["", "\n", "  \n"])
 def test_an_empty_password_file_counts_as_none(paths, text):
     assert credentials.read_password(paths) is None

@@ -24,7 +24,7 @@ def machine(monkeypatch, tmp_path):
     runtime = Java(tmp_path / "java", 21, "PATH")
     monkeypatch.setattr(java, "find_java", lambda java_home: runtime)
     monkeypatch.setattr(artifacts, "ensure", lambda lock, cache, **_: tmp_path / "jars")
-    monkeypatch.setattr(credentials, "ensure_password", lambda paths, java, jars: "secret")
+    monkeypatch.setattr(credentials, "ensure_password", lambda paths, java, jars, renew: "secret")
     return tmp_path
 
 

@@ -1,5 +1,7 @@
 """Options from the environment, and the claim on a data directory."""
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,36 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LocalServerError, match=r"cannot be used .* PGS_LOCAL_DATA_DIR"):
         claim(paths_of(LocalOptions(data_dir=tmp_path / "file" / "data")))
+
+
+@pytest.mark.parametrize(("mode", "left"), [(0o777, 0o755), (0o1777, 0o1755), (0o770, 0o750)])
+@pytest.mark.parametrize("claimed", [False, True])
+def test_a_folder_that_others_can_write_is_tightened(tmp_path, mode, left, claimed):
+    paths = paths_of(LocalOptions(data_dir=tmp_path / "data"))
+    paths.data_dir.mkdir()
+    if claimed:
+        claim(paths)
+    paths.data_dir.chmod(mode)
+    claim(paths)
+    assert stat.S_IMODE(paths.data_dir.stat().st_mode) == left
+
+
+def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
+    paths = paths_of(LocalOptions(data_dir=tmp_path / "data"))
+    claim(paths)
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 4242)
+    with pytest.raises(LocalServerError, match="belongs to another user"):
+        claim(paths)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_what_others_have_put_into_an_open_folder_is_refused(tmp_path):
+    paths = paths_of(LocalOptions(data_dir=tmp_path / "data"))
+    claim(paths)
+    planted = paths.data_dir / "password"
+    planted.write_text("known to others")
+    os.chown(planted, 4242, 4242)
+    paths.data_dir.chmod(0o777)
+    with pytest.raises(LocalServerError, match="and password in it belongs to one"):
+        claim(paths)

@@ -63,6 +63,14 @@ def test_a_dead_or_zombie_process_is_not_running(paths, sleeper):
     assert process.find_live(paths) is None
 
 
+def test_a_process_of_another_user_is_not_the_server(paths, sleeper, monkeypatch):
+    process.write_state(paths, sleeper[1])
+    assert process.find_live(paths) is not None
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 4242)
+    assert process.find_live(paths) is None
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '"x"', "\x00"])
 def test_a_damaged_state_file_counts_as_none(paths, text):
     paths.state.write_text(text)

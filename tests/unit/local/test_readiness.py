@@ -1,13 +1,16 @@
 """Waiting for a server: polls until it is ready, dead, cancelled, or late."""
 
 import socket
+import subprocess
+import sys
 import threading
 
+import psutil
 import pytest
 
 from pgs_neo4j.database.probe import Readiness, probe_server
 from pgs_neo4j.errors import DatabaseAuthError, LocalServerError, ServerStartError
-from pgs_neo4j.local import readiness
+from pgs_neo4j.local import process, readiness
 from pgs_neo4j.local.readiness import wait_until_ready
 
 READY = Readiness(neo4j="5.26.30", gds="2.13.9", nodes=0)
@@ -35,7 +38,11 @@ def wait(timeout_s: float = 30.0, alive: bool = True, cancelled: bool = False):
     event = threading.Event()
     if cancelled:
         event.set()
-    return wait_until_ready(7687, "secret", timeout_s, lambda: alive, event)
+    running = psutil.Process()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "is_alive", lambda running: alive)
+        patch.setattr(process, "listens", lambda running, port: True)
+        return wait_until_ready(7687, "secret", timeout_s, running, event)
 
 
 def test_polls_until_the_server_is_ready(answers):
@@ -89,3 +96,27 @@ def test_a_port_of_another_protocol_is_not_ready():
         peer = threading.Thread(target=hang_up, daemon=True)
         peer.start()
         assert probe_server(f"bolt://127.0.0.1:{port}", "neo4j", "secret") is None
+
+
+def test_no_password_goes_to_another_program_on_the_port():
+    """While the server starts, this test listens on its port in its place."""
+    with (
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as starting,
+        socket.create_server(("127.0.0.1", 0)) as thief,
+    ):
+        thief.settimeout(0.0)
+        port = thief.getsockname()[1]
+        running = psutil.Process(starting.pid)
+        assert process.listens(psutil.Process(), port)
+        assert not process.listens(running, port)
+        assert readiness.probe(port, "secret", running) is None
+        assert wait_until_ready(port, "secret", 0.3, running, threading.Event()) is None
+        with pytest.raises(BlockingIOError):
+            thief.accept()
+        starting.kill()
+    assert not process.listens(running, port)
+
+
+def test_another_address_of_the_machine_is_not_the_servers():
+    with socket.create_server(("127.0.0.2", 0)) as elsewhere:
+        assert not process.listens(psutil.Process(), elsewhere.getsockname()[1])

@@ -1,0 +1,5 @@
+// Replace the password of the connected user.
+// params: old: str, new: str
+// returns:
+// mode: schema
+ALTER CURRENT USER SET PASSWORD FROM $old TO $new
