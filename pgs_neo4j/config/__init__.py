@@ -5,16 +5,23 @@ from __future__ import annotations
 from pgs_neo4j.config.addresses import MASK, OPENAI_URL, masked_address
 from pgs_neo4j.config.declaration import Declaration, NoneAllowed, declarations
 from pgs_neo4j.config.knob_types import Knobs, SettingsOverrides
-from pgs_neo4j.config.knobs import SHAPING, Algorithm, PGSConfig
+from pgs_neo4j.config.knobs import HASHING_THRESHOLD, SHAPING, Algorithm, PGSConfig
 from pgs_neo4j.config.loading import Loaded, Origin, load, restored, stored, with_overrides
 from pgs_neo4j.config.notices import notices
 from pgs_neo4j.config.provenance import Provenance, Source
 from pgs_neo4j.config.settings import ADDRESSES, EmbedderName, Provider, Settings
 from pgs_neo4j.config.sources import config_file
-from pgs_neo4j.config.trust import ModelAccess, ServerAccess, model_access, server_access
+from pgs_neo4j.config.trust import (
+    ModelAccess,
+    ServerAccess,
+    explain_key,
+    model_access,
+    server_access,
+)
 
 __all__ = [
     "ADDRESSES",
+    "HASHING_THRESHOLD",
     "MASK",
     "OPENAI_URL",
     "SHAPING",
@@ -35,6 +42,7 @@ __all__ = [
     "Source",
     "config_file",
     "declarations",
+    "explain_key",
     "load",
     "masked_address",
     "model_access",

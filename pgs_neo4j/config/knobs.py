@@ -13,6 +13,13 @@ from pgs_neo4j.model import Effort
 Algorithm = Literal["leiden-louvain", "leiden", "louvain"]
 RouteBy = Literal["evidence", "centroids"]
 
+# Measured with centered routing on our own partitions, asked with the first sentence of 800
+# nodes. Standard library (60 partitions): the node's own partition is kept in 74 %, 9 % of all
+# partitions are; without centering 98 % and 86 %. physics2 (one subject, 12 partitions): 64 %
+# and 29 %. The own one is among the best 15 in 89 % and 100 %.
+HASHING_THRESHOLD = 0.1
+"""The relevance threshold of the hashing embedder, unless one is set."""
+
 
 class PGSConfig(Sourced):
     """The knobs of the method. Each field declares everything about its knob."""
@@ -93,7 +100,12 @@ class PGSConfig(Sourced):
     partition_relevance_threshold: Annotated[
         float,
         About("routing", flag="--threshold", shapes=True),
-        Field(ge=-1.0, le=1.0, description="minimum cosine similarity of a relevant partition"),
+        Field(
+            ge=-1.0,
+            le=1.0,
+            description="minimum cosine similarity of a relevant partition; unless set, 0.1 with "
+            "the hashing embedder",
+        ),
     ] = 0.25
     sweep_fraction: Annotated[
         float | None,

@@ -112,12 +112,15 @@ def model_access(settings: Settings) -> ModelAccess:
     raise _refusal("llm_api_key", "llm_base_url", url, sources)
 
 
-def withholds_key(settings: Settings) -> bool:
-    """Return whether OPENAI_API_KEY is set, and left out of calls to this machine."""
+def explain_key(settings: Settings) -> str:
+    """Return why the key is not sent to the endpoint; empty if it is, or without a key."""
     try:
-        return settings.llm_api_key is not None and model_access(settings).key is None
-    except ConfigError:
-        return False
+        access = model_access(settings)
+    except ConfigError as error:
+        return str(error)
+    if settings.llm_api_key is None or access.key is not None:
+        return ""
+    return "a server on this machine is used without OPENAI_API_KEY, which belongs elsewhere"
 
 
 def _is_home(url: str, sources: Provenance) -> bool:

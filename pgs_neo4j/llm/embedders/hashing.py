@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pgs_neo4j.config import HASHING_THRESHOLD
 from pgs_neo4j.database.portions import portions
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.embedders.bags import TextHasher
@@ -25,11 +26,6 @@ DIMENSIONS = 2048
 # Texts hashed together, which bounds the arrays and keeps cancellation prompt.
 BATCH = 1024
 BATCH_CHARACTERS = 1 << 20
-# Measured with centered routing on our own partitions, asked with the first sentence of 800
-# nodes. Standard library (60 partitions): the node's own partition is kept in 74 %, 9 % of all
-# partitions are; without centering 98 % and 86 %. physics2 (one subject, 12 partitions): 64 %
-# and 29 %. The own one is among the best 15 in 89 % and 100 %.
-THRESHOLD = 0.1
 
 
 class HashingEmbedder:
@@ -43,7 +39,7 @@ class HashingEmbedder:
             )
         self.name = f"hashing-{dimensions}"
         self.dimensions: int | None = dimensions
-        self.threshold: float | None = THRESHOLD
+        self.threshold: float | None = HASHING_THRESHOLD
         self.size = dimensions
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

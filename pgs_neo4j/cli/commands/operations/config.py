@@ -1,15 +1,18 @@
-"""`pgs config show`: every setting, its value, and its origin."""
+"""`pgs config show`: every setting, its value, its origin, and its meaning."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.text.shown import counted
+
+if TYPE_CHECKING:
+    from pgs_neo4j.config import Loaded
 
 config_app = typer.Typer(no_args_is_help=True, help="Show the settings in force.")
 
@@ -21,7 +24,7 @@ def config() -> None:
 
 @config_app.command("show")
 def show(as_json: JsonOption = False) -> None:
-    """Show every setting with its value and origin: default, file, or environment.
+    """Show every setting with its value, origin, and meaning.
 
     Set each in pgs.toml by its name, or in the environment as PGS_ and its name in capitals.
     Secrets are masked.
@@ -33,7 +36,7 @@ async def _show(*, as_json: bool) -> None:
     from pgs_neo4j import config as settings
 
     loaded = settings.load()
-    path = settings.config_file()
+    path = loaded.provenance.path
     rows = [
         {
             "name": setting.name,
@@ -41,27 +44,35 @@ async def _show(*, as_json: bool) -> None:
                 getattr(part, setting.name), address=setting.name in settings.ADDRESSES
             ),
             "origin": loaded.origins[setting.name],
+            "source": loaded.provenance.source(setting.name),
             "about": setting.description,
         }
         for part in (loaded.settings, loaded.config)
         for setting in settings.declarations(type(part))
     ]
+    for notice in settings.notices(loaded.settings):
+        output.note(notice)
     if as_json:
         output.write_json({"file": str(path) if path else None, "settings": rows})
         return
-    from pgs_neo4j.cli.pages import tables
+    from pgs_neo4j.cli.pages.settings_page import settings_rows, settings_table
 
-    cells = [(r["name"], _cell(r["value"]), r["origin"]) for r in rows]
-    output.write_table(tables.table(("setting", "value", "origin"), cells))
-    output.write_lines(
-        ["", f"file: {path or 'none; use pgs.toml here, or name one in PGS_CONFIG'}"]
-    )
+    values = {str(row["name"]): row["value"] for row in rows}
+    output.write_table(settings_table(settings_rows(loaded, values), output.width()))
+    output.write_lines(["", *_closing(loaded)])
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, list | dict):
-        return counted(len(value), "entry", "entries") if value else "-"
-    return "-" if value is None else value
+def _closing(loaded: Loaded) -> Iterator[str]:
+    """Yield where the settings come from, and what follows from them."""
+    from pgs_neo4j.config import explain_key
+
+    path = loaded.provenance.path
+    yield f"file: {path or 'none; use pgs.toml here, or name one in PGS_CONFIG'}"
+    if loaded.settings.neo4j_uri is None:
+        yield "database: the managed local server ('pgs local status'), with a password of its own"
+    withheld = explain_key(loaded.settings)
+    if withheld:
+        yield f"models: {withheld}"
 
 
 def masked(value: object, *, address: bool = False) -> object:

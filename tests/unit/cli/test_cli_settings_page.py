@@ -1,0 +1,110 @@
+"""What `pgs config show` prints: words, meanings, and what is truly in force."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pgs_neo4j import config
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.text.shown import one_line
+
+
+def pgs(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(config.provenance, "user_config_path", lambda _: tmp_path / "home")
+    return tmp_path
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, columns: int = 200) -> dict[str, str]:
+    """The lines of the table by setting."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = pgs("config", "show")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    return {line.split()[0]: one_line(" ".join(line.split()[1:])) for line in lines if line}
+
+
+def test_values_are_words_and_each_has_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = shown(monkeypatch)
+    assert rows["cache"] == "true default reuse the stored replies to identical prompts"
+    assert rows["hedge"].startswith("false default")
+    assert rows["max_calls"] == "none default maximum model calls of one run"
+    assert rows["neo4j_database"].startswith("not set default database; unset")
+    assert rows["cache_mb"].startswith("64 default")
+    assert rows["llm_provider"].startswith("not set: extractive default")
+    assert not {"None", "True", "False"} & set(" ".join(rows.values()).split())
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_names_and_meanings_are_whole_at_every_width(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    rows = shown(monkeypatch, columns)
+    declared = [*config.declarations(config.Settings), *config.declarations(config.PGSConfig)]
+    assert {setting.name for setting in declared} <= rows.keys()
+    text = " ".join(pgs("config", "show").stdout.split())
+    if columns == 80:
+        assert all(setting.description in text for setting in declared)
+
+
+def test_the_local_server_is_named_where_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = shown(monkeypatch)
+    assert rows["neo4j_uri"].startswith("the local server default")
+    assert rows["neo4j_password"].startswith("its own default")
+    assert rows["database:"].startswith("the managed local server")
+    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://localhost")
+    rows = shown(monkeypatch)
+    assert rows["neo4j_uri"].startswith("bolt://localhost environment")
+    assert rows["neo4j_password"].startswith("not set")
+    assert "database:" not in rows
+
+
+def test_the_threshold_is_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = HashingEmbedder().threshold
+    name = "partition_relevance_threshold"
+    assert shown(monkeypatch)[name].startswith(
+        f"{own:g} with hashing, 0.25 with stored vectors default"
+    )
+    monkeypatch.setenv("PGS_EMBEDDER", "hashing")
+    assert shown(monkeypatch)[name].startswith(f"{own:g} with hashing default")
+    monkeypatch.setenv("PGS_EMBEDDER", "openai")
+    assert shown(monkeypatch)[name].startswith("0.25 default")
+    monkeypatch.setenv("PGS_PARTITION_RELEVANCE_THRESHOLD", "0.3")
+    monkeypatch.delenv("PGS_EMBEDDER")
+    assert shown(monkeypatch)[name].startswith("0.3 environment")
+
+
+def test_origins_are_exact(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "pgs.toml").write_text("max_calls = 3\n")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
+    rows = shown(monkeypatch)
+    assert rows["max_calls"].startswith("3 pgs.toml here")
+    assert rows["llm_api_key"].startswith("*** OPENAI_*")
+    done = pgs("config", "show", "--json")
+    listed = {row["name"]: (row["origin"], row["source"]) for row in
+              json.loads(done.stdout)["settings"]}  # fmt: skip
+    assert listed["max_calls"] == ("file", "directory")
+    assert listed["llm_api_key"] == ("environment", "customary")
+    assert listed["hedge"] == ("default", "default")
+    assert "is in force, because it is in the working directory" in done.stderr
+
+
+def test_a_key_that_stays_behind_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
+    monkeypatch.setenv("PGS_LLM_BASE_URL", "http://localhost:11434/v1")
+    assert "without OPENAI_API_KEY" in shown(monkeypatch)["models:"]
+    monkeypatch.setenv("PGS_LLM_BASE_URL", "https://models.org/v1")
+    assert "is not sent to models.org" in shown(monkeypatch)["models:"]
+    monkeypatch.setenv("PGS_LLM_API_KEY", "sk-hidden")
+    assert "models:" not in shown(monkeypatch)
