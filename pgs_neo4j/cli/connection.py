@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -54,9 +55,22 @@ class _Aloud:
     def __call__(self, event: Event) -> None:
         if self.connected or not isinstance(event, Warned):
             self.on_event(event)
-        elif event.message not in _SAID:
-            _SAID.add(event.message)
-            output.note(event.message)
+        else:
+            _say_once(event.message)
+
+
+def say_unknown_variables() -> None:
+    """Say which variables are no settings, for commands that connect to nothing."""
+    from pgs_neo4j.config import unknown_variables
+
+    for message in unknown_variables(os.environ):
+        _say_once(message)
+
+
+def _say_once(message: str) -> None:
+    if message not in _SAID:
+        _SAID.add(message)
+        output.note(message)
 
 
 def confirm(what: str, *, yes: bool) -> None:

@@ -7,7 +7,7 @@ from pgs_neo4j.config.declaration import Declaration, NoneAllowed, declarations
 from pgs_neo4j.config.knob_types import Knobs, SettingsOverrides
 from pgs_neo4j.config.knobs import HASHING_THRESHOLD, SHAPING, Algorithm, PGSConfig
 from pgs_neo4j.config.loading import Loaded, Origin, load, restored, stored, with_overrides
-from pgs_neo4j.config.notices import notices
+from pgs_neo4j.config.notices import notices, unknown_variables
 from pgs_neo4j.config.provenance import Provenance, Source
 from pgs_neo4j.config.settings import ADDRESSES, EmbedderName, Provider, Settings
 from pgs_neo4j.config.sources import config_file
@@ -50,5 +50,6 @@ __all__ = [
     "restored",
     "server_access",
     "stored",
+    "unknown_variables",
     "with_overrides",
 ]

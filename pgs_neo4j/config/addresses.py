@@ -10,6 +10,7 @@ MASK = "***"
 OPENAI_URL = "https://api.openai.com/v1"
 _CREDENTIALS = re.compile(r"^(\w[\w+.-]*://)?.*@", re.DOTALL)  # to the last @: passwords hold some
 _QUERY = re.compile(r"(?<=[?#]).+", re.DOTALL)
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+(%[a-z0-9]+)?")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -67,9 +68,10 @@ def _place(address: str) -> tuple[str, str, int | None] | None:
 
 
 def _split(address: str) -> SplitResult | None:
+    """Return the parts of an address; None if programs may disagree about its host."""
     try:
         parts = urlsplit(address)
         parts.port  # noqa: B018 - reading the port checks it
     except ValueError:
         return None
-    return parts
+    return parts if _HOST.fullmatch(parts.hostname or "") else None

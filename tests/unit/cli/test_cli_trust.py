@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from pgs_neo4j import PGS, config
+from pgs_neo4j import PGS, config, local
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.errors import DatabaseError
+from pgs_neo4j.errors import DatabaseError, ServerStartError
 from pgs_neo4j.events import Event, Warned
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.tls_server import TlsServer, tls_server
@@ -121,3 +121,17 @@ async def test_python_callers_get_an_event_or_a_warning(monkeypatch: pytest.Monk
     ):
         async with PGS.connect(neo4j_uri="bolt://127.0.0.1:1"):
             pytest.fail("it connected")
+
+
+def test_a_misspelled_option_of_the_local_server_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise ServerStartError("not in this test")
+
+    monkeypatch.setattr(local, "ensure_running", fail)
+    monkeypatch.setenv("PGS_LOCAL_HEAP", "512")
+    done = pgs("local", "start", "--quiet", "--json")
+    assert (
+        "PGS_LOCAL_HEAP is set, but there is no such setting; did you mean PGS_LOCAL_HEAP_MB?"
+        in (done.stderr)
+    )
+    assert done.stdout == ""

@@ -167,6 +167,7 @@ def use_embedder(settings: Settings) -> object:
         ("https://api.openai.com:8443/v1", None, False),
         ("https://other.org/v1", None, False),
         ("https://[::1", None, False),
+        ("https://evil.org\\.api.openai.com/v1", None, False),
     ],
 )
 @pytest.mark.parametrize("place", ["call", "environment", "file"])

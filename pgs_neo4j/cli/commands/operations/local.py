@@ -31,8 +31,10 @@ def start(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
 
 async def _start(*, as_json: bool, quiet: bool) -> None:
     from pgs_neo4j import local
+    from pgs_neo4j.cli.connection import say_unknown_variables
     from pgs_neo4j.cli.progress.listen import progress
 
+    say_unknown_variables()
     with progress(quiet=quiet) as listener:
         server = await local.ensure_running(local.options_from_environment(), listener)
     if as_json:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pgs_neo4j.config import HASHING_THRESHOLD
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.embedders import hashing
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
@@ -45,7 +46,7 @@ async def test_batches_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch)
 
 def test_name_tells_the_space_and_the_threshold_is_its_own() -> None:
     assert HashingEmbedder(256).name == "hashing-256"
-    assert HashingEmbedder().threshold == hashing.THRESHOLD
+    assert HashingEmbedder().threshold == HASHING_THRESHOLD
     assert HashingEmbedder().dimensions == 2048
 
 
