@@ -3,6 +3,7 @@
 // params:
 // returns:
 // mode: batch
+// language: 5, 25
 MATCH (r:PgsReply)
 WHERE NOT EXISTS {
   MATCH (x:PgsRun {id: r.run})

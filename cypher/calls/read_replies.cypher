@@ -2,6 +2,7 @@
 // params: keys: list[str]
 // returns: key: str, text: str, model: str
 // mode: read
+// language: 5, 25
 UNWIND $keys AS wanted
 MATCH (r:PgsReply {key: wanted})
 RETURN r.key AS key, r.text AS text, r.model AS model

@@ -2,6 +2,7 @@
 // params: keys: list[str], run: str
 // returns: used: int
 // mode: write
+// language: 5, 25
 CALL () {
   UNWIND $keys AS wanted
   MATCH (r:PgsReply {key: wanted})

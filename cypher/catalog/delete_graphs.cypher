@@ -2,6 +2,7 @@
 // params: name: str
 // returns: deleted: int
 // mode: write
+// language: 5, 25
 OPTIONAL MATCH (o:PgsLease|PgsJob)
 WHERE (o:PgsLease AND o.name = $name) OR (o:PgsJob AND o.graph = $name)
 DETACH DELETE o

@@ -2,4 +2,5 @@
 // params: name: str
 // returns:
 // mode: schema
+// language: 5, 25
 DROP CONSTRAINT $name IF EXISTS

@@ -2,6 +2,7 @@
 // params: name: str, mapping: str, former: str
 // returns: created: bool, stored: bool
 // mode: write
+// language: 5, 25
 MERGE (g:PgsGraph {name: $name})
 ON CREATE SET g.created_at = datetime()
 // Locked before its mapping is read.

@@ -2,5 +2,6 @@
 // params: labels: list[str]
 // returns:
 // mode: batch
+// language: 5, 25
 MATCH (n:$any($labels))
 CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS

@@ -2,5 +2,6 @@
 // params: types: list[str]
 // returns:
 // mode: batch
+// language: 5, 25
 MATCH ()-[r:$any($types)]->()
 CALL (r) { DELETE r } IN TRANSACTIONS OF 20000 ROWS

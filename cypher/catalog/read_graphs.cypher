@@ -5,6 +5,7 @@
 // returns: name: str, mapping: str, generation: str?, node_count: int?, partition_count: int?,
 //   definition: str?, older: bool
 // mode: read
+// language: 5, 25
 MATCH (g:PgsGraph)
 OPTIONAL MATCH (g)-[:PGS_CURRENT]->(c:PgsGeneration)
 RETURN g.name AS name, g.mapping AS mapping, c.id AS generation,

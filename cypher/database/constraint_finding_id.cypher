@@ -2,4 +2,5 @@
 // params:
 // returns:
 // mode: schema
+// language: 5, 25
 CREATE CONSTRAINT pgs_finding_id IF NOT EXISTS FOR (n:PgsFinding) REQUIRE n.id IS UNIQUE

@@ -2,4 +2,5 @@
 // params:
 // returns:
 // mode: schema
+// language: 5, 25
 CREATE CONSTRAINT pgs_run_idempotency IF NOT EXISTS FOR (n:PgsRun) REQUIRE n.idempotency IS UNIQUE

@@ -2,5 +2,6 @@
 // params:
 // returns:
 // mode: write
+// language: 5, 25
 MATCH (m:PgsMeta {id: 'pgs'})
 SET m.commits = coalesce(m.commits, 0) + 1

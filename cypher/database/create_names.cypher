@@ -3,6 +3,7 @@
 // params: labels: list[str], types: list[str], properties: list[str]
 // returns:
 // mode: write
+// language: 5, 25
 CALL () {
   UNWIND $labels AS name CALL db.createLabel(name)
 }

@@ -2,5 +2,6 @@
 // params: version: int
 // returns:
 // mode: write
+// language: 5, 25
 MERGE (m:PgsMeta {id: 'pgs'})
 SET m.schema_version = $version

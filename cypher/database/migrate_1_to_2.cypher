@@ -3,6 +3,7 @@
 // params:
 // returns:
 // mode: write
+// language: 5, 25
 MATCH (p:PgsPartition) WHERE p.level IS NULL
 SET p.level = 0, p.lineage = p.uid
 WITH p

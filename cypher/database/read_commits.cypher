@@ -2,5 +2,6 @@
 // params:
 // returns: commits: int
 // mode: read
+// language: 5, 25
 MATCH (m:PgsMeta {id: 'pgs'})
 RETURN coalesce(m.commits, 0) AS commits

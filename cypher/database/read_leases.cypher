@@ -3,6 +3,7 @@
 // params: graph: str, longest: number
 // returns: holder: str, fence: int, acquired_at: str, expires_at: str
 // mode: read
+// language: 5, 25
 MATCH (l:PgsLease {name: $graph})
 WITH l, datetime.realtime('Z') AS now
 WHERE l.holder IS NOT NULL AND l.expires_at > now

@@ -2,4 +2,5 @@
 // params:
 // returns: one: int
 // mode: read
+// language: 5, 25
 RETURN 1 AS one

@@ -2,6 +2,7 @@
 // params:
 // returns: neo4j: str, gds: str, nodes: int
 // mode: read
+// language: 5, 25
 CALL dbms.components() YIELD name, versions
 WITH name, versions
 WHERE name = 'Neo4j Kernel'

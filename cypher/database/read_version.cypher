@@ -2,5 +2,6 @@
 // params:
 // returns: version: int
 // mode: read
+// language: 5, 25
 MATCH (m:PgsMeta {id: 'pgs'})
 RETURN m.schema_version AS version

@@ -2,5 +2,6 @@
 // params:
 // returns: nodes: int
 // mode: read
+// language: 5, 25
 MATCH (n)
 RETURN count(n) AS nodes

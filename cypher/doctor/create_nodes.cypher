@@ -2,5 +2,6 @@
 // params:
 // returns: created: int
 // mode: write
+// language: 5, 25
 CREATE (n)
 RETURN count(n) AS created

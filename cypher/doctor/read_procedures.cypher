@@ -2,6 +2,7 @@
 // params: names: list[str]
 // returns: names: list[str]
 // mode: read
+// language: 5, 25
 SHOW PROCEDURES EXECUTABLE YIELD name
 WHERE name IN $names
 RETURN collect(name) AS names

@@ -2,5 +2,6 @@
 // params:
 // returns: names: list[str]
 // mode: read
+// language: 5, 25
 CALL gds.graph.list() YIELD graphName
 RETURN collect(graphName) AS names

@@ -2,4 +2,5 @@
 // params:
 // returns: version: str
 // mode: read
+// language: 5, 25
 RETURN gds.version() AS version

@@ -2,5 +2,6 @@
 // params:
 // returns: max_bytes: int
 // mode: read
+// language: 5, 25
 CALL dbms.queryJmx('java.lang:type=Memory') YIELD attributes
 RETURN attributes.HeapMemoryUsage.value.properties.max AS max_bytes

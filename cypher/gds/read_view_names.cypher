@@ -3,6 +3,7 @@
 // params:
 // returns: labels: list[str], types: list[str]
 // mode: read
+// language: 5, 25
 CALL () {
   CALL db.labels() YIELD label
   WITH label WHERE NOT label STARTS WITH 'Pgs'

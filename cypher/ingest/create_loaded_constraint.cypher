@@ -2,5 +2,6 @@
 // params:
 // returns:
 // mode: schema
+// language: 5, 25
 CREATE CONSTRAINT loaded_node_key IF NOT EXISTS
 FOR (n:LoadedNode) REQUIRE (n.graph, n.id) IS UNIQUE

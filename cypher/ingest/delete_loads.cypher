@@ -2,6 +2,7 @@
 // params: load: str
 // returns: deleted: int
 // mode: write
+// language: 5, 25
 MATCH (l:PgsLoad {load: $load})
 WHERE l.finished_at IS NULL
 DELETE l

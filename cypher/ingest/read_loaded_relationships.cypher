@@ -2,5 +2,6 @@
 // params: graph: str
 // returns: source: any, target: any, type: str, properties: dict
 // mode: read
+// language: 5, 25
 MATCH (a:LoadedNode {graph: $graph})-[r]->(b:LoadedNode {graph: $graph})
 RETURN a.id AS source, b.id AS target, type(r) AS type, properties(r) AS properties

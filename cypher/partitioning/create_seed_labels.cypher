@@ -3,4 +3,5 @@
 // params: label: str
 // returns:
 // mode: write
+// language: 5, 25
 CALL db.createLabel($label)

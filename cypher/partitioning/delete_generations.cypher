@@ -3,6 +3,7 @@
 // params: generations: list[str]
 // returns:
 // mode: write
+// language: 5, 25
 MATCH (c:PgsGeneration) WHERE c.id IN $generations
 CALL (c) {
   MATCH (c)<-[:PGS_PART_OF]-(:PgsPartition)-[l:PGS_ADJACENT {generation: c.id}]->()

@@ -2,6 +2,7 @@
 // params: uids: list[str]
 // returns:
 // mode: write
+// language: 5, 25
 UNWIND $uids AS uid
 MATCH (:PgsPartition {uid: uid})<-[m:PGS_IN]-()
 DELETE m

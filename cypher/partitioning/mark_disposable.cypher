@@ -7,12 +7,13 @@
 // params: graph: str, keep: int
 // returns: ids: list[str]
 // mode: write
+// language: 5, 25
 MATCH (g:PgsGraph {name: $graph})<-[:PGS_OF]-(c:PgsGeneration)
 SET c.checked_at = datetime()
 WITH g, c ORDER BY c.created_at DESC
-WITH g, collect(c) AS all
-WITH g, [c IN all WHERE c.status = 'abandoned']
-        + [c IN all WHERE c.status = 'complete'][$keep..] AS candidates
+WITH g, collect(c) AS generations
+WITH g, [c IN generations WHERE c.status = 'abandoned']
+        + [c IN generations WHERE c.status = 'complete'][$keep..] AS candidates
 UNWIND candidates AS c
 WITH g, c
 WHERE c.status = 'abandoned' OR NOT (g)-[:PGS_CURRENT]->(c)

@@ -2,5 +2,6 @@
 // params: generation: str
 // returns: sketch: list[int]
 // mode: read
+// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 RETURN coalesce(c.sketch, []) AS sketch

@@ -3,6 +3,7 @@
 // params: ids: list[int], title: str, text: list[str], key: str
 // returns: ids: list[int], titles: list[list[any]], keys: list[list[any]], texts: list[list[any]]
 // mode: read
+// language: 5, 25
 MATCH (n) WHERE id(n) IN $ids
 RETURN collect(id(n)) AS ids, collect([n[$title]]) AS titles, collect([n[$key]]) AS keys,
        collect([property IN $text WHERE n[$title] IS NULL |

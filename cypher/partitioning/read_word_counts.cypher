@@ -2,6 +2,7 @@
 // params: uids: list[str]
 // returns: uid: str, words: bytes
 // mode: read
+// language: 5, 25
 UNWIND $uids AS uid
 MATCH (p:PgsPartition {uid: uid}) WHERE p.words IS NOT NULL
 RETURN uid, p.words AS words

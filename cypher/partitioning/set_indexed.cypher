@@ -2,6 +2,7 @@
 // params: generation: str
 // returns: generation: str
 // mode: write
+// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 SET c.indexed = true
 RETURN c.id AS generation

@@ -6,6 +6,7 @@
 // params: generation: str, rows: list[dict]
 // returns: generation: str, attached: int
 // mode: write
+// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status = 'building'

@@ -2,6 +2,7 @@
 // params: source: str, generation: str, partitions: list[int]
 // returns: shared: int
 // mode: write
+// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status = 'building'

@@ -3,4 +3,5 @@
 // params: name: str, label: str, property: str, dimensions: int
 // returns:
 // mode: schema
+// language: 5
 CALL db.index.vector.createNodeIndex($name, $label, $property, $dimensions, 'cosine')

@@ -4,6 +4,7 @@
 //   labels: list[str], text: list[str], title: str, key: str
 // returns: element_id: str, labels: list[str], text: list[any], title: any, key: any, score: float
 // mode: read
+// language: 5, 25
 CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node
 WITH * WHERE CASE size($labels)
                WHEN 0 THEN none(label IN labels(node) WHERE label STARTS WITH 'Pgs')

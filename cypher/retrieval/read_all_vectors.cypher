@@ -2,6 +2,7 @@
 // params: labels: list[str], embedding: str, dimensions: int
 // returns: element_id: str, vector: list[float]
 // mode: read
+// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) RETURN n

@@ -4,6 +4,7 @@
 // returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any],
 //   title: any, key: any
 // mode: read
+// language: 5, 25
 UNWIND $places AS place
 MATCH (p:PgsPartition {uid: place.partition})<-[m:PGS_IN]-(n)
 WHERE m.rank IN place.ranks

@@ -2,6 +2,7 @@
 // params:
 // returns: name: str, label: str, property: str, dimensions: int, similarity: str, state: str
 // mode: read
+// language: 5, 25
 SHOW VECTOR INDEXES YIELD name, labelsOrTypes, properties, entityType, state, options
 WHERE entityType = 'NODE'
 RETURN name, labelsOrTypes[0] AS label, properties[0] AS property,

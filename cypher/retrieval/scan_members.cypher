@@ -6,6 +6,7 @@
 // params: partitions: list[str], text: list[str], wanted: list[dict], most: int
 // returns: searched: int, found: list[dict]
 // mode: read
+// language: 5, 25
 CALL () {
   UNWIND $partitions AS uid
   MATCH (p:PgsPartition {uid: uid})

@@ -3,6 +3,7 @@
 // params: session: str, id: str, generation: str, idempotency: str, properties: dict
 // returns: id: str
 // mode: write
+// language: 5, 25
 MATCH (s:PgsSession {uid: $session})
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()

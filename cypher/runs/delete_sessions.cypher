@@ -2,6 +2,7 @@
 // params: uid: str
 // returns: deleted: int
 // mode: write
+// language: 5, 25
 MATCH (s:PgsSession {uid: $uid})
 CALL (s) {
   MATCH (s)<-[:PGS_RAN_IN]-(r:PgsRun)
@@ -18,8 +19,8 @@ CALL (s) {
     MATCH (r)-[:PGS_SWEPT]->(:PgsSweep)<-[:PGS_FROM]-(f:PgsFinding|PgsFlag|PgsAbsence)
     RETURN f AS own
   }
-  WITH r, collect(own) AS all
-  FOREACH (each IN all | DETACH DELETE each)
+  WITH r, collect(own) AS parts
+  FOREACH (part IN parts | DETACH DELETE part)
 }
 OPTIONAL MATCH (s)<-[:PGS_RAN_IN]-(r:PgsRun)
 WITH s, collect(r) AS runs

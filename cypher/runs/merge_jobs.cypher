@@ -2,6 +2,7 @@
 // params: id: str, graph: str, kind: str, holder: str
 // returns: started_at: str
 // mode: write
+// language: 5, 25
 MERGE (j:PgsJob {id: $id})
 ON CREATE SET j.graph = $graph, j.kind = $kind, j.holder = $holder, j.outcome = 'running',
               j.started_at = datetime.realtime('Z')

@@ -3,6 +3,7 @@
 // returns: partition: int, alias: str, rank: int, element_id: str, labels: list[str], title: any,
 //   key: any, text: list[any]
 // mode: read
+// language: 5, 25
 MATCH (:PgsThesis {id: $run + ':thesis'})-[c:PGS_CITES]->(n)
 RETURN c.partition AS partition, c.alias AS alias, c.rank AS rank, elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,

@@ -4,6 +4,7 @@
 // params: session: str, generation: str, before: str
 // returns: partition: int, ranks: list[int]
 // mode: read
+// language: 5, 25
 OPTIONAL MATCH (this:PgsRun {id: $before})
 WITH this.started_at AS began
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)

@@ -4,6 +4,7 @@
 // returns: id: str, partition: int, sweep: dict, findings: list[dict], flags: list[dict],
 //   absences: list[dict]
 // mode: read
+// language: 5, 25
 MATCH (:PgsRun {id: $run})-[:PGS_SWEPT]->(w:PgsSweep)
 RETURN w.id AS id, w.partition AS partition, w {.*} AS sweep,
        [(f:PgsFinding)-[:PGS_FROM]->(w) |

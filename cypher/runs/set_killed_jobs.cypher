@@ -2,6 +2,7 @@
 // params: graph: str, silent_s: number
 // returns: ids: list[str]
 // mode: write
+// language: 5, 25
 MATCH (j:PgsJob {graph: $graph})
 SET j.checked_at = datetime.realtime('Z')
 WITH j WHERE j.outcome = 'running'

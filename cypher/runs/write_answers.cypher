@@ -5,6 +5,7 @@
 //   sightings: list[dict]
 // returns: id: str
 // mode: write
+// language: 5, 25
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $holder

@@ -3,6 +3,7 @@
 // params: labels: list[str], key: str, scan: int
 // returns: keyed: int, shared: int, examples: list[any]
 // mode: read
+// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) WHERE n[$key] IS NOT NULL RETURN n LIMIT $scan

@@ -3,6 +3,7 @@
 // params: type: str, scan: int, threshold: int, limit: int
 // returns: property: str?, relationships: int, types: list[str], least: number?, greatest: number?
 // mode: read
+// language: 5, 25
 MATCH ()-[r:$($type)]->()
 WITH r LIMIT $scan
 WHERE (id(r) % 1000003) * 48271 % 65537 < $threshold

@@ -3,6 +3,7 @@
 // params: partition: str, first: int, last: int, text: list[str], title: str, key: str
 // returns: members: list[list[any]]
 // mode: read
+// language: 5, 25
 MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)
 WHERE $first <= m.rank < $last
 WITH m.rank AS rank, n ORDER BY rank

@@ -45,6 +45,7 @@ class Database:
     bookmarks: neo4j.AsyncBookmarkManager = field(repr=False)
     version: str = ""
     edition: str = ""
+    languages: tuple[str, ...] = ("5",)
 
     async def read(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a read statement.
@@ -229,7 +230,7 @@ async def connect(
         with translate_errors(shown, 2 * connect_timeout_s):
             async with asyncio.timeout(2 * connect_timeout_s):
                 await driver.verify_connectivity()
-        opened.version, opened.edition = await _read_server(opened)
+        await _read_server(opened)
         yield opened
     finally:
         await driver.close()
@@ -240,15 +241,21 @@ def parse_version(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", text.split("-")[0])[:3])
 
 
-async def _read_server(database: Database) -> tuple[str, str]:
-    rows = await database.read(queries.get("database/read_components"))
-    version, edition = str(rows[0]["version"]), str(rows[0]["edition"])
-    if parse_version(version) < MINIMUM_VERSION:
+async def _read_server(database: Database) -> None:
+    """Note the server's version, edition, and languages, or refuse it."""
+    row = (await database.read(queries.get("database/read_components")))[0]
+    database.version, database.edition = str(row["version"]), str(row["edition"])
+    database.languages = tuple(row["languages"]) or database.languages
+    if parse_version(database.version) < MINIMUM_VERSION:
         wanted = ".".join(map(str, MINIMUM_VERSION))
         raise DatabaseVersionError(
-            f"Neo4j at {database.uri} is {version}; upgrade it to {wanted} or newer"
+            f"Neo4j at {database.uri} is {database.version}; upgrade it to {wanted} or newer"
         )
-    return version, edition
+    if queries.PREFERRED not in database.languages:
+        raise DatabaseVersionError(
+            f"Neo4j at {database.uri} is {database.version}, which no longer speaks Cypher "
+            f"{queries.PREFERRED}; upgrade pgs-neo4j, or use an earlier release of Neo4j"
+        )
 
 
 def _check(query: Query, params: Row, modes: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ A file begins with comment lines that state its purpose, parameters, and columns
     // params: partition: str, first: int, last: int
     // returns: rank: int, title: str?, text: list[str?]
     // mode: read
+    // language: 5, 25
 
 ``params`` and ``returns`` may be empty; a long one continues in lines that are indented by three
 blanks. The types are those of Python: ``bool``, ``int``, ``float``, ``number`` (one of the two
@@ -19,13 +20,21 @@ sends and receives. These are the modes.
 - ``batch``: commits in batches, so it runs outside a managed transaction.
 - ``schema``: changes the schema.
 
+These are the languages. Whatever the default language of a database is, a statement runs in the
+one it was written for, because its prefix says so.
+
+- ``5, 25``: means the same in Cypher 5 and Cypher 25. It is sent as Cypher 5, the only language
+  that all supported releases speak: Neo4j 5.26 does not know Cypher 25.
+- ``5``: needs something that Cypher 25 lacks.
+- ``any``: sent without a prefix, for servers that are too old to know one.
+
 Loading a file fails if its header does not match the parameters of its statement.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -33,8 +42,15 @@ from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 QueryMode = Literal["read", "write", "data", "batch", "schema"]
+Language = Literal["5", "25"]
 
-_HEADER = re.compile(r"//\s?(?:(params|returns|mode):)?(.*)")
+LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType(
+    {"5, 25": ("5", "25"), "5": ("5",), "any": ()}
+)
+# The language that is asked for where a statement has several.
+PREFERRED: Language = "5"
+
+_HEADER = re.compile(r"//\s?(?:(params|returns|mode|language):)?(.*)")
 _CONTINUED = "//   "
 _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")
 _TYPE = re.compile(r"(?:bool|int|float|number|str|bytes|datetime|dict|any|list\[(?P<item>.+)\])\??")
@@ -46,15 +62,23 @@ _COMMENT = re.compile(r"^//.*$", re.MULTILINE)
 class Query:
     """One statement: its name (``folder/file``), text, mode, parameters, and columns.
 
-    ``params`` and ``columns`` map names to types.
+    ``text`` is sent as it is; its first line is the prefix that names the language. ``params`` and
+    ``columns`` map names to types. ``languages`` is empty if the text has no prefix.
     """
 
     name: str
     text: str
     purpose: str
     mode: QueryMode
+    languages: tuple[Language, ...]
     params: Mapping[str, str]
     columns: Mapping[str, str]
+
+    @property
+    def statement(self) -> str:
+        """The statement without prefix and comments, on one line."""
+        lines = self.text.splitlines()[1 if self.languages else 0 :]
+        return " ".join(line for line in lines if not line.startswith("//"))
 
 
 def folder() -> Path:
@@ -82,6 +106,41 @@ def get(name: str) -> Query:
 
 def parse(name: str, text: str) -> Query:
     """Read a statement and check its header; ValueError names the fault."""
+    purpose, header = _read_header(name, text)
+    if missing := {"params", "returns", "mode", "language"} - header.keys():
+        listed = ", ".join(sorted(missing))
+        hint = "; most files need '// language: 5, 25'" if "language" in missing else ""
+        raise ValueError(f"{name}: the header lacks {listed}{hint}")
+    if header["mode"] not in get_args(QueryMode):
+        raise ValueError(f"{name}: mode is {header['mode']!r}, not one of {get_args(QueryMode)}")
+    if header["language"] not in LANGUAGES:
+        listed = ", ".join(map(repr, LANGUAGES))
+        raise ValueError(f"{name}: language is {header['language']!r}, not one of {listed}")
+    if not purpose:
+        raise ValueError(f"{name}: the header does not say what the statement is for")
+    languages = LANGUAGES[header["language"]]
+    query = Query(
+        name=name,
+        text=prefix(text, languages),
+        purpose=purpose,
+        mode=cast("QueryMode", header["mode"]),
+        languages=languages,
+        params=_read_types(name, header["params"]),
+        columns=_read_types(name, header["returns"]),
+    )
+    _check_statement(query, text)
+    return query
+
+
+def prefix(text: str, languages: Sequence[Language] = (PREFERRED,)) -> str:
+    """Return a statement that names its language: the preferred one, if it has several."""
+    if not languages:
+        return text
+    return f"CYPHER {PREFERRED if PREFERRED in languages else languages[0]}\n{text}"
+
+
+def _read_header(statement: str, text: str) -> tuple[str, dict[str, str]]:
+    """Return the purpose and the fields of a header."""
     header: dict[str, str] = {}
     purpose: list[str] = []
     latest = ""
@@ -94,25 +153,10 @@ def parse(name: str, text: str) -> Query:
         elif field is None:
             purpose.append(value.strip())
         elif field in header:
-            raise ValueError(f"{name}: the header has two lines '{field}:'")
+            raise ValueError(f"{statement}: the header has two lines '{field}:'")
         else:
             header[field], latest = value.strip(), field
-    if missing := {"params", "returns", "mode"} - header.keys():
-        raise ValueError(f"{name}: the header lacks {', '.join(sorted(missing))}")
-    if header["mode"] not in get_args(QueryMode):
-        raise ValueError(f"{name}: mode is {header['mode']!r}, not one of {get_args(QueryMode)}")
-    if not purpose:
-        raise ValueError(f"{name}: the header does not say what the statement is for")
-    query = Query(
-        name=name,
-        text=text,
-        purpose=" ".join(purpose),
-        mode=cast("QueryMode", header["mode"]),
-        params=_read_types(name, header["params"]),
-        columns=_read_types(name, header["returns"]),
-    )
-    _check_statement(query)
-    return query
+    return " ".join(purpose), header
 
 
 def _read_types(statement: str, value: str) -> Mapping[str, str]:
@@ -131,8 +175,8 @@ def is_type(text: str) -> bool:
     return match is not None and (match["item"] is None or is_type(match["item"]))
 
 
-def _check_statement(query: Query) -> None:
-    statement = _STRING.sub("''", _COMMENT.sub("", query.text)).strip()
+def _check_statement(query: Query, text: str) -> None:
+    statement = _STRING.sub("''", _COMMENT.sub("", text)).strip()
     if not statement:
         raise ValueError(f"{query.name}: there is no statement below the header")
     if ";" in statement.rstrip(";"):

@@ -67,14 +67,10 @@ async def _check_schema(db: Database) -> Check:
     if len(missing) == len(by_name):
         return Check("schema", "ok", "not created yet; the first graph will create it")
     if missing:
-        statements = "; ".join(_statement(by_name[name].text) for name in missing)
+        statements = "; ".join(by_name[name].statement for name in missing)
         detail = f"{len(missing)} of {len(by_name)} constraints of pgs_neo4j are missing"
         return Check("schema", "warning", detail, f"create them: {statements}")
     return Check("schema", "ok", f"all {len(by_name)} constraints of pgs_neo4j are in place")
-
-
-def _statement(text: str) -> str:
-    return " ".join(line for line in text.splitlines() if not line.startswith("//"))
 
 
 async def _check_gds(db: Database) -> Check:

@@ -14,6 +14,7 @@ from graphdatascience.query_runner.query_type import QueryType
 from graphdatascience.versions import ServerVersion
 from pandas import DataFrame
 
+from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Access, Database, Row
 from pgs_neo4j.gds import calls
 
@@ -32,7 +33,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         self._version: ServerVersion | None = None
 
     def project(self, text: str, params: Row) -> bool:
-        """Run a projecting statement; False if nothing matched.
+        """Run a projecting statement of this package; False if nothing matched.
 
         The client's own method mistakes an empty projection for a malformed statement.
         """
@@ -51,7 +52,9 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         """Return columns and rows of one statement."""
         del query_type, database, custom_error
         access: Access = "read" if mode is QueryMode.READ else "write"
-        columns, rows = calls.current_call().run(query, dict(params or {}), access)
+        # A database's default language may be one in which the client's statements differ.
+        text = queries.prefix(query)
+        columns, rows = calls.current_call().run(text, dict(params or {}), access)
         return DataFrame(rows, columns=columns)
 
     # The job repeats a projection, not the client.

@@ -252,7 +252,7 @@ async def test_a_refused_password(target: ServerAccess) -> None:
 async def test_an_old_server_is_told_so(
     target: ServerAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs_neo4j.database.connection.MINIMUM_VERSION", (99, 0))
+    monkeypatch.setattr("pgs_neo4j.database.connection.MINIMUM_VERSION", (9999, 0))
     checks = await examined(target)
     assert checks["Neo4j version"].status == "failed"
     assert checks["credentials"].status == "ok"
@@ -269,7 +269,7 @@ async def test_gds_that_is_missing_old_or_forbidden(
         patch.setattr(gds, "installed_version", missing)
         assert unwell(await examined(target)) == {"GDS": "failed", "GDS procedures": "skipped"}
     with monkeypatch.context() as patch:
-        patch.setattr(gds, "MINIMUM_VERSION", (99, 0))
+        patch.setattr(gds, "MINIMUM_VERSION", (9999, 0))
         assert unwell(await examined(target)) == {"GDS": "failed", "GDS procedures": "skipped"}
     with monkeypatch.context() as patch:
         patch.setattr("pgs_neo4j.doctor.server.PROCEDURES", ("gds.no.such",))

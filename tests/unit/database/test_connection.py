@@ -1,5 +1,7 @@
 """What is refused before anything is sent: addresses, modes, and parameters."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from pgs_neo4j.database import queries
@@ -8,6 +10,7 @@ from pgs_neo4j.errors import (
     ConfigError,
     DatabaseCertificateError,
     DatabaseUnavailableError,
+    DatabaseVersionError,
 )
 from tests.fakes.tls_server import CERTIFICATE, KEY, tls_server
 
@@ -58,6 +61,38 @@ async def test_a_malformed_address_is_refused_before_connecting(uri, message):
     assert "secret" not in str(caught.value)
 
 
+class Silent:
+    """A driver that answers nothing and needs no server."""
+
+    async def verify_connectivity(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("version", "languages", "message"),
+    [
+        ("5.26.30", [], None),
+        ("2026.08.1", ["5", "25"], None),
+        ("4.4.46", [], "is 4.4.46; upgrade it to 5.26 or newer"),
+        ("2031.01.0", ["25", "40"], "no longer speaks Cypher 5; upgrade pgs-neo4j, or use"),
+    ],
+)
+async def test_a_server_is_refused_when_it_is_too_old_or_speaks_no_cypher_5(
+    monkeypatch, version, languages, message
+):
+    async def read(self, query):
+        return [{"version": version, "edition": "community", "languages": languages}]
+
+    monkeypatch.setattr(Database, "read", read)
+    driver = "pgs_neo4j.database.connection.AsyncGraphDatabase.driver"
+    monkeypatch.setattr(driver, lambda *args, **kwargs: Silent())
+    refused = pytest.raises(DatabaseVersionError, match=message) if message else nullcontext()
+    with refused:
+        async with connect("bolt://localhost", "neo4j", "secret") as opened:
+            assert opened.languages == tuple(languages or ["5"])
+
+
 @pytest.fixture
 def database() -> Database:
     """A database without a driver: anything that is sent fails."""
@@ -76,7 +111,7 @@ def parse(mode: str, params: str = "") -> queries.Query:
     typed = ", ".join(f"{name}: any" for name in names)
     return queries.parse(
         "test/statement",
-        f"// A test.\n// params: {typed}\n// returns: n: int\n// mode: {mode}\n"
+        f"// A test.\n// params: {typed}\n// returns: n: int\n// mode: {mode}\n// language: 5, 25\n"
         f"RETURN 1 AS n{values}\n",
     )
 

@@ -1,5 +1,7 @@
 """The loader of cypher files: headers are read, and lies in them are refused."""
 
+import re
+
 import pytest
 
 from pgs_neo4j.database import queries
@@ -8,6 +10,7 @@ GOOD = """// Count nodes of a label.
 // params: label: str
 // returns: count: int
 // mode: read
+// language: 5, 25
 MATCH (n:$($label)) WHERE n.note <> '$notThis; nor // this' RETURN count(n) AS count
 """
 
@@ -38,6 +41,8 @@ def test_a_long_header_line_continues():
     [
         (("// params: label: str\n", ""), "lacks params"),
         (("mode: read", "mode: maybe"), "mode is 'maybe'"),
+        (("// language: 5, 25\n", ""), "lacks language; most files need '// language: 5, 25'"),
+        (("language: 5, 25", "language: 25"), "language is '25', not one of '5, 25', '5', 'any'"),
         (("label: str", "label: str, more: int"), "disagree on the parameters more"),
         ((" label: str", ""), "disagree on the parameters label"),
         (("label: str", "label"), "label has the type '', which is unknown"),
@@ -55,7 +60,52 @@ def test_a_header_that_does_not_fit_is_refused(change, message):
 
 def test_a_file_without_a_statement_is_refused():
     with pytest.raises(ValueError, match="no statement"):
-        queries.parse("test/none", "// Nothing.\n// params:\n// returns:\n// mode: read\n")
+        queries.parse(
+            "test/none", "// Nothing.\n// params:\n// returns:\n// mode: read\n// language: 5\n"
+        )
+
+
+@pytest.mark.parametrize(
+    ("stated", "languages", "first_line"),
+    [
+        ("5, 25", ("5", "25"), "CYPHER 5"),
+        ("5", ("5",), "CYPHER 5"),
+        ("any", (), "// Count nodes of a label."),
+    ],
+)
+def test_the_text_that_is_sent_names_its_language(stated, languages, first_line):
+    query = queries.parse("test/count", GOOD.replace("language: 5, 25", f"language: {stated}"))
+    assert query.languages == languages
+    assert query.text.splitlines()[0] == first_line
+    assert query.text.endswith(GOOD.splitlines()[-1] + "\n")
+    assert query.statement == GOOD.splitlines()[-1]
+
+
+def test_another_language_is_asked_for_where_a_statement_has_it(monkeypatch):
+    monkeypatch.setattr(queries, "PREFERRED", "25")
+    assert queries.prefix("RETURN 1", ("5", "25")) == "CYPHER 25\nRETURN 1"
+    assert queries.prefix("RETURN 1", ("5",)) == "CYPHER 5\nRETURN 1"
+
+
+def test_only_the_first_question_to_a_server_names_no_language():
+    """A server before 5.26 is to be told its version, not that it knows no such prefix."""
+    bare = {name for name in queries.names() if not queries.get(name).languages}
+    assert bare == {"database/read_components"}
+
+
+def test_no_name_is_a_word_that_changes_its_meaning():
+    """In Cypher 25 ``all[0]`` is ``ALL [0]``: it returns a list, without an error.
+
+    The other quantifiers may follow. Name the variable for its content. Keywords are in capitals.
+    """
+    quantifier = re.compile(r"\b(?:[Aa]ll|[Aa]ny|[Nn]one|[Ss]ingle)\b(?!\s*\()")
+    strings = re.compile(r"'[^']*'|//.*")
+    offenders = {
+        name: found
+        for name in queries.names()
+        if (found := quantifier.findall(strings.sub("", queries.get(name).text)))
+    }
+    assert offenders == {}
 
 
 def test_an_unknown_name_is_refused():

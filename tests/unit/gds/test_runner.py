@@ -32,7 +32,7 @@ async def test_a_procedure_becomes_a_call_with_its_parameters() -> None:
         db, lambda: runner.call_procedure("gds.x.stats", params=parameters, yields=["a", "b"])
     )
     text, params = db.sent[0]
-    assert text == "CALL gds.x.stats($graph_name, $config) YIELD a, b"
+    assert text == "CYPHER 5\nCALL gds.x.stats($graph_name, $config) YIELD a, b"
     assert params == {"graph_name": "g", "config": {"k": 1}}
     assert frame.to_dict("records") == [{"a": 1, "b": 2}]
 
@@ -40,7 +40,7 @@ async def test_a_procedure_becomes_a_call_with_its_parameters() -> None:
 async def test_a_function_returns_its_value() -> None:
     db, runner = answering([{"value": "2.13.4"}])
     assert await run_supervised(db, lambda: runner.call_function("gds.version")) == "2.13.4"
-    assert db.sent[0][0] == "RETURN gds.version() AS value"
+    assert db.sent[0][0] == "CYPHER 5\nRETURN gds.version() AS value"
 
 
 async def test_the_version_is_asked_for_once() -> None:
@@ -57,7 +57,7 @@ async def test_a_retryable_statement_is_sent_once(mode: QueryMode | None) -> Non
     frame = await run_supervised(
         db, lambda: runner.run_retryable_cypher("RETURN 1", kind, {"x": 1}, mode=mode)
     )
-    assert db.sent == [("RETURN 1", {"x": 1})]
+    assert db.sent == [("CYPHER 5\nRETURN 1", {"x": 1})]
     assert frame.empty
 
 
