@@ -33,6 +33,7 @@
     │   └── LeaseLostError          another job took over while this one was suspended
     ├── StoppedError                a limit was reached before anything was read
     │   ├── BudgetError             calls, tokens, or cost
+    │   ├── WaitError               the endpoint asks for a longer wait than a run makes
     │   └── DeadlineError           the time limit of the whole run
     └── ModelError                  a language or embedding model
         ├── ModelUnavailableError
@@ -205,7 +206,18 @@ class StoppedError(PGSError):
 class BudgetError(StoppedError):
     """A call could exceed the limit on calls, tokens, or cost.
 
-    It was not made.
+    It was not made. ``least`` is the smallest limit of that kind under which it would be made.
+    """
+
+    def __init__(self, message: str, *, least: float | None = None) -> None:
+        super().__init__(message)
+        self.least = least
+
+
+class WaitError(StoppedError):
+    """A model endpoint asks for a longer wait than a run makes.
+
+    No further call is made. The message names the time.
     """
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pgs_neo4j.model import Routing, Sweep
+from pgs_neo4j.model import Routing, Sweep, Task
 
 Phase = Literal["connect", "load", "search", "partition", "route", "sweep", "synthesize", "record"]
 
@@ -106,6 +106,33 @@ class PassFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class CallRetried:
+    """A model call failed, and is made again after ``wait_s`` seconds.
+
+    ``partition`` is the one being read; None for a call with another ``task``. ``reason`` is a few
+    words.
+    """
+
+    kind: ClassVar[str] = "call_retried"
+    task: Task
+    partition: int | None
+    reason: str
+    wait_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallsHeld:
+    """No model call is made for ``wait_s`` seconds.
+
+    ``reason`` says who wants it. Only waits over 10 s are reported.
+    """
+
+    kind: ClassVar[str] = "calls_held"
+    reason: str
+    wait_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class SweepFinished:
     """The sweep of a partition ended, successfully or not."""
 
@@ -149,6 +176,8 @@ Event = (
     | Routed
     | SweepStarted
     | PassFinished
+    | CallRetried
+    | CallsHeld
     | SweepFinished
     | TextStreamed
     | SearchAnswered

@@ -64,15 +64,19 @@ class SpendingLimits:
         """Whether there is any limit."""
         return (self.calls, self.tokens, self.cost) != (None, None, None)
 
-    def crossed(self, amount: Amount) -> str:
-        """Return the first limit that an amount crosses; empty for none."""
+    def crossed(self, amount: Amount) -> tuple[str, float] | None:
+        """Return the first limit that an amount crosses, and what it would have to be.
+
+        None if it crosses no limit.
+        """
         if self.calls is not None and amount.calls > self.calls:
-            return f"{self.calls:,} call{'' if self.calls == 1 else 's'} (max_calls)"
+            plural = "" if self.calls == 1 else "s"
+            return f"{self.calls:,} call{plural} (max_calls)", amount.calls
         if self.tokens is not None and amount.tokens > self.tokens:
-            return f"{self.tokens:,} tokens (max_tokens)"
+            return f"{self.tokens:,} tokens (max_tokens)", amount.tokens
         if self.cost is not None and amount.cost > self.cost * (1 + 1e-9):
-            return f"a cost of {self.cost:g} (max_cost)"
-        return ""
+            return f"a cost of {self.cost:g} (max_cost)", amount.cost
+        return None
 
 
 @dataclass(slots=True)
@@ -125,11 +129,17 @@ class Budget:
         return Amount(1, tokens + room, self.price(model, tokens, room) or 0.0)
 
     def reserve(self, amount: Amount, purpose: Purpose = "sweep") -> Amount:
-        """Reserve an amount before a call. Raises BudgetError above a limit."""
+        """Reserve an amount before a call.
+
+        Raises BudgetError above a limit, and WaitError once the endpoint asked for a long wait.
+        """
+        if self.closed and self.closed.final:
+            raise self.closed.to_error()
         ending = Amount() if purpose == "synthesis" else self.ending
         crossed = self.bounds.crossed(self.spent + self.reserved + ending + amount)
         if crossed:
-            raise BudgetError(f"the next call could exceed the limit of {crossed}")
+            limit, least = crossed
+            raise BudgetError(f"the next call could exceed the limit of {limit}", least=least)
         if self.closed and purpose == "sweep":
             raise self.closed.to_error()
         self.reserved += amount

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Mapping,
+)
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from pgs_neo4j.calls.budget import Amount, Budget, Purpose, SpendingLimits
 from pgs_neo4j.calls.concurrency import ConcurrencyLimit
+from pgs_neo4j.calls.outcome import UsageDoubts, check_size, cost_of, without_retry
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens, input_room
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.calls.stop import Stop
+from pgs_neo4j.calls.waits import WaitReporter, stopping
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import (
     BudgetError,
-    ModelAuthError,
-    ModelError,
     ModelOutputError,
-    ModelRateLimitError,
-    PromptTooLongError,
 )
+from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import LLM, is_free, shared_pace
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
-from pgs_neo4j.text.tokens import estimate
 
 ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
 LONGEST_ENDING_S = 180.0
@@ -49,12 +55,23 @@ class Calls:
     tokens_per_minute: int | None = None
     ends_at: float | None = None
     usage: Usage = field(default_factory=Usage)
+    _waits: WaitReporter = field(default_factory=WaitReporter)
+    _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _own: dict[int, Pace] = field(default_factory=dict)
     _settled: list[asyncio.Future[None]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, config: PGSConfig, models: Mapping[str, ModelEntry]) -> Calls:
-        """Return calls as configured; the time of the run begins now."""
+    def of(
+        cls,
+        config: PGSConfig,
+        models: Mapping[str, ModelEntry],
+        on_event: OnEvent = ignore,
+        warn: Callable[[str], None] | None = None,
+    ) -> Calls:
+        """Return calls as configured; the time of the run begins now.
+
+        ``warn`` records a warning; it is an event by default.
+        """
         now = asyncio.get_running_loop().time()
         time_s = config.run_timeout_s
         ending_s = min(LONGEST_ENDING_S, ENDING_SHARE * time_s) if time_s else 0.0
@@ -70,6 +87,8 @@ class Calls:
             ),
             tokens_per_minute=config.tokens_per_minute,
             ends_at=now + time_s - ending_s if time_s else None,
+            _waits=WaitReporter(on_event),
+            _doubts=UsageDoubts(warn or (lambda message: on_event(Warned(message)))),
         )
 
     async def complete(
@@ -82,6 +101,7 @@ class Calls:
         priority: float | None = None,
         last: bool = False,
         divisible: bool = False,
+        repeat_malformed: bool = True,
         then: Callable[[Completion], Awaitable[None]] | None = None,
     ) -> Completion:
         """Return a whole reply of at most ``room`` tokens.
@@ -90,27 +110,34 @@ class Calls:
         with the highest ``priority`` goes first, or else the longest. A call with ``last`` may use
         the time reserved for the end, and all of the budget that is not reserved for the synthesis.
         If a ``divisible`` prompt is too large for the budget but a smaller one is not, its refusal
-        does not end the sweeping. Raises ModelError, BudgetError, DeadlineError.
+        does not end the sweeping. ``repeat_malformed`` is false for a caller that asks again after
+        a malformed reply. Raises ModelError, BudgetError, DeadlineError, and WaitError when the
+        endpoint asks for a wait that no run makes; after it no call is made.
         """
         estimated = estimated_tokens(prompt)
         purpose: Purpose = "rest" if last else "sweep"
 
         async def once() -> Completion:
             async with self._reserving(llm, estimated, room, purpose, divisible) as paid:
-                reply = await llm.complete(prompt, max_tokens=room, effort=effort)
+                with without_retry(of_malformed=not repeat_malformed):
+                    reply = await llm.complete(prompt, max_tokens=room, effort=effort)
                 paid.usage = reply.usage
+                self._doubts.note(llm.name, reply)
+                check_size(llm.name, reply, room)
                 return reply
 
-        return await self.scheduler.call(
-            once,
-            self._pace(llm),
-            length=float(estimated),
-            who=f"model {llm.name}",
-            priority=priority,
-            tokens=estimated + room,
-            until=None if last else self.ends_at,
-            then=then,
-        )
+        with stopping(self.budget, self.scheduler.timeout_s):
+            return await self.scheduler.call(
+                once,
+                self._pace(llm),
+                length=float(estimated),
+                who=f"model {llm.name}",
+                priority=priority,
+                tokens=estimated + room,
+                until=None if last else self.ends_at,
+                then=then,
+                on_wait=partial(self._waits.tell, prompt),
+            )
 
     async def stream(
         self, llm: LLM, prompt: Prompt, hear: Hear, *, room: int, effort: Effort | None
@@ -135,16 +162,19 @@ class Calls:
                     streaming.push_async_exit(opened.pop_all())
                     return piece, pieces, paid
 
-            piece, pieces, paid = await self.scheduler.call(
-                first,
-                self._pace(llm),
-                length=float(estimated),
-                tokens=estimated + room,
-                who=f"model {llm.name}",
-                alone=True,
-            )
+            with stopping(self.budget, self.scheduler.timeout_s):
+                piece, pieces, paid = await self.scheduler.call(
+                    first,
+                    self._pace(llm),
+                    length=float(estimated),
+                    tokens=estimated + room,
+                    who=f"model {llm.name}",
+                    alone=True,
+                    on_wait=partial(self._waits.tell, prompt),
+                )
             reply = await self._hear_all(llm, piece, pieces, hear)
             paid.usage = reply.usage
+            self._doubts.note(llm.name, reply)
             return reply
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
@@ -200,7 +230,10 @@ class Calls:
                     return self.budget.reserve(amount, purpose)
                 except BudgetError as error:
                     if self.budget.idle or self.budget.closed:
-                        smaller = divisible and self.budget.fits(llm.name, room)
+                        # Before the first call, a smaller prompt may still fit: a part of this
+                        # one, or another partition.
+                        first = divisible or not self.usage.calls
+                        smaller = first and self.budget.fits(llm.name, room)
                         if purpose == "sweep" and not smaller:
                             self.budget.closed = self.budget.closed or Stop.from_error(error)
                         raise
@@ -219,7 +252,7 @@ class Calls:
         try:
             yield paid
         except BaseException as error:
-            paid.usage = _cost(error)
+            paid.usage = cost_of(error)
             raise
         finally:
             self.budget.release(amount)
@@ -255,26 +288,3 @@ class _CallCost:
     """The usage of a call; None where it is unknown."""
 
     usage: Usage | None = None
-
-
-def input_room(entry: ModelEntry | None, most: int | None, room: int) -> int | None:
-    """Return the most input tokens beside ``room`` for a reply; None without a limit.
-
-    ``most`` is the configured limit, and ``entry`` may have the context of a model.
-    """
-    if entry is None or entry.context is None:
-        return most
-    fits = max(entry.context - room, entry.context // 2)
-    return fits if most is None else min(most, fits)
-
-
-def estimated_tokens(prompt: Prompt) -> int:
-    """Tokens that a prompt is likely to have."""
-    return estimate(prompt.system) + estimate(prompt.user)
-
-
-def _cost(error: BaseException) -> Usage | None:
-    """Return the usage of a failed call; None where it is unknown."""
-    if isinstance(error, ModelRateLimitError | ModelAuthError | PromptTooLongError):
-        return error.usage or Usage()
-    return error.usage if isinstance(error, ModelError) else None

@@ -20,7 +20,7 @@ from typing import TypeVar
 from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 from pgs_neo4j.errors import DeadlineError, ModelRateLimitError, ModelTimeoutError
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.retry import with_retries
+from pgs_neo4j.llm.retry import OnWait, ignore_wait, with_retries
 from pgs_neo4j.model import Completion
 
 OVERDUE = 2.0  # times what calls usually take for their length, and a call is a straggler
@@ -36,10 +36,10 @@ T = TypeVar("T")
 class Scheduler:
     """Schedules all model calls of a run.
 
-    ``timeout_s`` limits one call with all its tries, starting at its turn. Waiting for an
-    endpoint's rate limit or for a budget does not count. ``deadline`` (the loop's time) limits all
-    calls. With ``hedge``, an overdue call is sent a second time while a slot is idle, and the first
-    reply counts.
+    ``timeout_s`` limits one call with all its tries, starting at its turn. Waiting for a budget or
+    for ``tokens_per_minute`` does not count, nor do 300 s of waiting for the endpoint.
+    ``deadline`` (the loop's time) limits all calls. With ``hedge``, an overdue call is sent a
+    second time while a slot is idle, and the first reply counts.
     """
 
     limit: ConcurrencyLimit
@@ -64,14 +64,16 @@ class Scheduler:
         until: float | None = None,
         alone: bool = False,
         then: Callable[[T], Awaitable[None]] | None = None,
+        on_wait: OnWait = ignore_wait,
     ) -> T:
         """Run ``work`` in its turn, and try again while that may help.
 
         ``then`` takes the result before another call gets the turn, so a crash never loses more
         calls than may be in flight. ``tokens`` is what the endpoint will count for the call.
         ``priority`` decides who goes first instead of ``length``, and ``until`` is an earlier
-        deadline. A call that must be ``alone`` is never hedged. Raises the last error of ``work``,
-        ModelTimeoutError after ``timeout_s``, DeadlineError at the deadline.
+        deadline. A call that must be ``alone`` is never hedged. ``on_wait`` hears of retries and
+        long waits. Raises the last error of ``work``, ModelTimeoutError after ``timeout_s``,
+        DeadlineError at the deadline.
         """
         turn = _Turn(self, length if priority is None else priority)
         deadline = self.deadline if until is None else until
@@ -82,6 +84,7 @@ class Scheduler:
                     partial(self._try_in_turn, turn, work, pace, length, tokens, alone),
                     deadline=_now() + self.timeout_s,
                     timeout_error=_timed_out(who, self.timeout_s),
+                    on_wait=on_wait,
                 )
             if then is not None:
                 await then(result)

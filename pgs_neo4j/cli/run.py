@@ -23,6 +23,7 @@ from typing import Any
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.library_logs import catch_library_logs
 from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError, StoppedError
 
 DONE, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 2, 3, 4, 5, 6
@@ -48,6 +49,7 @@ def run(work: Coroutine[object, object, int | None]) -> None:
     SIGINT, SIGTERM, and SIGHUP cancel it, so that every cleanup runs, within GRACE_S.
     """
     stop = _Stop()
+    catch_library_logs(write=debugging())
     gc.set_threshold(*COLLECTED_AFTER)
     try:
         with asyncio.Runner() as runner:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.model.ceilings import check_number
 
 MILLION = 1_000_000
 
@@ -32,6 +33,12 @@ class ModelEntry(BaseModel):
     context: Annotated[
         int | None, Field(ge=2000, description="tokens the model can take, its reply included")
     ] = None
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def check_numbers(cls, value: object) -> object:
+        """Refuse numbers that no model has."""
+        return check_number(value)
 
     def cost(self, input_tokens: float, output_tokens: float) -> float | None:
         """Return the cost of these tokens; None when a price is unknown."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.model.ceilings import check_number
 
 CRON_FIELDS = 5
 
@@ -43,6 +44,12 @@ class ScheduleEntry(BaseModel):
         str | None,
         Field(min_length=1, description="time zone of cron; unset: that of the machine"),
     ] = None
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def check_numbers(cls, value: object) -> object:
+        """Refuse numbers that the database would not take."""
+        return check_number(value)
 
     @property
     def target(self) -> str:

@@ -6,6 +6,7 @@ import difflib
 from pathlib import Path
 from typing import ClassVar
 
+from pydantic import field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -15,6 +16,7 @@ from pydantic_settings import (
 
 from pgs_neo4j.config.provenance import find_file, one_reading
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.model.ceilings import check_number
 
 
 class Sourced(BaseSettings):
@@ -29,6 +31,12 @@ class Sourced(BaseSettings):
     )
     setting_names: ClassVar[list[str]] = []
     """The names of all settings, whichever class declares them."""
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def check_numbers(cls, value: object) -> object:
+        """Refuse numbers that the database or a timer would not take."""
+        return check_number(value)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: object) -> None:

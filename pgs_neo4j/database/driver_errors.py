@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,6 +34,10 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
     except UnicodeEncodeError as error:
         raise QueryError(
             "a value contains a lone surrogate (half a character) and cannot be stored; remove it"
+        ) from error
+    except (OverflowError, struct.error) as error:
+        raise QueryError(
+            "a number does not fit into the 64 bits that Neo4j stores; use a smaller one"
         ) from error
     except driver_errors.Neo4jError as error:
         raise _server_error(uri, error) from error

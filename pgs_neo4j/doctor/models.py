@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from pgs_neo4j import config as configuration
-from pgs_neo4j.calls.calls import input_room
+from pgs_neo4j.calls.prompt_sizes import input_room
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor.check import Check, run_check
 from pgs_neo4j.errors import PGSError

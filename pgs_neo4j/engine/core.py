@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pgs_neo4j import catalog, config, gds
@@ -71,14 +72,15 @@ class Core:
 
         Its limits count from here.
         """
+        log = RunLog(on_event or self.on_event)
         return RunTools(
             db=self.db,
             open_gds=self.open_gds,
             space=self.space(order.mapping),
             sweep_llm=self.sweep_llm,
             synthesis_llm=self.synthesis_llm,
-            calls=self.calls(order.config),
-            log=RunLog(on_event or self.on_event),
+            calls=self.calls(order.config, on_event, log.warn),
+            log=log,
             known=self.known,
         )
 
@@ -98,9 +100,14 @@ class Core:
             known=self.known,
         )
 
-    def calls(self, knobs: PGSConfig) -> Calls:
+    def calls(
+        self,
+        knobs: PGSConfig,
+        on_event: OnEvent | None = None,
+        warn: Callable[[str], None] | None = None,
+    ) -> Calls:
         """Return the model calls of one run, with its limits and prices."""
-        return Calls.of(knobs, self.settings.models)
+        return Calls.of(knobs, self.settings.models, on_event or self.on_event, warn)
 
     async def open_gds(self) -> GDS:
         """Return the GDS client, which is opened on first use.

@@ -99,7 +99,7 @@ async def sweep_partition(
     tools = SweepTools(
         db=core.db,
         llm=core.sweep_llm,
-        calls=core.calls(order.config),
+        calls=core.calls(order.config, on_event),
         replies=None,
         on_event=on_event or core.on_event,
         record=record_nothing,
@@ -129,7 +129,7 @@ async def synthesize_sweeps(
     )
     tools = SynthesisTools(
         llm=core.synthesis_llm,
-        calls=core.calls(knobs),
+        calls=core.calls(knobs, on_event),
         replies=None,
         on_event=tell,
         warn=lambda message: tell(Warned(message)),

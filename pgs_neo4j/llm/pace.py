@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Left
+from pgs_neo4j.model.ceilings import LONGEST_WAIT_S
 
 MINUTE_S = 60.0
 
@@ -71,16 +72,27 @@ class Pace:
         self.bucket.per_minute = tokens_per_minute
 
     def hold(self, wait_s: float, now: float) -> None:
-        """Send nothing for so many seconds, as the endpoint requested."""
-        self._free_at = max(self._free_at, now + wait_s)
+        """Send nothing for so many seconds, as the endpoint requested.
+
+        A wait beyond LONGEST_WAIT_S ends the run that hears of it. It holds no other run: the
+        endpoint tells each by itself.
+        """
+        if wait_s <= LONGEST_WAIT_S:
+            self._free_at = max(self._free_at, now + wait_s)
 
     def told(self, left: Left | None, now: float) -> None:
-        """Record the remaining capacity that the endpoint reports."""
+        """Record the remaining capacity that the endpoint reports.
+
+        A reset beyond LONGEST_WAIT_S is ignored. Should the endpoint mean it, it refuses the next
+        call.
+        """
         if left is None:
             return
         if left.requests == 0 and left.requests_reset_s:
             self.hold(left.requests_reset_s, now)
-        if left.tokens is not None and left.tokens_reset_s is not None:
+        if left.tokens is None or left.tokens_reset_s is None:
+            return
+        if left.tokens_reset_s <= LONGEST_WAIT_S:
             self._left, self._full_at = left.tokens, now + left.tokens_reset_s
 
     def wait_s(self, tokens: int, now: float) -> float:
@@ -100,8 +112,8 @@ class Pace:
         the time that the call may take.
         """
         clock = asyncio.get_running_loop().time
-        with paused():
-            while (wait := self.wait_s(tokens, clock())) > 0:  # noqa: ASYNC110 - it changes while we wait
+        while (wait := self.wait_s(tokens, clock())) > 0:  # it changes while we wait
+            with paused(wait, "the endpoint asks for a pause", asked=True):
                 await asyncio.sleep(wait)
         paid = Paid(tokens)
         if self._left is not None:
@@ -110,7 +122,7 @@ class Pace:
         try:
             if wait > 0:
                 paid.used = 0  # should the wait be cancelled
-                with paused():
+                with paused(wait, "tokens_per_minute limits the rate"):
                     await asyncio.sleep(wait)
                 paid.used = None
             yield paid

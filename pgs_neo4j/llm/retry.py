@@ -7,23 +7,38 @@ through this module, so all tries together cannot exceed the deadline.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TypeVar, cast
 
 from pgs_neo4j.errors import ModelError, ModelTimeoutError
+from pgs_neo4j.model.ceilings import LONGEST_WAIT_S, QUIET_WAIT_S
+from pgs_neo4j.text.shown import duration
+
+# Each retry is reported as an event. Without a handler, Python would print the library's own line.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 WAIT_INITIAL_S = 0.5
 WAIT_MAX_S = 30.0
 WAIT_JITTER_S = 0.5
 WAIT_FLOOR_S = 0.05
+NAMED_WAIT_S = 3e9  # a longer one ends in no year that people plan for
+DOUBLINGS = 20  # of a wait; after that it is at its most anyway
 
 T = TypeVar("T")
+OnWait = Callable[[float, ModelError | None, str], None]
+"""Hears of a wait in seconds: after an error, or for a reason in words."""
+
+
+def ignore_wait(wait_s: float, error: ModelError | None, reason: str) -> None:
+    """Ignore a wait; the default callback."""
 
 
 def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -57,19 +72,36 @@ def _number(value: str | None) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def wait_sentence(problem: str, wait_s: float, longest_s: float) -> str:
+    """Return what an endpoint's wish for a long wait means, without an end mark."""
+    until = ""
+    if wait_s < NAMED_WAIT_S:
+        at = datetime.now(UTC) + timedelta(seconds=wait_s)
+        until = f", until {at:%Y-%m-%d %H:%M} UTC"
+    return (
+        f"{problem}, and it asks to wait {duration(wait_s)}{until}, longer than pgs waits "
+        f"({duration(longest_s)})"
+    )
+
+
 async def with_retries(
-    call: Callable[[], Awaitable[T]], *, deadline: float, timeout_error: ModelTimeoutError
+    call: Callable[[], Awaitable[T]],
+    *,
+    deadline: float,
+    timeout_error: ModelTimeoutError,
+    on_wait: OnWait = ignore_wait,
 ) -> T:
     """Call again while the ModelError says ``retry`` and time remains.
 
-    ``deadline`` is in the event loop's time, and is postponed while the call is ``paused``. Raises
-    the last transient failure when tries or time run out or the endpoint asks for a wait beyond the
-    deadline. Raises ``timeout_error`` when the very first try was still running, and any other
-    exception of ``call`` unchanged.
+    ``deadline`` is in the event loop's time, and is postponed while the call is ``paused``. So one
+    deadline ends all tries, their hedges, and their waits. Raises the last transient failure when
+    tries or time run out or the endpoint asks for a wait beyond the deadline or LONGEST_WAIT_S.
+    Raises ``timeout_error`` when the very first try was still running, and any other exception of
+    ``call`` unchanged.
     """
     import stamina  # a tenth of a second with tenacity, and only runs that use models need it
 
-    patience = _Patience(deadline)
+    patience = _Patience(deadline, on_wait)
     token = _PATIENCE.set(patience)
     try:
         async with asyncio.timeout_at(deadline) as patience.bound:
@@ -77,9 +109,6 @@ async def with_retries(
                 on=patience.decide,
                 attempts=None,
                 timeout=None,
-                wait_initial=WAIT_INITIAL_S,
-                wait_max=WAIT_MAX_S,
-                wait_jitter=WAIT_JITTER_S,
             ):
                 with attempt:
                     return await call()
@@ -92,13 +121,19 @@ async def with_retries(
 
 
 @contextmanager
-def paused() -> Iterator[None]:
-    """Stop the clock of the current call while no request is made."""
+def paused(wait_s: float = 0.0, reason: str = "", *, asked: bool = False) -> Iterator[None]:
+    """Stop the clock of the current call while no request is made.
+
+    ``wait_s`` is how long, if known. A wait that the endpoint ``asked`` for stops the clock for
+    LONGEST_WAIT_S of all its tries together, so that it cannot postpone the end forever.
+    """
     patience = _PATIENCE.get()
     if patience is None:
         yield
         return
-    patience.pause()
+    if wait_s > QUIET_WAIT_S:
+        patience.on_wait(wait_s, None, reason)
+    patience.pause(asked=asked)
     try:
         yield
     finally:
@@ -108,26 +143,34 @@ def paused() -> Iterator[None]:
 class _Patience:
     """Decides after each failure whether to retry, and how long to wait."""
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, deadline: float, on_wait: OnWait) -> None:
         self.deadline = deadline
+        self.on_wait = on_wait
         self.bound: asyncio.Timeout | None = None
+        self._asked_left = LONGEST_WAIT_S
         self._pauses = 0
         self._paused_at = 0.0
+        self._paused_for = math.inf
         self.failures = 0
         self.last: ModelError | None = None
 
-    def pause(self) -> None:
+    def pause(self, *, asked: bool) -> None:
         """Stop the clock; simultaneous tries may pause it together."""
         if not self._pauses:
             self._paused_at = asyncio.get_running_loop().time()
-            self._move(None)
+            self._paused_for = self._asked_left if asked else math.inf
+            self._move(self.deadline + self._asked_left if asked else None)
         self._pauses += 1
 
     def go_on(self) -> None:
         """Restart the clock once no pause is left."""
         self._pauses -= 1
         if not self._pauses:
-            self.deadline += asyncio.get_running_loop().time() - self._paused_at
+            elapsed = asyncio.get_running_loop().time() - self._paused_at
+            postponed = min(elapsed, self._paused_for)
+            if math.isfinite(self._paused_for):
+                self._asked_left -= postponed
+            self.deadline += postponed
             self._move(self.deadline)
 
     def _move(self, deadline: float | None) -> None:
@@ -135,9 +178,9 @@ class _Patience:
             self.bound.reschedule(deadline)
 
     def decide(self, error: Exception) -> bool | float:
-        """Decide on a retry.
+        """Decide on a retry, and report it.
 
-        False: give up. True: exponential backoff. A number: wait that many seconds.
+        False: give up. A number: wait that many seconds.
         """
         retry = error.retry if isinstance(error, ModelError) else None
         if retry is None:
@@ -147,11 +190,19 @@ class _Patience:
         if retry.tries is not None and self.failures >= retry.tries:
             return False
         if retry.wait_s is None:
-            return True
-        # "Retry-After: 0" must not cause a busy loop, nor equal waits a stampede.
-        wait_s = max(retry.wait_s, min(WAIT_MAX_S, WAIT_FLOOR_S * 2**self.failures))
-        wait_s += random.uniform(0.0, wait_s / 10)
-        return wait_s if asyncio.get_running_loop().time() + wait_s < self.deadline else False
+            wait_s = min(WAIT_MAX_S, WAIT_INITIAL_S * 2.0 ** min(self.failures - 1, DOUBLINGS))
+            wait_s += random.uniform(0.0, WAIT_JITTER_S)
+        elif retry.wait_s > LONGEST_WAIT_S:
+            return False
+        else:
+            # "Retry-After: 0" must not cause a busy loop, nor equal waits a stampede.
+            least_s = WAIT_FLOOR_S * 2.0 ** min(self.failures, DOUBLINGS)
+            wait_s = max(retry.wait_s, min(WAIT_MAX_S, least_s))
+            wait_s += random.uniform(0.0, wait_s / 10)
+            if asyncio.get_running_loop().time() + wait_s >= self.deadline:
+                return False
+        self.on_wait(wait_s, self.last, "")
+        return wait_s
 
 
 _PATIENCE: ContextVar[_Patience | None] = ContextVar("patience", default=None)

@@ -89,7 +89,7 @@ class Completion:
     """A model's whole reply.
 
     ``truncated``: it stopped at the token limit. ``left`` are the endpoint's remaining rate
-    limits.
+    limits. ``doubted``: the endpoint reported a usage that cannot be, so it is estimated.
     """
 
     text: str
@@ -97,3 +97,4 @@ class Completion:
     model: str
     truncated: bool = False
     left: Left | None = None
+    doubted: bool = False

@@ -178,7 +178,7 @@ async def synthesize(
     The synthesis is empty when a limit left no room for it.
     """
     stop = tools.calls.sweeping_stop()
-    unread = any(sweep.status is SweepStatus.UNREAD for sweep in evidence.sweeps)
+    unread = [sweep for sweep in evidence.sweeps if sweep.status is SweepStatus.UNREAD]
     partitioning = record.partitioning
     units = await generation.read_units(tools.db, partitioning.generation.id)
     synthesis_order = SynthesisOrder(
@@ -204,7 +204,8 @@ async def synthesize(
         except StoppedError as error:
             tools.log.warn(str(error))
             return Synthesis(text="", complete=False), str(error)
-    return synthesis, stop.text if stop and unread else ""
+    reasons = [stop.text] if stop else [error for sweep in unread for error in sweep.errors]
+    return synthesis, reasons[0] if unread and reasons else ""
 
 
 def compose_answer(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.calls.budget import Amount
-from pgs_neo4j.calls.calls import estimated_tokens
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.tasks import together
@@ -247,5 +247,6 @@ def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: P
         cost = price(tools.sweep_llm.name, sweep.input_tokens, sweep.output_tokens) or 0.0
         total += Amount(sweep.passes - sweep.cached, used, cost)
         if crossed := budget.bounds.crossed(total):
-            return f"{crossed} would leave about {len(sweeps) - place} of {len(sweeps)} unread"
+            limit, _ = crossed
+            return f"{limit} would leave about {len(sweeps) - place} of {len(sweeps)} unread"
     return ""

@@ -23,6 +23,7 @@ from pgs_neo4j.errors import (
     DatabaseError,
     DeadlineError,
     PGSError,
+    QueryError,
     StoppedError,
     UsageError,
 )
@@ -112,10 +113,21 @@ class RunRecord:
             "cost": spent.cost,
         }
         late = isinstance(error, DeadlineError)
+        if not await self._close(properties, late=late):
+            # A figure or a text that Neo4j refuses must not leave the run as running.
+            status = {"status": properties["status"], "error": type(error).__name__}
+            await self._close(status, late=late)
+
+    async def _close(self, properties: Row, *, late: bool) -> bool:
+        """Write the end of the run; return whether Neo4j takes these properties."""
         # If the database is gone, nothing can be recorded; the current error says so.
         with suppress(PGSError, TimeoutError):
-            async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
-                await runs.finish(self.db, self.handle, properties)
+            try:
+                async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
+                    await runs.finish(self.db, self.handle, properties)
+            except QueryError:
+                return False
+        return True
 
 
 async def prepare(order: RunOrder, tools: RunTools) -> Prepared:

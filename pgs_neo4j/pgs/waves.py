@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
@@ -185,7 +187,7 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
     stops = [result.stop for result in results if result.stop is not None]
     if sweeps and all(sweep.report is None for sweep in sweeps):
         if stops:
-            raise stops[0].to_error("nothing was read: ")
+            raise _easiest(stops).to_error("nothing was read: ")
         raise AllSweepsFailedError(reasons)
     for sweep in sweeps:
         if sweep.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
@@ -195,6 +197,15 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
             )
     if stops:
         log.warn(f"{len(stops)} of {len(sweeps)} partitions were left unread: {stops[0].text}")
+
+
+def _easiest(stops: Sequence[Stop]) -> Stop:
+    """Return the stop of the call that fell least short of its limit, and say by what."""
+    stop = min(stops, key=lambda stop: math.inf if stop.least is None else stop.least)
+    if stop.least is None:
+        return stop
+    least = f"{math.ceil(stop.least):,}" if stop.least > 100 else f"{stop.least:.4g}"
+    return replace(stop, text=f"{stop.text}; the least limit under which one is made is {least}")
 
 
 def _report_tokens(sweep: Sweep) -> int:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from pgs_neo4j.calls.calls import estimated_tokens
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.model import Completion, Prompt
 from pgs_neo4j.sweeping.material import PackedPartition, pack_by_weight, pass_tokens
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 
-REASKS = 3  # of one pass whose reply is cut off or is no report
+REASKS = 3  # of one pass whose reply is cut off
 SURE_SHARE = 0.75  # of a pass; 0.1.0 kept a fifth of it for relationships
 HALVES = tuple("".join(half) for n in range(REASKS + 1) for half in product("ab", repeat=n))
 

@@ -19,6 +19,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import PassFinished
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
+from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, halves, read_ranges
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses
@@ -60,16 +61,22 @@ class PassReader:
         self._recorded = 0
         self._recording = asyncio.Lock()
 
-    async def read(self, item: Pass, room: int | None = None, reasks: int = REASKS) -> None:
+    async def read(
+        self,
+        item: Pass,
+        room: int | None = None,
+        reasks: int = REASKS,
+        tries: int = MALFORMED_TRIES,
+    ) -> None:
         """Read a pass until it succeeds or fails.
 
-        Raises DatabaseError when recording fails.
+        ``tries`` are those left for malformed replies. Raises DatabaseError when recording fails.
         """
         usual = self._order.config.sweep_max_tokens
         room = room or usual
         if self._was_halved(item):
             return await self._halve(item, MOST_ROOM * usual, 1, "")
-        malformed, divisible = False, self._is_divisible(item, reasks)
+        divisible = self._is_divisible(item, reasks)
         try:
             if await self._reply(item, room, divisible=divisible):
                 return None
@@ -77,7 +84,10 @@ class PassReader:
         except PromptTooLongError as too_long:
             return await self._halve(item, room, reasks, str(too_long))
         except ModelOutputError as refused:
-            malformed, error = True, str(refused)
+            if tries > 1:
+                return await self.read(item, room, reasks, tries - 1)
+            error = f"{refused}, {MALFORMED_TRIES} times in all"
+            return self._note(_Outcome(item, error=error))
         except StoppedError as stopped:
             if divisible and not self._tools.calls.sweeping_stop():
                 return await self._halve(item, room, reasks, str(stopped))
@@ -87,10 +97,8 @@ class PassReader:
             return self._note(_Outcome(item, error=str(failed)))
         if not reasks:
             return self._note(_Outcome(item, error=f"{error}, {REASKS + 1} times in a row"))
-        if malformed:
-            return await self.read(item, room, reasks - 1)
         if room < MOST_ROOM * usual:
-            return await self.read(item, 2 * room, reasks - 1)
+            return await self.read(item, 2 * room, reasks - 1, tries)
         return await self._halve(item, room, reasks, error)
 
     async def finish(self) -> SweepResult:
@@ -124,6 +132,7 @@ class PassReader:
             effort=self._order.config.sweep_effort,
             priority=self._order.priority,
             divisible=divisible,
+            repeat_malformed=False,  # as ``read`` asks again, whatever is wrong with a reply
             then=partial(self._take, item),
         )
         return not reply.truncated

@@ -9,6 +9,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import BudgetError, ModelError
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Finding, Partition, Prompt, Unit
+from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.synthesis.condense import SYSTEM, join_sections, parse_condensed, reduction_prompt
 from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
@@ -16,7 +17,6 @@ from pgs_neo4j.synthesis.sections import Section
 
 MOST_LEVELS = 8
 LEAST_GAIN = 0.95  # of the size before; sections that shrink less are not condensed once more
-TRIES = 2
 FRAME = 400  # characters of a prompt that are neither instructions nor reports
 FINDINGS = 3  # of each report, where no model could condense them
 
@@ -102,9 +102,11 @@ async def _ask(
     room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
     key = replies.key(llm, prompt, room, effort) if replies else None
     cached = (await replies.find([key])).get(key or "") if replies else None
-    for _ in range(TRIES):
+    for _ in range(MALFORMED_TRIES):
         try:
-            reply = cached or await calls.complete(llm, prompt, room=room, effort=effort, last=True)
+            reply = cached or await calls.complete(
+                llm, prompt, room=room, effort=effort, last=True, repeat_malformed=False
+            )
             if reply.truncated:
                 room *= 2
                 continue

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pgs_neo4j.calls.budget import Amount
-from pgs_neo4j.calls.calls import Calls, estimated_tokens
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.llm.protocol import LLM

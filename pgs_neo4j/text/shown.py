@@ -73,6 +73,20 @@ def seconds(value: float) -> str:
     return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60:02d} s"
 
 
+def duration(value: float) -> str:
+    """Return a duration that may be long.
+
+    ``45 s``, ``3 min 05 s``, ``27 h 46 min``, ``12 days``, ``31 years``.
+    """
+    if value < 7_200:
+        return seconds(value)
+    if value < 172_800:
+        return f"{value // 3600:.0f} h {value % 3600 // 60:02.0f} min"
+    if value < 63_072_000:
+        return f"{value // 86_400:.0f} days"
+    return f"{value // 31_536_000:,.0f} years" if value < 1e12 else "forever"
+
+
 def money(value: float) -> str:
     """Return a cost without its unit: ``12.30``, ``0.0042``.
 

@@ -18,6 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -65,6 +66,18 @@ class Raw:
 
     content: bytes
     content_type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+    code: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Endless:
+    """``head``, then ``piece`` again and again until the client goes away or the server stops."""
+
+    head: bytes
+    piece: bytes
+    content_type: str = "application/json"
+    code: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +118,7 @@ class Vectors:
     missing: int = 0
 
 
-Scripted = Answer | Status | Raw | Hang | Drop | Stall | StreamError | Vectors
+Scripted = Answer | Status | Raw | Endless | Hang | Drop | Stall | StreamError | Vectors
 Decide = Callable[[Recorded], Scripted | None]
 
 
@@ -198,6 +211,8 @@ class _Handler(BaseHTTPRequestHandler):
             refused = fake.refuse(recorded)
             if isinstance(refused, Status):
                 return self._status(refused)
+            if isinstance(refused, Endless):
+                return self._without_end(refused)
             return self._json(200, {"object": "list", "data": [{"id": m} for m in fake.models]})
         return self._status(Status(404, message="no such path"))
 
@@ -214,7 +229,10 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(reply, Status):
             return self._status(reply)
         if isinstance(reply, Raw):
-            return self._send(200, reply.content, {"Content-Type": reply.content_type})
+            headers = {"Content-Type": reply.content_type, **reply.headers}
+            return self._send(reply.code, reply.content, headers)
+        if isinstance(reply, Endless):
+            return self._without_end(reply)
         if isinstance(reply, Hang) or (isinstance(reply, Drop) and reply.pieces == 0):
             return self._abandon(wait=isinstance(reply, Hang))
         if self.path.endswith("/embeddings"):
@@ -248,6 +266,19 @@ class _Handler(BaseHTTPRequestHandler):
         while wait and not self.server.fake.stopping.is_set() and not self._gone():
             time.sleep(0.01)
         self.close_connection = True
+
+    def _without_end(self, reply: Endless) -> None:
+        self.send_response(reply.code)
+        self.send_header("Content-Type", reply.content_type)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        self.connection.settimeout(10.0)  # a client that parses what it has got is still there
+        self.wfile.write(reply.head)
+        many = reply.piece * max(1, 65_536 // len(reply.piece))
+        with suppress(OSError):  # the client has gone away
+            while not self.server.fake.stopping.is_set():
+                self.wfile.write(many)
 
     def _gone(self) -> bool:
         self.connection.settimeout(0.01)

@@ -9,6 +9,8 @@ from typing import Literal
 
 from pgs_neo4j.cli.pages.text import size
 from pgs_neo4j.events import (
+    CallRetried,
+    CallsHeld,
     Event,
     PassFinished,
     Phase,
@@ -21,7 +23,7 @@ from pgs_neo4j.events import (
     SweepStarted,
 )
 from pgs_neo4j.model import Routing, SweepStatus
-from pgs_neo4j.text.shown import counted, one_line
+from pgs_neo4j.text.shown import counted, one_line, seconds
 
 State = Literal["reading", "read", "partial", "failed"]
 STATES: dict[SweepStatus, State] = {
@@ -52,6 +54,8 @@ class SweepRow:
     passes: int
     done: int = 0
     state: State = "reading"
+    waits: str = ""
+    waits_until: float = 0.0
 
 
 @dataclass(slots=True)
@@ -63,6 +67,7 @@ class Board:
     sweeps: dict[int, SweepRow] = field(default_factory=dict)
     unread: set[int] = field(default_factory=set)
     routed: int = 0
+    held_until: float = 0.0
 
     def take(self, event: Event) -> None:
         """Update the board with one event."""
@@ -90,6 +95,12 @@ class Board:
             case PassFinished(partition):
                 if partition in self.sweeps:
                     self.sweeps[partition].done += 1
+            case CallRetried(partition=int(partition), reason=reason, wait_s=wait_s):
+                if partition in self.sweeps:
+                    self.sweeps[partition].waits = again(reason, wait_s)
+                    self.sweeps[partition].waits_until = self.clock() + wait_s
+            case CallsHeld(_, wait_s):
+                self.held_until = self.clock() + wait_s
             case SweepFinished(sweep):
                 if sweep.status is SweepStatus.UNREAD:
                     # There may be hundreds, so they are counted and have no rows.
@@ -129,12 +140,19 @@ class Board:
         failed, unread = states.count("failed"), len(self.unread)
         detail = f"{ended} of {counted(total, 'partition')}"
         detail += f", {failed} failed" if failed else ""
+        if (held_s := self.held_until - self.clock()) > 0:
+            detail += f", waiting {seconds(held_s)} more for the endpoint"
         return f"{detail}, {unread} left unread" if unread else detail
 
 
 def chosen(routing: Routing) -> str:
     """Return in words how many partitions were chosen."""
     return f"{len(routing.routes)} of {counted(routing.considered, 'partition')}"
+
+
+def again(reason: str, wait_s: float) -> str:
+    """Return in words why and when a call is made again."""
+    return f"{reason}, again in {seconds(wait_s)}"
 
 
 def progress(done: int, total: int, what: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.progress.board import Board, keywords_of
+from pgs_neo4j.cli.progress.board import Board, again, keywords_of
 from pgs_neo4j.events import (
+    CallRetried,
+    CallsHeld,
     Event,
     PassFinished,
     PhaseFinished,
@@ -19,7 +21,7 @@ from pgs_neo4j.events import (
     Warned,
 )
 from pgs_neo4j.model import Sweep, SweepStatus
-from pgs_neo4j.text.shown import counted, one_line, seconds
+from pgs_neo4j.text.shown import counted, duration, one_line, seconds
 
 PROGRESS_EVERY_S = 5.0
 
@@ -74,6 +76,11 @@ def line(event: Event, board: Board) -> str:
         case PassFinished(partition, number, passes, error) if passes > 1:
             how = "read" if error is None else f"failed: {one_line(error)}"
             return f"sweep: P{partition} pass {number} of {passes} {how}"
+        case CallRetried(task, partition, reason, wait_s):
+            who = task if partition is None else f"sweep: P{partition}"
+            return f"{who}: {again(reason, wait_s)}"
+        case CallsHeld(reason, wait_s):
+            return f"note: {one_line(reason)}; the next call goes out in {duration(wait_s)}"
         case SweepFinished(sweep):
             return f"sweep: P{sweep.partition} {_ended(sweep)}"
         case Warned(message):

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.progress.board import Board, SweepRow, keywords_of
-from pgs_neo4j.events import Event, Warned
-from pgs_neo4j.text.shown import counted, one_line, seconds
+from pgs_neo4j.events import CallsHeld, Event, Warned
+from pgs_neo4j.text.shown import counted, duration, one_line, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -54,11 +54,17 @@ class Display:
             live.stop()
 
     def __call__(self, event: Event) -> None:
-        """Display an event; warnings are written above the display."""
+        """Display an event; warnings and long waits are written above the display."""
         with self._lock:
             self.board.take(event)
-        if isinstance(event, Warned):
-            self.console.print(Text(f"note: {one_line(event.message)}", style="yellow"))
+        match event:
+            case Warned(message):
+                note = one_line(message)
+            case CallsHeld(reason, wait_s):
+                note = f"{one_line(reason)}; the next call goes out in {duration(wait_s)}"
+            case _:
+                return
+        self.console.print(Text(f"note: {note}", style="yellow"))
 
     def _render(self) -> RenderableType:
         with self._lock:
@@ -102,18 +108,25 @@ def _sweeps(board: Board, rows: int) -> RenderableType:
     table.add_column(width=7, no_wrap=True)
     for partition, row in board.sweeps.items():
         if partition in visible:
-            table.add_row(*_cells(partition, row))
+            table.add_row(*_cells(partition, row, board.clock()))
     hidden = len(board.sweeps) - len(visible)
     if not hidden:
         return table
     return Group(table, Text(f"        and {counted(hidden, 'partition')} more", style="dim"))
 
 
-def _cells(partition: int, row: SweepRow) -> list[RenderableType]:
+def _about(row: SweepRow, now: float) -> Text:
+    """Return why a partition waits, or its keywords."""
+    if row.state == "reading" and now < row.waits_until:
+        return Text(row.waits, style="yellow")
+    return Text(keywords_of(row.keywords))
+
+
+def _cells(partition: int, row: SweepRow, now: float) -> list[RenderableType]:
     passes = f"{row.done}/{row.passes} passes" if row.passes > 1 else "1 pass"
     return [
         Text(f"P{partition}", style="bold"),
-        Text(keywords_of(row.keywords)),
+        _about(row, now),
         Text(counted(row.nodes, "node")),
         Text(passes),
         Text(row.state, style=STYLES[row.state]),

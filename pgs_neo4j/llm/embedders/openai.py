@@ -13,8 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
-from pgs_neo4j.llm.retry import with_retries
+from pgs_neo4j.llm.retry import wait_sentence, with_retries
+from pgs_neo4j.model.ceilings import longest_wait_s, vectors_bytes
 from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
 MODEL = "text-embedding-3-small"
 # OpenAI's documented limits: 2,048 inputs a request, 300,000 tokens summed over them, and
-# 8,192 tokens an input. Estimates may be off, so we stay well below.
-BATCH_INPUTS = 2048
+# 8,192 tokens an input. Estimates may be off, so we stay well below. Fewer inputs bound the reply.
+BATCH_INPUTS = 512
 BATCH_TOKENS = 100_000
 INPUT_BYTES = 16_000
 CONCURRENT_BATCHES = 4
@@ -87,11 +89,19 @@ class OpenAIEmbedder:
 
     async def _batch(self, texts: list[str]) -> NDArray[np.float32]:
         async with self._slots:
-            content = await with_retries(
-                lambda: self._paced(texts),
-                deadline=asyncio.get_running_loop().time() + self._endpoint.timeout_s,
-                timeout_error=timeout_error(self._endpoint, self._model),
-            )
+            try:
+                content = await with_retries(
+                    lambda: self._paced(texts),
+                    deadline=asyncio.get_running_loop().time() + self._endpoint.timeout_s,
+                    timeout_error=timeout_error(self._endpoint, self._model),
+                )
+            except ModelRateLimitError as error:
+                longest_s = longest_wait_s(self._endpoint.timeout_s)
+                wait_s = error.retry.wait_s if error.retry is not None else None
+                if wait_s is None or wait_s <= longest_s:
+                    raise
+                said = wait_sentence(str(error), wait_s, longest_s)
+                raise ModelRateLimitError(f"{said}; ask again then") from None
         vectors = self._in_order(content, len(texts))
         if self.dimensions is None:
             self.dimensions = vectors.shape[1]
@@ -120,12 +130,13 @@ class OpenAIEmbedder:
         if self._client is None:
             self._client = self._endpoint.open()
         try:
-            raw = await self._client.embeddings.with_raw_response.create(
-                model=self._model,
-                input=texts,
-                encoding_format="base64",  # a quarter of the bytes; plain lists are accepted
-                dimensions=self._asked if self._asked is not None else openai.omit,
-            )
+            with limited_body(vectors_bytes(len(texts)), f"{self._endpoint.host} ({self.name})"):
+                raw = await self._client.embeddings.with_raw_response.create(
+                    model=self._model,
+                    input=texts,
+                    encoding_format="base64",  # a quarter of the bytes; plain lists are accepted
+                    dimensions=self._asked if self._asked is not None else openai.omit,
+                )
             return _Vectors.model_validate_json(raw.content)
         except (openai.OpenAIError, ValueError) as error:
             raise translate(error, self._endpoint, self._model) from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError
+from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import (
     Endpoint,
     listed_models,
@@ -16,11 +17,13 @@ from pgs_neo4j.llm.openai.endpoint import (
     timeout_error,
     translate,
 )
+from pgs_neo4j.llm.openai.limits import parse_rate_limits
 from pgs_neo4j.llm.openai.stream import ChatStream
-from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, parse_rate_limits
+from pgs_neo4j.llm.openai.usage import count_usage
+from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.model import Completion, Effort, Left, Prompt, Usage
-from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.model import Completion, Effort, Left, Prompt
+from pgs_neo4j.model.ceilings import reply_bytes, stream_bytes
 
 if TYPE_CHECKING:
     import openai
@@ -95,7 +98,7 @@ class OpenAILLM:
             raw = await self._open().chat.completions.with_raw_response.create(**body)
             return Reply.model_validate_json(raw.content), parse_rate_limits(raw.headers)
 
-        async with self._in_time():
+        async with self._in_time(), self._limited(reply_bytes(max_tokens)):
             reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)
         choice = reply.choices[0]
         text = choice.message.content or ""
@@ -112,7 +115,7 @@ class OpenAILLM:
         ModelTimeoutError when it stalls; neither can then be retried.
         """
         deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
-        async with self._in_time():
+        async with self._in_time(), self._limited(stream_bytes(max_tokens)):
             reply, text = await self._open_stream(prompt, max_tokens, effort)
         try:
             while text is not None:
@@ -149,6 +152,16 @@ class OpenAILLM:
         if self._client is None:
             self._client = self._endpoint.open()
         return self._client
+
+    @property
+    def _where(self) -> str:
+        return f"{self._endpoint.host} (model {self.name})"
+
+    @asynccontextmanager
+    async def _limited(self, most_bytes: int) -> AsyncIterator[None]:
+        """Limit the bytes of a reply, so that no endpoint can fill the memory."""
+        with limited_body(most_bytes, self._where):
+            yield
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
@@ -200,7 +213,8 @@ class OpenAILLM:
 
         async def send(body: dict[str, Any]) -> tuple[ChatStream, str | None]:
             async with AsyncExitStack() as stack:
-                reply = ChatStream(await self._open().chat.completions.create(**body))
+                chunks = await self._open().chat.completions.create(**body)
+                reply = ChatStream(chunks, self._where, max_tokens)
                 stack.push_async_callback(reply.close)
                 text = await reply.next_text()
                 stack.pop_all()
@@ -252,16 +266,11 @@ class OpenAILLM:
         usage: ReplyUsage | None,
         model: str | None,
     ) -> Completion:
+        counted = count_usage(prompt, text, usage)
         return Completion(
             text=text,
-            usage=Usage(
-                calls=1,
-                input_tokens=(
-                    usage.prompt_tokens if usage else estimate(prompt.system + prompt.user)
-                ),
-                output_tokens=usage.completion_tokens if usage else estimate(text),
-                estimated=usage is None,
-            ),
+            usage=counted.usage,
             model=model or self.name,
             truncated=finish_reason == "length",
+            doubted=counted.doubted,
         )

@@ -35,9 +35,12 @@ from pgs_neo4j.llm.openai.address import (
     is_url,
     redirect_target,
 )
+from pgs_neo4j.llm.openai.ceiling import limited_body
+from pgs_neo4j.llm.openai.limits import parse_rate_limits, reset_s
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
 from pgs_neo4j.model import Usage
+from pgs_neo4j.model.ceilings import MALFORMED_TRIES, MODEL_LIST_BYTES, longest_wait_s
 
 if TYPE_CHECKING:
     import openai
@@ -47,7 +50,6 @@ CONNECT_TIMEOUT_S = 15.0
 PROBE_TIMEOUT_S = 10.0
 TRIES_CONNECTION = 3
 TRIES_SERVER = 5
-TRIES_MALFORMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ class Endpoint:
         import httpx2
         import openai
 
+        from pgs_neo4j.llm.openai.body import ACCEPTED, limit_body
+
         key = self._key or PLACEHOLDER_KEY
         timeout = httpx2.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s))
         client = openai.AsyncOpenAI(
@@ -124,9 +128,12 @@ class Endpoint:
             max_retries=0,
             timeout=timeout,
             # A redirect would hand the prompt to a host that nobody has chosen.
-            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout),
+            http_client=openai.DefaultAsyncHttpxClient(
+                follow_redirects=False, timeout=timeout, event_hooks={"response": [limit_body]}
+            ),
             default_headers={
                 **_without_ambient_headers(openai.Omit()),
+                "Accept-Encoding": ACCEPTED,
                 "Authorization": f"Bearer {key}",
             },
         )
@@ -158,7 +165,7 @@ def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
             usage=Usage() if connecting else None,
         )
     if isinstance(error, openai.APIStatusError):
-        return _status_error(error, where)
+        return _status_error(error, where, longest_wait_s(endpoint.timeout_s))
     if isinstance(error, openai.APIError) and not isinstance(
         error, openai.APIResponseValidationError
     ):
@@ -174,7 +181,7 @@ def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
     return ModelOutputError(
         f"the model endpoint {endpoint.host} (model {model}) sent a reply that is "
         "not OpenAI-compatible; check that PGS_LLM_BASE_URL is the API's root, often /v1",
-        retry=Retry(tries=TRIES_MALFORMED),
+        retry=Retry(tries=MALFORMED_TRIES),
     )
 
 
@@ -187,7 +194,7 @@ def timeout_error(endpoint: Endpoint, model: str, retry: Retry | None = None) ->
     )
 
 
-def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
+def _status_error(error: openai.APIStatusError, where: str, longest_s: float) -> ModelError:
     status, code = error.status_code, _safe_code(error)
     if 300 <= status < 400:
         return _redirect_error(error, where)
@@ -208,11 +215,14 @@ def _status_error(error: openai.APIStatusError, where: str) -> ModelError:
             usage=Usage(),
         )
     if status == 429:
-        return _rate_limit_error(error, where)
+        return _rate_limit_error(error, where, longest_s)
     if status in (408, 409) or status >= 500:
+        wait_s = retry_after_s(error.response.headers)
+        how = "fails" if wait_s is not None and wait_s > longest_s else "kept failing"
+        again = "; ask again later" if how == "kept failing" else ""
         return ModelUnavailableError(
-            f"the model endpoint {where} kept failing (HTTP {status}{code}); ask again later",
-            retry=Retry(retry_after_s(error.response.headers), TRIES_SERVER),
+            f"the model endpoint {where} {how} (HTTP {status}{code}){again}",
+            retry=Retry(wait_s, TRIES_SERVER),
             # A gateway that gave up waiting does not know whether the model has answered.
             usage=None if status in (408, 502, 504) else Usage(),
         )
@@ -238,15 +248,22 @@ def _redirect_error(error: openai.APIStatusError, where: str) -> ModelError:
     )
 
 
-def _rate_limit_error(error: openai.APIStatusError, where: str) -> ModelError:
+def _rate_limit_error(error: openai.APIStatusError, where: str, longest_s: float) -> ModelError:
     if error.code == "insufficient_quota":
         return ModelRateLimitError(
             f"the account at {where} has no quota left (HTTP 429); add credit or use another key"
         )
+    headers = error.response.headers
+    wait_s = retry_after_s(headers)
+    wait_s = reset_s(parse_rate_limits(headers)) if wait_s is None else wait_s
+    if wait_s is not None and wait_s > longest_s:
+        return ModelRateLimitError(
+            f"the model endpoint {where} limits the rate (HTTP 429)", retry=Retry(wait_s)
+        )
     return ModelRateLimitError(
         f"the model endpoint {where} kept limiting the rate (HTTP 429) until the deadline; "
         "lower max_concurrent_calls or ask again later",
-        retry=Retry(retry_after_s(error.response.headers)),
+        retry=Retry(wait_s),
     )
 
 
@@ -275,7 +292,8 @@ async def listed_models(
     import openai
 
     try:
-        raw = await client.models.with_raw_response.list(timeout=PROBE_TIMEOUT_S)
+        with limited_body(MODEL_LIST_BYTES, f"{endpoint.host} (model {model})"):
+            raw = await client.models.with_raw_response.list(timeout=PROBE_TIMEOUT_S)
         listed = json.loads(raw.content)
     except (openai.OpenAIError, ValueError) as error:
         if isinstance(error, openai.NotFoundError):

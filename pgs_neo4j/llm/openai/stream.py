@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.llm.openai.wire import Chunk, ReplyUsage
+from pgs_neo4j.model.ceilings import text_bytes
 
 if TYPE_CHECKING:
     import openai
@@ -14,10 +16,14 @@ if TYPE_CHECKING:
 class ChatStream:
     """Wraps the client's stream of chunks. Its errors pass through untranslated."""
 
-    def __init__(self, chunks: openai.AsyncStream[ChatCompletionChunk]) -> None:
+    def __init__(
+        self, chunks: openai.AsyncStream[ChatCompletionChunk], where: str, room: int
+    ) -> None:
         self._chunks = chunks
+        self._where, self._room = where, room
         self._parts: list[str] = []
-        self.refusal = ""
+        self._refusals: list[str] = []
+        self._left = text_bytes(room)
         self.finish_reason: str | None = None
         self.usage: ReplyUsage | None = None
         self.model: str | None = None
@@ -27,10 +33,16 @@ class ChatStream:
         """All text so far."""
         return "".join(self._parts)
 
+    @property
+    def refusal(self) -> str:
+        """The refusal so far."""
+        return "".join(self._refusals)
+
     async def next_text(self) -> str | None:
         """Return the next non-empty piece; None at the end, after the usage.
 
-        Raises ValueError (pydantic or JSON) if an event is not a chunk.
+        Raises ValueError (pydantic or JSON) if an event is not a chunk, and ModelOutputError if
+        the text is far longer than its room.
         """
         while (raw := await anext(self._chunks, None)) is not None:
             text = self._take(Chunk.model_validate(raw))
@@ -55,5 +67,13 @@ class ChatStream:
         self.finish_reason = piece.finish_reason or self.finish_reason
         if piece.delta is None:
             return ""
-        self.refusal += piece.delta.refusal or ""
-        return piece.delta.content or ""
+        text, refusal = piece.delta.content or "", piece.delta.refusal or ""
+        self._left -= len(text) + len(refusal)
+        if self._left < 0:
+            raise ModelOutputError(
+                f"the model endpoint {self._where} kept sending text after the {self._room:,} "
+                "tokens that were asked for; use another model or endpoint"
+            )
+        if refusal:
+            self._refusals.append(refusal)
+        return text

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from pgs_neo4j.llm.openai.endpoint import too_long
-from pgs_neo4j.model import Effort, Left, Prompt
+from pgs_neo4j.model import Effort, Prompt
+from pgs_neo4j.model.ceilings import CALL_TOKENS
 
 if TYPE_CHECKING:
     import openai
 
 LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 OPTIONAL = ("reasoning_effort", "stream_options", "temperature")
-UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-
-_BARE = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)", re.ASCII)
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+", re.ASCII)
 
 
 def _joined(content: object) -> object:
@@ -49,8 +51,19 @@ class Message(_Shape):
 class ReplyUsage(_Shape):
     """Tokens as the endpoint counted them."""
 
-    prompt_tokens: Annotated[int, Field(ge=0)]
-    completion_tokens: Annotated[int, Field(ge=0)]
+    prompt_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
+    completion_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
+
+
+def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> ReplyUsage | None:
+    """Ignore a usage that cannot be: the reply is good, and its tokens are estimated."""
+    try:
+        return None if value is None else validate(value)
+    except ValidationError:
+        return None
+
+
+Counted = Annotated[ReplyUsage | None, WrapValidator(_or_none)]
 
 
 class MessageChoice(_Shape):
@@ -64,7 +77,7 @@ class Reply(_Shape):
     """A whole reply."""
 
     choices: Annotated[list[MessageChoice], Field(min_length=1)]
-    usage: ReplyUsage | None = None
+    usage: Counted = None
     model: str | None = None
 
 
@@ -79,40 +92,8 @@ class Chunk(_Shape):
     """One event of a streamed reply; the usage event has no choices."""
 
     choices: list[DeltaChoice] | None = None
-    usage: ReplyUsage | None = None
+    usage: Counted = None
     model: str | None = None
-
-
-def parse_rate_limits(headers: Mapping[str, str]) -> Left | None:
-    """Return the remaining capacity that an endpoint reports; None without any."""
-    requests = _count(headers.get("x-ratelimit-remaining-requests"))
-    tokens = _count(headers.get("x-ratelimit-remaining-tokens"))
-    if requests is None and tokens is None:
-        return None
-    return Left(
-        requests=requests,
-        tokens=tokens,
-        requests_reset_s=_seconds(headers.get("x-ratelimit-reset-requests")),
-        tokens_reset_s=_seconds(headers.get("x-ratelimit-reset-tokens")),
-    )
-
-
-def _count(value: str | None) -> int | None:
-    return int(value) if value and value.isascii() and value.isdigit() and len(value) < 16 else None
-
-
-def _seconds(value: str | None) -> float | None:
-    """Return the seconds of a duration as endpoints write it.
-
-    Forms: ``1s``, ``6m0s``, ``20ms``, ``1h2m3.5s``, ``12``.
-    """
-    if not value or len(value) > 32:
-        return None
-    if _BARE.fullmatch(value):
-        return float(value)
-    if not _DURATION.fullmatch(value):
-        return None
-    return sum(float(number) * UNITS_S[unit] for number, unit in _PART.findall(value))
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from dataclasses import replace
 
 import pytest
 import stamina
@@ -123,6 +124,74 @@ async def test_a_call_that_was_refused_counts_nothing(error):
         await ask(calls, Model(raising(error)))
     assert calls.budget.spent == Amount()
     assert calls.usage == Usage()
+
+
+@timeless
+async def test_a_first_call_that_does_not_fit_leaves_room_for_a_smaller_one():
+    calls, model = of(max_tokens=6_000), Model(raising())
+    large = replace(PROMPT, user="word " * 4000)
+    with pytest.raises(BudgetError) as caught:
+        await calls.complete(model, large, room=ROOM, effort=None)
+    assert (caught.value.least or 0) > 6_000
+    assert calls.budget.closed is None
+    small = replace(PROMPT, user="word")
+    await calls.complete(model, small, room=ROOM, effort=None)
+    with pytest.raises(BudgetError):
+        await calls.complete(model, large, room=ROOM, effort=None)
+    assert calls.budget.closed is not None
+
+
+@timeless
+async def test_waits_that_the_endpoint_asks_for_again_and_again_end():
+    calls = of(model_timeout_s=600)
+    slow = ModelRateLimitError("slow down", retry=Retry(200.0))
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(ModelRateLimitError):
+        await ask(calls, Model(raising(*[slow] * 99)))
+    assert asyncio.get_running_loop().time() - began < 600 + 300
+
+
+@timeless
+async def test_holds_by_others_postpone_the_end_of_a_call_but_not_forever():
+    calls, model = of(model_timeout_s=60), Model(raising())
+    clock, pace = asyncio.get_running_loop().time, calls._pace(model)
+
+    async def hold_on():
+        while True:
+            pace.hold(30.0, clock())
+            await asyncio.sleep(20.0)
+
+    holding, began = asyncio.create_task(hold_on()), clock()
+    await asyncio.sleep(0)
+    with pytest.raises(ModelTimeoutError):
+        await ask(calls, model)
+    assert 300 < clock() - began <= 60 + 300 + 1
+    holding.cancel()
+
+
+@timeless
+async def test_one_deadline_ends_a_call_with_its_hedge():
+    calls = of(model_timeout_s=60, hedge=True)
+
+    async def hang(number):
+        await asyncio.sleep(1.0 if number <= 5 else 1e6)
+
+    model = Model(hang)
+    for _ in range(5):
+        await ask(calls, model)
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(ModelTimeoutError):
+        await ask(calls, model)
+    assert asyncio.get_running_loop().time() - began == pytest.approx(60, abs=0.1)
+    assert model.count == 7
+
+
+@timeless
+async def test_a_reply_far_longer_than_its_room_is_no_reply():
+    calls = of()
+    with pytest.raises(ModelOutputError, match="500,000 characters where"):
+        await ask(calls, Model(raising(), pieces=("word " * 100_000,)))
+    assert calls.usage.calls == 1
 
 
 @timeless

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from io import StringIO
@@ -10,10 +11,13 @@ import pytest
 from rich.console import Console
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.library_logs import catch_library_logs
 from pgs_neo4j.cli.progress.board import Board
 from pgs_neo4j.cli.progress.lines import Lines, line
 from pgs_neo4j.cli.progress.live import Display, render
 from pgs_neo4j.events import (
+    CallRetried,
+    CallsHeld,
     Event,
     PassFinished,
     PhaseFinished,
@@ -192,6 +196,9 @@ def test_hostile_keywords_are_text(hostile: str) -> None:
         (swept(9, SweepStatus.UNREAD, "2 calls"), "sweep: P9 left unread: 2 calls"),
         (RunStarted("r1", resumed=False), "run: r1 begins"),
         (RunStarted("r1", resumed=True), "run: r1 resumes"),
+        (CallRetried("sweep", 30, "429", 2.0), "sweep: P30: 429, again in 2.0 s"),
+        (CallRetried("synthesis", None, "429", 45.0), "synthesis: 429, again in 45 s"),
+        (CallsHeld("why", 45.0), "note: why; the next call goes out in 45 s"),
         (Warned("mind"), "note: mind"),
         (TextStreamed("x"), ""),
     ],
@@ -209,6 +216,39 @@ def test_lines_of_counted_work_are_few(capsys: pytest.CaptureFixture[str]) -> No
     shown = capsys.readouterr()
     assert shown.err.splitlines() == ["load: 1 of 100 nodes", "load: 100 of 100 nodes"]
     assert shown.out == ""
+
+
+def test_a_retry_stands_in_the_row_of_its_partition_until_it_is_made() -> None:
+    board = played(
+        (*RUN, CallRetried("sweep", 9, "429", 2.0), CallRetried("sweep", 77, "429", 2.0))
+    )
+    assert isinstance(board.clock, Clock)
+    assert "429, again in 2.0 s" in picture(board)
+    board.clock.now += 3
+    assert "429" not in picture(board)
+
+
+def test_a_hold_of_all_calls_is_a_note_and_stands_in_the_row_of_the_phase() -> None:
+    file = StringIO()
+    display = Display(Console(file=file, width=80, force_terminal=True, color_system=None))
+    display.start()
+    for event in (*RUN, CallsHeld("the endpoint asks for a pause", 45.0)):
+        display(event)
+    display.stop()
+    assert "note: the endpoint asks for a pause; the next call goes out in 45 s" in file.getvalue()
+    assert "more for the endpoint" in file.getvalue()
+
+
+@pytest.mark.parametrize("library", ["stamina", "neo4j.io", "openai._base_client", "httpx2"])
+def test_lines_of_libraries_stay_off_the_terminal_unless_asked_for(
+    library: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logger = logging.getLogger(library)
+    for write, expected in ((False, ""), (True, f"{library}: defunct connection\n")):
+        catch_library_logs(write=write)
+        logger.warning("defunct %s", "connection")
+        assert capsys.readouterr().err == expected
+    catch_library_logs(write=False)
 
 
 def test_messages_during_a_run_are_written_by_the_display() -> None:

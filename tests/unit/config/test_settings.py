@@ -61,6 +61,14 @@ def test_per_call_knobs_override_and_keep_the_rest(monkeypatch):
     assert "partition_relevance_threshold" not in knobs.model_fields_set
 
 
+def test_numbers_of_64_bits_are_taken_and_prices_are_bounded():
+    assert config.load({"random_seed": 2**63 - 1}).config.random_seed == 2**63 - 1
+    with pytest.raises(ConfigError, match=r"models\.m\.input_price"):
+        config.load({"models": {"m": {"input_price": 1e300}}})
+    with pytest.raises(ConfigError, match=r"models\.m\.context"):
+        config.load({"models": {"m": {"context": 10**30}}})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -73,6 +81,12 @@ def test_per_call_knobs_override_and_keep_the_rest(monkeypatch):
         ("llm_provider", "guess"),
         ("embedder", "magic"),
         ("random_seed", "many"),
+        ("random_seed", 99999999999999999999),
+        ("max_tokens", 10**30),
+        ("cache_mb", 1e300),
+        ("query_timeout_s", 1e300),
+        ("model_timeout_s", float("inf")),
+        ("embedding_dimensions", 2**63),
     ],
 )
 def test_values_out_of_range_are_refused_by_name(name, value):

@@ -39,6 +39,7 @@ def translated(error: BaseException) -> Exception:
         (driver_errors.ConfigurationError("bad"), ConfigError, "are wrong: bad"),
         (driver_errors.ResultError(None, "x"), DatabaseError, "driver failed at .* ResultError"),
         ("a\ud800".encode, QueryError, "lone surrogate"),
+        (OverflowError("Python int too large"), QueryError, "does not fit into the 64 bits"),
     ],
 )
 def test_an_error_of_the_driver_itself(error, expected, message):

@@ -9,6 +9,8 @@ from typing import get_args
 import pytest
 
 from pgs_neo4j.events import (
+    CallRetried,
+    CallsHeld,
     Event,
     PassFinished,
     PhaseFinished,
@@ -91,6 +93,12 @@ EVENTS: list[tuple[Event, str, Json]] = [
         "pass_finished",
         {"partition": 4, "number": 1, "passes": 2, "error": None},
     ),
+    (
+        CallRetried("sweep", 4, "429", 2.5),
+        "call_retried",
+        {"task": "sweep", "partition": 4, "reason": "429", "wait_s": 2.5},
+    ),
+    (CallsHeld("why", 12.0), "calls_held", {"reason": "why", "wait_s": 12.0}),
     (TextStreamed("## Thesis"), "text_streamed", {"text": "## Thesis"}),
     (SearchAnswered("n1"), "search_answered", {"text": "n1"}),
     (Warned("mind"), "warned", {"message": "mind"}),

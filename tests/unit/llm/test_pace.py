@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.llm.openai.wire import parse_rate_limits
+from pgs_neo4j.llm.openai.limits import parse_rate_limits
 from pgs_neo4j.llm.pace import Bucket, Pace
 from pgs_neo4j.model import Left
 from tests.timeless import timeless

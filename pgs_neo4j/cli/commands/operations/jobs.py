@@ -20,7 +20,7 @@ jobs_app = typer.Typer(no_args_is_help=True, help="List and show jobs; release a
 @jobs_app.command("list")
 def list_(
     graph: GraphOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum records to list.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum records to list.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """List the records of jobs, the latest first.

@@ -1,0 +1,62 @@
+"""How model calls end: sizes of replies, repetitions, and costs of failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pgs_neo4j.errors import (
+    ModelAuthError,
+    ModelError,
+    ModelOutputError,
+    ModelRateLimitError,
+    PromptTooLongError,
+)
+from pgs_neo4j.model import Completion, Usage
+from pgs_neo4j.model.ceilings import text_bytes
+
+
+@dataclass(slots=True)
+class UsageDoubts:
+    """Warns once of an endpoint that does not count its tokens."""
+
+    warn: Callable[[str], None] = field(default=lambda _: None, repr=False)
+    _warned: bool = False
+
+    def note(self, model: str, reply: Completion) -> None:
+        """Warn if the usage of a reply cannot be, and no warning was given before."""
+        if reply.doubted and not self._warned:
+            self._warned = True
+            self.warn(
+                f"the endpoint of {model} reports fewer tokens than its calls can have used; "
+                "they are estimated instead, and limits hold for the estimate"
+            )
+
+
+@contextmanager
+def without_retry(*, of_malformed: bool) -> Iterator[None]:
+    """Let a malformed reply be asked for again by the caller alone, if that is wanted."""
+    try:
+        yield
+    except ModelOutputError as error:
+        if of_malformed:
+            error.retry = None
+        raise
+
+
+def check_size(model: str, reply: Completion, room: int) -> None:
+    """Raise ModelOutputError for a reply that is far longer than its room."""
+    if len(reply.text) > text_bytes(room):
+        raise ModelOutputError(
+            f"the model {model} sent {len(reply.text):,} characters where {room:,} tokens were "
+            "asked for; use another model",
+            usage=reply.usage,
+        )
+
+
+def cost_of(error: BaseException) -> Usage | None:
+    """Return the usage of a failed call; None where it is unknown."""
+    if isinstance(error, ModelRateLimitError | ModelAuthError | PromptTooLongError):
+        return error.usage or Usage()
+    return error.usage if isinstance(error, ModelError) else None

@@ -1,0 +1,71 @@
+"""Reports waits of model calls, and ends runs that would have to wait too long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pgs_neo4j.calls.budget import Budget
+from pgs_neo4j.calls.stop import Stop
+from pgs_neo4j.errors import (
+    ModelError,
+    ModelOutputError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    WaitError,
+)
+from pgs_neo4j.events import CallRetried, CallsHeld, OnEvent, ignore
+from pgs_neo4j.llm.retry import wait_sentence
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.model.ceilings import longest_wait_s
+
+SAME_HOLD_S = 5.0  # between the ends of two holds that are told as one
+REASONS: dict[type[ModelError], str] = {
+    ModelRateLimitError: "429",
+    ModelTimeoutError: "no answer in time",
+    ModelUnavailableError: "endpoint failed",
+    ModelOutputError: "malformed reply",
+}
+
+
+@dataclass(slots=True)
+class WaitReporter:
+    """Reports each retry, and each hold once for all calls that wait for it."""
+
+    on_event: OnEvent = ignore
+    _held_until: float = 0.0
+
+    def tell(self, prompt: Prompt, wait_s: float, error: ModelError | None, reason: str) -> None:
+        """Report a wait of a call: after an error, or for a reason in words."""
+        if error is not None:
+            words = REASONS.get(type(error), "failed")
+            self.on_event(CallRetried(prompt.task, prompt.partition, words, wait_s))
+            return
+        until = asyncio.get_running_loop().time() + wait_s
+        if until > self._held_until + SAME_HOLD_S:
+            self._held_until = until
+            self.on_event(CallsHeld(reason, wait_s))
+
+
+@contextmanager
+def stopping(budget: Budget, timeout_s: float) -> Iterator[None]:
+    """Stop all calls of a run once its endpoint asks for a longer wait than a run makes.
+
+    Raises WaitError, which names the time.
+    """
+    try:
+        yield
+    except ModelError as error:
+        wait_s = error.retry.wait_s if error.retry is not None else None
+        longest_s = longest_wait_s(timeout_s)
+        if wait_s is None or wait_s <= longest_s:
+            raise
+        stop = WaitError(
+            f"{wait_sentence(str(error), wait_s, longest_s)}; what was read is stored, and "
+            "'pgs resume' continues the run then"
+        )
+        budget.closed = Stop.from_error(stop)
+        raise stop from None

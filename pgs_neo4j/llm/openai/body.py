@@ -1,0 +1,86 @@
+"""Reads the bodies of replies as streams, unpacks them, and stops at a ceiling.
+
+A packed body may be a thousand times larger unpacked. So it is unpacked here in small pieces
+instead of in the HTTP client, which unpacks a whole piece of the network at once.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator, Iterator
+
+import httpx2
+
+from pgs_neo4j.errors import ModelError
+from pgs_neo4j.llm.openai.ceiling import body_ceiling
+from pgs_neo4j.model.ceilings import ERROR_BYTES, MODEL_LIST_BYTES
+
+ACCEPTED = "gzip"
+PIECE_BYTES = 64 * 1024
+GZIP_WINDOW = 16 + zlib.MAX_WBITS
+
+
+async def limit_body(response: httpx2.Response) -> None:
+    """Replace the stream of a response by one that unpacks and stops at the ceiling.
+
+    The body of an error just ends there: its beginning says what is wrong.
+    """
+    ceiling = body_ceiling()
+    most_bytes = ceiling.most_bytes if ceiling else MODEL_LIST_BYTES
+    error = ceiling.error if ceiling else None
+    if response.status_code >= 300:
+        most_bytes, error = min(most_bytes, ERROR_BYTES), None
+    packed = response.headers.get("content-encoding", "").strip().lower()
+    if packed not in ("", "identity", ACCEPTED):
+        raise httpx2.DecodingError(f"the content encoding {packed[:40]!r} was not asked for")
+    if not isinstance(response.stream, httpx2.AsyncByteStream):
+        raise TypeError("only asynchronous responses can be limited")
+    response.stream = _LimitedBody(response.stream, most_bytes, error, packed=packed == ACCEPTED)
+    for name in ("content-encoding", "content-length"):
+        response.headers.pop(name, None)
+
+
+class _LimitedBody(httpx2.AsyncByteStream):
+    """The unpacked bytes of a body, up to a ceiling.
+
+    Beyond it, raises ``error``; without one, ends.
+    """
+
+    def __init__(
+        self,
+        raw: httpx2.AsyncByteStream,
+        most_bytes: int,
+        error: ModelError | None,
+        *,
+        packed: bool,
+    ) -> None:
+        self._raw, self._packed = raw, packed
+        self._left, self._error = most_bytes, error
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        inflater = zlib.decompressobj(GZIP_WINDOW) if self._packed else None
+        async for received in self._raw:
+            for piece in (received,) if inflater is None else _unpack(inflater, received):
+                if len(piece) <= self._left:
+                    self._left -= len(piece)
+                    yield piece
+                    continue
+                if self._error is not None:
+                    raise self._error
+                yield piece[: self._left]
+                return
+
+    async def aclose(self) -> None:
+        await self._raw.aclose()
+
+
+def _unpack(inflater: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
+    """Yield what ``packed`` adds, in pieces. Raises DecodingError when it is damaged."""
+    piece = b"more"
+    try:
+        while piece and not inflater.eof:
+            piece = inflater.decompress(packed, PIECE_BYTES)
+            packed = inflater.unconsumed_tail
+            yield piece
+    except zlib.error as error:
+        raise httpx2.DecodingError(f"the reply is damaged: {error}") from error

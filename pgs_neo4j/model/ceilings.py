@@ -1,0 +1,94 @@
+"""Ceilings on waits, sizes, and numbers that come from outside, each with its reason.
+
+Meeting one is a typed error with one sentence, and whatever was read before stays recorded.
+"""
+
+from __future__ import annotations
+
+KB = 1_000
+MB = 1_000_000
+
+# Waits. A minute's allowance comes back within a minute, and a crowded endpoint recovers within
+# a few. Longer waits mean a daily quota or a wrong clock, and people want to hear of those.
+LONGEST_WAIT_S = 300.0
+# Shorter waits pass unnoticed between two lines of progress.
+QUIET_WAIT_S = 10.0
+
+# Replies. A token has about 4 bytes of text and rarely more than 8, and `max_tokens` limits the
+# tokens. The rest is for the frame of a reply.
+TOKEN_BYTES = 8
+FRAME_BYTES = 64 * KB
+# JSON may write one byte of text as six, and an endpoint may repeat the model's reasoning.
+ESCAPED = 4
+# Each event of a stream repeats a frame of a few hundred bytes around one token.
+EVENT_BYTES = 1_000
+# What pgs reads of an error is one code and one sentence.
+ERROR_BYTES = 64 * KB
+# The largest public list of models has about 1 MB.
+MODEL_LIST_BYTES = 8 * MB
+# A vector has at most some 4,000 numbers, of up to 16 bytes each as text.
+VECTOR_BYTES = 64 * KB
+VECTORS_BYTES = 64 * MB
+# Replies of another form than the contract are bought this often in all: a model that was wrong
+# three times is wrong again.
+MALFORMED_TRIES = 3
+# A report at the default room has at most a few hundred bullets. Each becomes a node.
+BULLETS_PER_SECTION = 500
+# The database and its driver take integers of 64 bits.
+INT64 = 2**63 - 1
+# No call has this many tokens, and a million such calls still add up to 64 bits.
+CALL_TOKENS = 10**12
+# Byte-pair tokens have 3 to 5 bytes, and blanks in long rows up to 16. An endpoint that reports
+# fewer tokens than one for 20 bytes has not counted.
+BYTES_PER_TOKEN = 20
+
+# Settings with fractions: seconds, megabytes, prices. In bytes and milliseconds they still fit
+# into 64 bits.
+FRACTION = 10**12
+
+# Files. A file is read as a stream, and only its graph stays in memory.
+FILE_BYTES = 1 << 30
+# One object of a file, which is parsed at once: an embedding and a long text.
+ITEM_BYTES = 16 * MB
+# Text packs about tenfold, and repetitive graphs perhaps fiftyfold. Zeros pack a thousandfold.
+PACKED_RATIO = 200
+# Below this size no ratio harms.
+PACKED_FREE_BYTES = 16 * MB
+
+
+def check_number(value: object) -> object:
+    """Return a value of a setting.
+
+    Raises ValueError for a number that no timer or database takes.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return value
+    most = FRACTION if isinstance(value, float) else INT64
+    if not -most <= value <= most:
+        raise ValueError(f"a number must be at most {most:,}")
+    return value
+
+
+def text_bytes(room: int) -> int:
+    """Return the most bytes of text in a reply of ``room`` tokens."""
+    return TOKEN_BYTES * room + FRAME_BYTES
+
+
+def reply_bytes(room: int) -> int:
+    """Return the most bytes of a whole reply of ``room`` tokens, unpacked."""
+    return ESCAPED * text_bytes(room)
+
+
+def stream_bytes(room: int) -> int:
+    """Return the most bytes of a streamed reply of ``room`` tokens, unpacked."""
+    return EVENT_BYTES * room + ESCAPED * FRAME_BYTES
+
+
+def vectors_bytes(texts: int) -> int:
+    """Return the most bytes of a reply with one vector for each text, unpacked."""
+    return min(VECTOR_BYTES * texts, VECTORS_BYTES) + FRAME_BYTES
+
+
+def longest_wait_s(timeout_s: float) -> float:
+    """Return the longest wait that an endpoint may ask of a call with this deadline."""
+    return min(LONGEST_WAIT_S, timeout_s)
