@@ -12,12 +12,12 @@ from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailab
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import (
     Endpoint,
-    listed_models,
     malformed,
     timeout_error,
     translate,
 )
 from pgs_neo4j.llm.openai.limits import parse_rate_limits
+from pgs_neo4j.llm.openai.listing import listed_models
 from pgs_neo4j.llm.openai.stream import ChatStream
 from pgs_neo4j.llm.openai.usage import count_usage
 from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage

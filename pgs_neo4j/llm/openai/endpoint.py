@@ -6,10 +6,9 @@ credentials of a URL, or anything an endpoint may have echoed from the prompt.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -35,19 +34,17 @@ from pgs_neo4j.llm.openai.address import (
     is_url,
     redirect_target,
 )
-from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.limits import parse_rate_limits, reset_s
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
 from pgs_neo4j.model import Usage
-from pgs_neo4j.model.ceilings import MALFORMED_TRIES, MODEL_LIST_BYTES, longest_wait_s
+from pgs_neo4j.model.ceilings import MALFORMED_TRIES, longest_wait_s
 
 if TYPE_CHECKING:
     import openai
 
 PLACEHOLDER_KEY = "no-key"
 CONNECT_TIMEOUT_S = 15.0
-PROBE_TIMEOUT_S = 10.0
 TRIES_CONNECTION = 3
 TRIES_SERVER = 5
 
@@ -280,25 +277,3 @@ def _safe_code(error: openai.APIStatusError) -> str:
     """
     code = error.code or ""
     return f", {code}" if re.fullmatch(r"[a-z][a-z0-9_.-]{1,60}", code) else ""
-
-
-async def listed_models(
-    client: openai.AsyncOpenAI, endpoint: Endpoint, model: str
-) -> tuple[str, ...]:
-    """Return the model ids of the endpoint; empty if it lists none.
-
-    Raises the typed error when it cannot be reached within 10 s or refuses the key.
-    """
-    import openai
-
-    try:
-        with limited_body(MODEL_LIST_BYTES, f"{endpoint.host} (model {model})"):
-            raw = await client.models.with_raw_response.list(timeout=PROBE_TIMEOUT_S)
-        listed = json.loads(raw.content)
-    except (openai.OpenAIError, ValueError) as error:
-        if isinstance(error, openai.NotFoundError):
-            return ()
-        raise translate(error, replace(endpoint, timeout_s=PROBE_TIMEOUT_S), model) from None
-    entries = listed.get("data") if isinstance(listed, dict) else None
-    found = [e.get("id") for e in entries or () if isinstance(e, dict)]
-    return tuple(name for name in found if isinstance(name, str))
