@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pgs_neo4j.export import counts, wording
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.picture import partition_link
 from pgs_neo4j.export.register import Register, place_of_sighting
-from pgs_neo4j.model import CheckedAbsence, Sighting
+from pgs_neo4j.model import AbsenceStatus, CheckedAbsence, Sighting
 from pgs_neo4j.text.mentions import name_of
-from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.text.shown import counted, one_line
 
+FOLDED = 3  # contradicted absences; with more of them, they are closed until a reader opens them
+ORDER = (
+    AbsenceStatus.CONFIRMED,
+    AbsenceStatus.ELSEWHERE,
+    AbsenceStatus.UNCHECKED,
+    AbsenceStatus.CONTRADICTED,
+)
 COLUMNS = 40  # partitions; with more of them, each row lists its own instead
 REPORTS, READ, UNREAD = "○", "●", "◇"
 MARKS = {REPORTS: "reports it missing", READ: "found, read", UNREAD: "found, not read"}
@@ -27,6 +34,8 @@ def absence_table(
     """
     if not absences:
         return element("p", "No absence was reported.", class_="note")
+    # What nobody contradicts is news; most contradicted absences are only far from home.
+    absences = sorted(absences, key=lambda one: (ORDER.index(one.status), -len(one.partitions)))
     partitions = sorted({number for absence in absences for number in _concerned(absence)})
     listed = len(partitions) > COLUMNS
     columns = [] if listed else partitions
@@ -37,17 +46,27 @@ def absence_table(
             for number in columns
         ),
     ]
-    rows = [
-        element("tr", *_row(absence, nodes, columns, linked, listed=listed)) for absence in absences
-    ]
+    contradicted = [one for one in absences if one.status is AbsenceStatus.CONTRADICTED]
+    folded = contradicted if len(contradicted) > FOLDED else []
+    open_ones = absences[: len(absences) - len(folded)]
+
+    def table(part: Sequence[CheckedAbsence], label: str) -> Html:
+        rows = (
+            element("tr", *_row(absence, nodes, columns, linked, listed=listed)) for absence in part
+        )
+        return _scrolled(head, rows, label) if part else EMPTY
+
+    summary = element("summary", counted(len(folded), "contradicted absence"))
+    rest = element("details", summary, table(folded, "Contradicted absences")) if folded else EMPTY
+    return joined((table(open_ones, wording.ABSENCES), rest, EMPTY if listed else _legend()))
+
+
+def _scrolled(head: Iterable[Html], rows: Iterable[Html], label: str) -> Html:
+    """Return a table in a region that scrolls and that the keyboard reaches."""
     table = element(
         "table", element("thead", element("tr", *head)), element("tbody", *rows), class_="matrix"
     )
-    # The keyboard must reach a region that scrolls.
-    region = element(
-        "div", table, class_="scroll", tabindex="0", role="region", aria_label=wording.ABSENCES
-    )
-    return joined((region, EMPTY if listed else _legend()))
+    return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
 def _concerned(absence: CheckedAbsence) -> set[int]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 
-from pgs_neo4j.export import counts, figures, reports, style, wording
+from pgs_neo4j.export import figures, first_screen, reports, style, wording
 from pgs_neo4j.export.absence_table import absence_table
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.picture import coverage
 from pgs_neo4j.export.register import Register, popovers, register
-from pgs_neo4j.model import AbsenceStatus, Answer, Citation
+from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.mentions import Place, distinct, name_of, place_of
-from pgs_neo4j.text.shown import counted, money, one_line, percent
+from pgs_neo4j.text.shown import counted, one_line
 
-LONG_QUESTION = 160  # characters; longer questions get smaller type
 LONG_LIST = 30  # entries; longer lists start closed
 
 
@@ -38,7 +37,14 @@ def to_html(document: Document) -> str:
         element("title", one_line(question, 90) or "Answer"),
         element("style", Html(style.PAGE)),
     )
-    main = element("main", _header(document), *_sections(document, nodes), _footer())
+    sections = _sections(document, nodes)
+    contents = first_screen.contents_of([title for title, _ in sections])
+    main = element(
+        "main",
+        first_screen.header(document, nodes, contents),
+        *(_section(title, body) for title, body in sections),
+        element("footer", "Made by pgs_neo4j. This page loads nothing and runs no script."),
+    )
     body = element("body", main, "\n", popovers(nodes))
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
@@ -49,16 +55,17 @@ def policy(sheet: str) -> str:
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def _sections(document: Document, nodes: Register) -> list[Html]:
+def _sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:
+    """Return the sections by title, without those that are empty."""
     answer = document.answer
     checks = answer.crosscheck
     linked = {sweep.partition for sweep in answer.sweeps}
     areas = {area.partition: area for area in document.areas}
     sections = [
-        _section("Answer", _answer(answer, nodes)),
-        _section("Sources", _sources(document, nodes)),
-        _section("Coverage", coverage(document, linked)),
-        _section(wording.ABSENCES, absence_table(checks.absences, nodes, linked)),
+        ("Answer", _answer(answer, nodes)),
+        ("Sources", _sources(document, nodes)),
+        ("Coverage", coverage(document, linked)),
+        (wording.ABSENCES, absence_table(checks.absences, nodes, linked)),
     ]
     lists = {
         wording.OPPORTUNITIES: (checks.opportunities, reports.opportunities),
@@ -66,19 +73,18 @@ def _sections(document: Document, nodes: Register) -> list[Html]:
     }
     for title, (flags, draw) in lists.items():
         if flags:
-            body = draw(flags, nodes, linked)
-            sections.append(_section(title, _folded(body, len(flags), "flag")))
+            sections.append((title, _folded(draw(flags, nodes, linked), len(flags), "flag")))
     if checks.convergences:
         body = reports.convergences(checks.convergences, nodes, linked)
         body = _folded(body, len(checks.convergences), "convergence")
-        sections.append(_section(wording.CONVERGENCES, body))
+        sections.append((wording.CONVERGENCES, body))
     if answer.sweeps:
-        sections.append(_section("Reports", reports.sweep_reports(answer.sweeps, areas, nodes)))
-    return [*sections, _section("Coverage and cost", _record(answer))]
+        sections.append(("Reports", reports.sweep_reports(answer.sweeps, areas, nodes)))
+    return [*sections, ("Coverage and cost", _record(answer))]
 
 
-def _section(title: str, *children: str) -> Html:
-    return element("section", element("h2", title), *children)
+def _section(title: str, body: Html) -> Html:
+    return element("section", element("h2", title, id=first_screen.anchor(title)), body)
 
 
 def _folded(body: Html, count: int, one: str) -> Html:
@@ -88,66 +94,12 @@ def _folded(body: Html, count: int, one: str) -> Html:
     return element("details", element("summary", counted(count, one)), body)
 
 
-def _header(document: Document) -> Html:
-    answer = document.answer
-    question = one_line(answer.question) or "No question"
-    graph = f"Partitioned graph synthesis of {one_line(answer.graph, 80)}"
-    asked = one_line(document.asked_at, 60)
-    clock = asked.replace("T", " ", 1)
-    meta = f" · {one_line(answer.model, 80)} · session {one_line(answer.session, 60)}"
-    return element(
-        "header",
-        element("p", graph, class_="eyebrow"),
-        element("h1", question, class_="long" if len(question) > LONG_QUESTION else None),
-        element("p", element("time", clock, datetime=asked), meta, class_="meta"),
-        _tiles(answer),
-        _notes(answer),
-    )
-
-
-def _tiles(answer: Answer) -> Html:
-    citations = distinct(answer.synthesis.citations)
-    cited = sum(citation.valid for citation in citations)
-    unsupported, misquotes = counts.unsupported_count(answer), counts.misquote_count(answer)
-    absences = answer.crosscheck.absences
-    confirmed = sum(absence.status is AbsenceStatus.CONFIRMED for absence in absences)
-    coverage = answer.coverage
-    invalid = counted(counts.invalid_citation_count(answer), "invalid citation")
-    price = "" if answer.cost is None else f"; cost {money(answer.cost)}"
-    tiles = (
-        ("Coverage", percent(coverage.fraction),
-         f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')}"),
-        ("Nodes cited", f"{cited:,}", f"and {invalid}"),
-        ("Findings", f"{counts.finding_count(answer):,}",
-         f"{unsupported:,} unsupported, {counted(misquotes, 'misquote')}"),
-        ("Absences", f"{len(absences):,}", f"{confirmed:,} confirmed"),
-        ("Model calls", f"{answer.usage.calls:,}", f"{answer.usage.cached:,} cached{price}"),
-    )  # fmt: skip
-    return element("dl", *(_tile(*tile) for tile in tiles), class_="tiles")
-
-
-def _tile(label: str, figure: str, more: str) -> Html:
-    return element(
-        "div",
-        element("dt", label),
-        element("dd", figure, class_="figure"),
-        element("dd", more, class_="more"),
-    )
-
-
-def _notes(answer: Answer) -> Html:
-    notes = figures.notes(answer)
-    if not notes and not answer.partial:
-        return EMPTY
-    title = "This answer is partial" if answer.partial else "Notes"
-    listed = element("ul", *(element("li", note) for note in notes)) if notes else EMPTY
-    return element("aside", element("h2", title), listed, class_="notes")
-
-
 def _answer(answer: Answer, nodes: Register) -> Html:
+    """Return the answer without its thesis, which the first screen shows."""
     if not answer.text.strip():
         return element("p", wording.NO_SYNTHESIS, class_="note")
-    return element("div", nodes.text(answer.text, answer.synthesis.citations), class_="prose")
+    _, blocks = first_screen.split_thesis(answer)
+    return element("div", nodes.blocks(blocks), class_="prose")
 
 
 def _sources(document: Document, nodes: Register) -> Html:
@@ -187,7 +139,3 @@ def _record(answer: Answer) -> Html:
         for label, text in figures.figures(answer)
     )
     return element("dl", *rows, class_="record")
-
-
-def _footer() -> Html:
-    return element("footer", "Made by pgs_neo4j. This page loads nothing and runs no script.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.export import counts, prose, wording
@@ -18,6 +18,7 @@ from pgs_neo4j.text.mentions import (
     short_titles,
     validity_of,
 )
+from pgs_neo4j.text.prose.blocks import Block
 from pgs_neo4j.text.shown import one_line
 
 UNKNOWN = "The text of this node is not part of this page."
@@ -54,6 +55,7 @@ class Register:
     validity: Mapping[Place, bool]
     findings: Mapping[FindingPlace, tuple[Citation, ...]]
     titles: Mapping[Place, str]
+    answer_citations: tuple[Citation, ...] = ()
     quoted_answer: bool = False
     quoted_reports: bool = False
 
@@ -67,9 +69,10 @@ class Register:
             "button", label, type="button", class_="cite", popovertarget=entry.id, title=title
         )
 
-    def text(self, text: str, citations: tuple[Citation, ...]) -> Html:
-        """Return the prose of the synthesis, with its citations as buttons."""
-        return prose.blocks(text, self._drawer(citations), quoted=self.quoted_answer)
+    def blocks(self, blocks: Sequence[Block]) -> Html:
+        """Return blocks of the answer, with its citations as buttons."""
+        draw = self._drawer(self.answer_citations)
+        return prose.drawn_blocks(blocks, draw, quoted=self.quoted_answer)
 
     def line(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
@@ -94,7 +97,9 @@ class Register:
     def _group(self, group: tuple[Cited, ...], valid: Mapping[Place, bool]) -> Html:
         """Return a group of citations with its brackets."""
         drawn = (
-            joined((cited.before, self._alias(cited, valid), cited.after.rstrip()))
+            element(
+                "span", cited.before, self._alias(cited, valid), cited.after.rstrip(), class_="kept"
+            )
             for cited in group
         )
         return element("span", joined(drawn, " "), class_="cites")
@@ -127,6 +132,7 @@ def register(document: Document) -> Register:
         validity_of(citations),
         _findings(answer),
         short_titles((place, entry.title) for place, entry in entries.items()),
+        answer_citations=answer.synthesis.citations,
         quoted_answer=counts.quotes_only(answer, synthesis=True),
         quoted_reports=counts.quotes_only(answer, synthesis=False),
     )

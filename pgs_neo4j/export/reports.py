@@ -141,7 +141,7 @@ def _report(report: Report, nodes: Register) -> Html:
     }
     state = element("p", nodes.line(report.domain_state, number)) if report.domain_state else EMPTY
     lists = (
-        joined((element("h4", title), element("ul", *items)))
+        joined((element("h3", title), element("ul", *items)))
         for title, items in parts.items()
         if items
     )

@@ -29,7 +29,7 @@ body {
   font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
   overflow-wrap: anywhere;
 }
-main { max-width: 60rem; margin: 0 auto; padding: 2.5rem 1.5rem 3rem; }
+main { max-width: 50rem; margin: 0 auto; padding: 2.5rem 1.5rem 3rem; }
 h1 {
   font-size: 1.75rem; line-height: 1.28; font-weight: 650; letter-spacing: -.012em;
   margin: .3rem 0 .6rem; text-wrap: balance;
@@ -40,7 +40,9 @@ h2 {
   padding-top: 1.1rem; border-top: 1px solid var(--line);
 }
 h3 { font-size: 1.02rem; font-weight: 650; margin: 1.8rem 0 .5rem; }
-h4, h5, h6 { font-size: .85rem; font-weight: 650; margin: 1.3rem 0 .35rem; color: var(--muted); }
+h4, h5, h6, .report h3 {
+  font-size: .85rem; font-weight: 650; margin: 1.3rem 0 .35rem; color: var(--muted);
+}
 p { margin: 0 0 .9rem; }
 a { color: var(--accent); text-underline-offset: .15em; text-decoration-thickness: 1px; }
 ul, ol { margin: 0 0 .9rem; padding-left: 1.35rem; }
@@ -60,34 +62,37 @@ hr { border: 0; border-top: 1px solid var(--line); margin: 1.6rem 0; }
 .part { font-size: .86em; font-weight: 600; white-space: nowrap; }
 .course, .kept { white-space: nowrap; }
 
-.tiles {
-  display: flex; flex-wrap: wrap; gap: 1px;
-  margin: 1.6rem 0 0; background: var(--line); border: 1px solid var(--line); border-radius: 8px;
-  overflow: hidden;
+.lead { font-size: 1.12rem; line-height: 1.55; margin: 1.1rem 0 1.3rem; }
+.lead p:last-child { margin-bottom: 0; }
+.facts {
+  display: grid; grid-template-columns: 1fr 1fr; gap: .9rem; margin: 0 0 1.3rem;
+  align-items: start;
 }
-.tiles div { flex: 1 1 9.5rem; background: var(--panel); padding: .75rem .95rem .8rem; }
-.tiles dt { font-size: .78rem; color: var(--muted); }
-.tiles dd { margin: 0; }
-.tiles .figure {
-  font-size: 1.3rem; line-height: 1.35; font-weight: 600; font-variant-numeric: tabular-nums;
+.facts section {
+  padding: .75rem 1rem .8rem; border: 1px solid var(--line); border-radius: 8px;
+  background: var(--panel); font-size: .88rem; line-height: 1.5;
 }
-.tiles .more { font-size: .78rem; line-height: 1.4; color: var(--muted); }
-.notes {
-  margin: 1.2rem 0 0; padding: .75rem 1rem; border-radius: 8px; font-size: .92rem;
-  background: var(--warn-bg);
+.facts h2 { border: 0; padding: 0; margin: 0 0 .35rem; font-size: .88rem; }
+.facts p { margin: 0 0 .35rem; }
+.facts ul { margin: 0; padding-left: 1.05rem; }
+.facts li { margin: 0 0 .25rem; }
+.facts .notes { background: var(--warn-bg); border-color: var(--warn-bg); }
+.facts .notes h2 { color: var(--warn); }
+nav { border-top: 1px solid var(--line); padding-top: .7rem; font-size: .9rem; }
+nav ul {
+  list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; padding: 0; margin: 0;
 }
-.notes h2 { border: 0; padding: 0; margin: 0 0 .25rem; font-size: .92rem; color: var(--warn); }
-.notes ul { margin: 0; }
+nav a { display: inline-block; padding: .2rem 0; text-decoration: none; }
+nav a:hover { text-decoration: underline; }
 
-.prose { max-width: 44rem; }
 .prose table { display: block; width: max-content; max-width: 100%; overflow-x: auto; }
 .prose h3:first-child { margin-top: .4rem; }
-.cites { color: var(--muted); font-size: .94em; }
+.cites { color: var(--muted); font-size: .9em; }
 button { font: inherit; color: inherit; cursor: pointer; }
 .cite {
   display: inline; margin: 0; padding: .02em .3em; border: 0; border-radius: 4px;
   background: var(--tint); color: var(--accent); user-select: text;
-  font: 500 .84em/1.35 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
+  font-size: .95em; font-weight: 500; line-height: 1.35; text-align: left;
 }
 .cite:hover { background: var(--accent); color: var(--bg); }
 .invalid { color: var(--bad); font-size: .9em; text-decoration-thickness: 1px; }
@@ -162,7 +167,7 @@ tbody th { font-weight: 400; }
 .badge.read, .badge.accepted { color: var(--accent); background: var(--tint); }
 .meta.warn { color: var(--warn); }
 
-.cards { list-style: none; padding: 0; max-width: 48rem; }
+.cards { list-style: none; padding: 0; }
 .cards > li { padding: .7rem 0; margin: 0; border-bottom: 1px solid var(--line); }
 .cards > li:last-child { border-bottom: 0; }
 .cards ul, .absent { margin: .35rem 0 0; font-size: .93rem; }
@@ -172,7 +177,7 @@ summary { cursor: pointer; padding: .55rem 0; }
 summary::marker { color: var(--muted); }
 summary .keywords { color: var(--muted); font-size: .92rem; }
 summary .tally { font-size: .85rem; color: var(--muted); }
-.report { max-width: 46rem; padding: 0 0 1rem 1.1rem; scroll-margin-top: 4rem; }
+.report { padding: 0 0 1rem 1.1rem; scroll-margin-top: 4rem; }
 .record {
   display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.4rem; margin: 0;
   font-size: .94rem;
@@ -206,6 +211,8 @@ footer { margin-top: 3rem; color: var(--muted); font-size: .82rem; }
   body { font-size: 15px; }
   main { padding: 1.4rem 1rem 2rem; }
   h1 { font-size: 1.4rem; }
+  .facts { grid-template-columns: 1fr; }
+  .kept { white-space: normal; }
   .map.wide { display: none; }
   .map.narrow { display: block; }
   .matrix tbody th { min-width: 13rem; }
@@ -218,10 +225,10 @@ footer { margin-top: 3rem; color: var(--muted); font-size: .82rem; }
   body { font-size: 10.5pt; }
   main { max-width: none; padding: 0; }
   h2, h3, h4 { break-after: avoid; }
-  li, tr, figure, .tiles { break-inside: avoid; }
+  li, tr, figure, .facts section { break-inside: avoid; }
   details::details-content { content-visibility: visible; block-size: auto; }
   .scroll { overflow: visible; }
-  .map, .key, .badge, .tiles, .cite { print-color-adjust: exact; }
+  .map, .key, .badge, .facts section, .cite { print-color-adjust: exact; }
 }
 """
 

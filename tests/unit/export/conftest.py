@@ -280,8 +280,8 @@ class Page(HTMLParser):
 
 SAFE_TAGS = """
 html head meta title style body main header footer section aside p div span h1 h2 h3 h4 h5 h6 ul ol
-li dl dt dd time figure figcaption svg defs pattern path g rect text a table thead tbody tr th td
-details summary button s b code pre em strong blockquote hr br
+nav li dl dt dd time figure figcaption svg defs pattern path g rect text a table thead tbody tr th
+td details summary button s b code pre em strong blockquote hr br
 """
 
 

@@ -13,7 +13,14 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.export import Area, AreaState, Document, SourceNode, to_html
-from pgs_neo4j.model import AbsenceStatus, Answer, CheckedAbsence, Crosscheck, Stated
+from pgs_neo4j.model import (
+    AbsenceStatus,
+    Answer,
+    CheckedAbsence,
+    Crosscheck,
+    Stated,
+    Synthesis,
+)
 
 Make = Callable[..., Document]
 Parse = Callable[[str], Any]
@@ -45,8 +52,8 @@ def test_the_same_document_gives_the_same_page(document_of: Make) -> None:
 
 def test_citations_are_buttons_that_open_their_node(document_of: Make, parsed: Parse) -> None:
     page = parsed(to_html(document_of()))
-    (prose,) = page.having("div", "prose")
-    assert prose.text.startswith("Thesis\nA claim [n2 toys], two at once [n2 toys, n3 toys]")
+    (lead,) = page.having("div", "lead")
+    assert lead.text.startswith("A claim [n2 toys], two at once [n2 toys, n3 toys]")
     buttons = [each for each in page.having("button", "cite") if each.text == "n2 toys"]
     assert {each.attributes["title"] for each in buttons} == {"P1:n2 n2 toys"}
     assert len({each.attributes["popovertarget"] for each in buttons}) == 1
@@ -123,7 +130,10 @@ def test_the_picture_has_a_cell_for_each_partition(document_of: Make, parsed: Pa
 def test_links_lead_to_what_was_swept(document_of: Make, parsed: Parse) -> None:
     page = parsed(to_html(document_of()))
     assert {each.attributes["href"] for each in page.having("a")} == {
-        "#partition-1", "#partition-2", "#partition-3",
+        "#partition-1", "#partition-2", "#partition-3", "#section-answer", "#section-sources",
+        "#section-coverage", "#section-checked-absences", "#section-opportunities",
+        "#section-followed-up-flags", "#section-converging-findings", "#section-reports",
+        "#section-coverage-and-cost",
     }  # fmt: skip
 
 
@@ -135,9 +145,9 @@ def test_absences_have_a_column_for_each_partition_concerned(
     heads = [each.text for each in page.having("th", "mark")]
     assert heads == ["P1", "P2", "P3"]
     cells = [each.text for each in page.having("td", "mark")]
-    assert cells == ["○", "○", "", "", "○", "◇", "○●", "", "◇", "", "", ""]
+    assert cells == ["○", "○", "", "", "○", "◇", "", "", "", "○●", "", "◇"]
     badges = [each.text for each in page.having("span", "badge") if each.text in set(AbsenceStatus)]
-    assert badges[:4] == ["confirmed", "elsewhere", "contradicted", "unchecked"]
+    assert badges[:4] == ["confirmed", "elsewhere", "unchecked", "contradicted"]
     assert "160 nodes searched by full text for “toys”, “term”; 0 nodes contain it." in matrix.text
     assert "and 2 more" in matrix.text
 
@@ -195,10 +205,50 @@ def test_the_record_and_the_notes(document_of: Make, parsed: Parse) -> None:
                  "1,200 tokens in, 80 out", "0.25", "3.2 s (partition 0.1 s",
                  "r1, mode full", "g7"):  # fmt: skip
         assert said in record.text
-    (notes,) = page.having("aside", "notes")
+    (notes,) = page.having("section", "notes")
     assert "This answer is partial" in notes.text
     assert "Stopped early: the budget; toys" in notes.text
     assert "P3: 0 of 40 nodes were read" in notes.text
+
+
+def test_the_first_screen_is_the_thesis_what_was_read_and_what_is_in_doubt(
+    document_of: Make, parsed: Parse
+) -> None:
+    page = parsed(to_html(document_of()))
+    (header,) = page.having("header")
+    order = ["What about toys?", "2026-03-17 15:48 UTC", "A claim", "What was read",
+             "2 of 4 partitions, 60 of 160 nodes", "This answer is partial", "1 contradicted",
+             "found in P1:n2", "Answer", "Coverage and cost"]  # fmt: skip
+    places = [header.text.index(words) for words in order]
+    assert places == sorted(places)
+    (prose,) = page.having("div", "prose")
+    assert prose.text.startswith("Connections\n")  # the thesis is not said twice
+    assert "15:48:10" not in header.text
+
+
+def test_an_answer_without_a_thesis_or_doubts(answer_of: Any, parsed: Parse) -> None:
+    made = Synthesis(text="Just this.", citations=())
+    answer = answer_of(synthesis=made, crosscheck=Crosscheck(), sweeps=(), stopped="", warnings=())
+    page = parsed(to_html(Document(answer=answer, asked_at="now")))
+    assert not page.having("div", "lead")
+    assert page.having("div", "prose")[0].text == "Just this."
+    assert "What is in doubt" in page.having("section", "notes")[0].text
+
+
+def test_many_contradicted_absences_are_closed(answer_of: Any, parsed: Parse) -> None:
+    reported = (Stated(1, 0, "x"),)
+    statuses = [AbsenceStatus.CONTRADICTED] * 4 + [AbsenceStatus.CONFIRMED]
+    absences = tuple(
+        CheckedAbsence(text=f"no {number}", reported=reported, status=status)
+        for number, status in enumerate(statuses)
+    )
+    answer = answer_of(crosscheck=Crosscheck(absences=absences))
+    page = parsed(to_html(Document(answer=answer, asked_at="now")))
+    first, rest = page.having("table", "matrix")
+    assert "no 4" in first.text
+    assert "no 0" not in first.text
+    assert "no 0" in rest.text
+    assert any(each.text.startswith("4 contradicted absences") for each in page.having("details"))
 
 
 def test_an_answer_without_anything(answer_of: Callable[..., Answer], parsed: Parse) -> None:
