@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 DEFAULT_WIDTH = 80
+HEADING = 40  # columns; longer lines are sentences
+WARNINGS = ("Checks", "Stopped", "Note")
+STYLES = {"bold": "1", "ok": "32", "warn": "33", "warning": "33", "failed": "31", "skipped": "2"}
 _speak: Callable[[str], None] | None = None
 
 
@@ -47,6 +50,28 @@ def write(text: str) -> None:
 def write_lines(lines: list[str]) -> None:
     """Write lines to stdout."""
     write("".join(f"{line}\n" for line in lines))
+
+
+def has_color(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that may have colors."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+def colored(text: str, style: str) -> str:
+    """Return a text for stdout in a style of STYLES, if stdout has colors."""
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if has_color(sys.stdout) else text
+
+
+def write_page(lines: list[str]) -> None:
+    """Write the lines below an answer, its headings bold and its warnings colored."""
+    write_lines([_page_line(line) for line in lines])
+
+
+def _page_line(line: str) -> str:
+    if line and not line[0].isspace() and "  " not in line and len(line) < HEADING:
+        return colored(line, "bold")
+    label = next((label for label in WARNINGS if line.startswith(f"{label} ")), "")
+    return colored(label, "warn") + line[len(label) :] if label else line
 
 
 def write_json(value: object) -> None:
@@ -96,8 +121,7 @@ def note(message: str) -> None:
 def complain(message: str) -> None:
     """Write an error to stderr in one line, red on a terminal."""
     line = f"pgs: {one_line(message)}"
-    red = is_terminal(sys.stderr) and not os.environ.get("NO_COLOR")
-    say(f"\x1b[31m{line}\x1b[0m" if red else line)
+    say(f"\x1b[31m{line}\x1b[0m" if has_color(sys.stderr) else line)
 
 
 def speak_through(speak: Callable[[str], None] | None) -> None:

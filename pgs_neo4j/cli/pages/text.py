@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import textwrap
+import unicodedata
 from dataclasses import dataclass
 
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _WORD = re.compile(r"\S+|\n|[^\S\n]+")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])$")
 LABEL = 10  # columns of the labels on the left
@@ -27,9 +29,28 @@ def moment(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
+def columns(text: str) -> int:
+    """Return the columns that a text takes on a terminal, without its style."""
+    text = _STYLE.sub("", text)
+    if text.isascii():
+        return len(text)
+    return sum(_columns_of(letter) for letter in text)
+
+
+def _columns_of(letter: str) -> int:
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
 def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
     """Return a label and the text beside it, wrapped from ``column`` on."""
-    body = textwrap.wrap(text, max(30, width - column), break_on_hyphens=False) or [""]
+    body = textwrap.wrap(
+        text,
+        max(30, width - column),
+        break_on_hyphens=False,
+        break_long_words=False,
+    ) or [""]
     first, *rest = body
     return [f"{label:<{column}}{first}", *(f"{'':<{column}}{line}" for line in rest)]
 
@@ -44,6 +65,7 @@ def item(text: str, width: int) -> list[str]:
         max_lines=LONGEST_ITEM,
         placeholder=" …",
         break_on_hyphens=False,
+        break_long_words=False,
     )
 
 
@@ -91,9 +113,9 @@ class Wrapper:
             self._gap = piece
             return ""
         gap, self._gap = self._gap, ""
-        reached = self._column + len(gap) + len(piece)
+        reached = self._column + len(gap) + columns(piece)
         if self._begun and self.width is not None and reached > self.width:
-            self._column = self._indent + len(piece)
+            self._column = self._indent + columns(piece)
             return "\n" + " " * self._indent + piece
         if not self._begun:
             self._begun = True

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.pages.prose import Prose
 from pgs_neo4j.cli.pages.run_words import resume_command
 from pgs_neo4j.cli.pages.text import Wrapper, wrapped
 from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
-from pgs_neo4j.events import Event, RunStarted, SearchAnswered, TextStreamed
+from pgs_neo4j.events import Event, RunStarted, SearchAnswered, SweepFinished, TextStreamed
+from pgs_neo4j.model import Citation
+from pgs_neo4j.text.mentions import cited_titles
 from pgs_neo4j.text.shown import plain
 
 
@@ -115,11 +118,13 @@ class AnswerStream:
     progress: Listener
     task: asyncio.Task[object] | None
     wrapper: Wrapper
+    prose: Prose | None = None
     written: bool = False
     broken: bool = False
     _searching: bool = field(default=False, repr=False)
     _line_ended: bool = field(default=False, repr=False)
     _held: str = field(default="", repr=False)
+    _cited: list[Citation] = field(default_factory=list, repr=False)
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -127,19 +132,23 @@ class AnswerStream:
             case TextStreamed(text):
                 self._begin("\n## From the partitions\n\n" if self._searching else "")
                 self._searching = False
-                self.write(self.wrapper.feed(plain(self._whole(text))))
+                self.write(self.wrapper.feed(self._drawn(plain(self._whole(text)))))
             case SearchAnswered(text):
                 self._begin("## From the nearest nodes\n\n")
-                self.write(f"{wrapped(plain(text).rstrip(), self.wrapper.width)}\n")
+                self.write(f"{_whole_text(plain(text).rstrip())}\n")
                 self._searching = True
                 self.progress.start()
+            case SweepFinished(sweep) if sweep.report is not None:
+                self._cited += sweep.report.citations
+                self.progress(event)
             case _:
                 self.progress(event)
 
     def close(self) -> None:
         """Write the text still held back and end the line."""
         if self.written:
-            self.write(self.wrapper.close())
+            rest = self.prose.close() if self.prose else ""
+            self.write(self.wrapper.feed(rest) + self.wrapper.close())
             self.write("" if self._line_ended else "\n")
 
     def write(self, text: str) -> None:
@@ -164,24 +173,45 @@ class AnswerStream:
         self._held = "\r" if text.endswith("\r") else ""
         return text.removesuffix("\r")
 
+    def _drawn(self, text: str) -> str:
+        """Return text as a terminal shows it; without one, it stays Markdown."""
+        if self.prose is None:
+            return text
+        if not self.prose.titles:
+            self.prose.titles = cited_titles(self._cited)
+        return self.prose.feed(text)
+
     def _begin(self, heading: str) -> None:
         if not self.written or heading:
             # The display would be drawn over the answer on the same terminal.
             self.progress.stop()
             self.written = True
-            self.write(heading)
+            self.write(_whole_text(heading) if heading else "")
 
 
 def answer_stream(progress: Listener) -> AnswerStream:
     """Return a stream for the current task; wrapped on a terminal only."""
-    return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()))
+    return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()), _prose())
 
 
-def write_answer(text: str) -> None:
+def write_answer(text: str, citations: Sequence[Citation] = ()) -> None:
     """Write a whole answer in the layout of a stream."""
     answer = plain(text).rstrip()
     if answer:
-        output.write(f"{wrapped(answer, _wrap_width())}\n")
+        output.write(f"{_whole_text(answer, citations)}\n")
+
+
+def _whole_text(text: str, citations: Sequence[Citation] = ()) -> str:
+    prose = _prose()
+    if prose is not None:
+        prose.titles = cited_titles(citations)
+        text = prose.feed(text) + prose.close()
+    return wrapped(text, _wrap_width())
+
+
+def _prose() -> Prose | None:
+    on_terminal = output.is_terminal(sys.stdout)
+    return Prose(color=output.has_color(sys.stdout)) if on_terminal else None
 
 
 def _wrap_width() -> int | None:

@@ -9,7 +9,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.run import DATABASE, DONE, MODEL, USAGE, run
 from pgs_neo4j.text.json_data import plain_data
-from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.text.shown import counted, one_line
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import Check
@@ -37,6 +37,7 @@ async def _doctor(*, as_json: bool) -> int:
         output.write_json({"ok": code_of(checks) == DONE, "checks": listed})
     else:
         output.write_lines([line for check in checks for line in describe(check)])
+        output.write_lines(["", output.colored(*verdict(checks))])
     return code_of(checks)
 
 
@@ -50,7 +51,20 @@ def code_of(checks: Sequence[Check]) -> int:
     return MODEL if failed[0] in MODEL_CHECKS else DATABASE
 
 
+def verdict(checks: Sequence[Check]) -> tuple[str, str]:
+    """Return the result of all checks in one line, and its style."""
+    failed = sum(check.status == "failed" for check in checks)
+    warned = sum(check.status == "warning" for check in checks)
+    warnings = f" and {counted(warned, 'warning')}" if warned else ""
+    if failed:
+        return f"{counted(failed, 'check')} failed{warnings}; each says how to fix it.", "failed"
+    if warned:
+        return f"Ready, with {counted(warned, 'warning')}.", "warn"
+    return "Ready: everything works.", "ok"
+
+
 def describe(check: Check) -> list[str]:
     """Return a check in one line, and its fix in another."""
-    lines = [f"{MARKS[check.status]:<5}{check.name}: {one_line(check.detail)}"]
+    mark = output.colored(f"{MARKS[check.status]:<5}", check.status)
+    lines = [f"{mark}{check.name}: {one_line(check.detail)}"]
     return [*lines, f"     fix: {one_line(check.fix)}"] if check.fix else lines

@@ -47,9 +47,9 @@ async def as_text(ask: Ask, stream: AnswerStream) -> Answer:
         stream.close()
         stream.progress.stop()
     if not stream.written:
-        write_answer(answer.text)
+        write_answer(answer.text, answer.synthesis.citations)
     searched = search.citations if search is not None else ()
-    output.write_lines(below(answer, output.width(), searched))
+    output.write_page(below(answer, output.width(), searched))
     return answer
 
 

@@ -47,8 +47,8 @@ def _write(document: Document, status: str) -> None:
 
     answer, width = document.answer, output.width()
     output.write_lines([*above(answer, document.asked_at, status, width), ""])
-    write_answer(answer.text)
-    output.write_lines([*below(answer, width), *(advice(answer) if answer.partial else ())])
+    write_answer(answer.text, answer.synthesis.citations)
+    output.write_page([*below(answer, width), *(advice(answer) if answer.partial else ())])
 
 
 def without_answer(stored: StoredRun, width: int) -> list[str]:

@@ -1,0 +1,109 @@
+"""On a terminal, prose has style instead of marks, and titles instead of aliases."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.operations.doctor import verdict
+from pgs_neo4j.cli.pages import text
+from pgs_neo4j.cli.pages.prose import BOLD, CITED, CODE, END, Prose
+from pgs_neo4j.cli.progress import listen
+from pgs_neo4j.engine import Check
+from pgs_neo4j.model import Citation
+
+TITLES = {(1, "n2"): "Second"}
+ANSWER = """\
+## Thesis
+The **two words** and `code_x` [P1:n2], not [P9:n9].
+
+* One: zipfile.ZipFile.__init__ stays.
+1. Two
+| a | **b** |
+"""
+
+
+def test_marks_become_style_and_aliases_titles() -> None:
+    prose = Prose(TITLES)
+    assert prose.feed(ANSWER) + prose.close() == (
+        f"{BOLD}Thesis{END}\n"
+        f"The {BOLD}two words{END} and {CODE}code_x{END} "
+        f"[{CITED}Second{END}], not [{CITED}P9:n9{END}].\n\n"
+        "- One: zipfile.ZipFile.__init__ stays.\n1. Two\n| a | **b** |\n"
+    )
+
+
+@given(st.lists(st.integers(1, 40)))
+def test_prose_in_pieces_is_drawn_as_prose_at_once(sizes: list[int]) -> None:
+    whole, parts = Prose(TITLES), Prose(TITLES)
+    rest, drawn = ANSWER, ""
+    for size in sizes:
+        drawn += parts.feed(rest[:size])
+        rest = rest[size:]
+    drawn += parts.feed(rest) + parts.close()
+    assert drawn == whole.feed(ANSWER) + whole.close()
+
+
+def test_what_is_never_closed_does_not_wait_for_ever() -> None:
+    prose = Prose(color=False)
+    drawn = "".join(prose.feed("an [open bracket ") for _ in range(1_000))
+    assert len(drawn) > 10_000
+    assert drawn + prose.close() == "an [open bracket " * 1_000
+
+
+def test_no_escape_sequence_without_color() -> None:
+    prose = Prose(TITLES, color=False)
+    assert "\x1b" not in prose.feed(ANSWER)
+
+
+def test_lines_wrap_at_words_whatever_their_style_or_width() -> None:
+    wrapper = text.Wrapper(20)
+    styled = wrapper.feed(
+        f"{BOLD}one{END} {CODE}two{END} three four five\n漢字漢字 漢字漢字 漢字\n"
+    )
+    plain = re.sub("\x1b\\[[0-9]*m", "", styled)
+    assert plain == "one two three four\nfive\n漢字漢字 漢字漢字\n漢字\n"
+    assert text.labeled("Run", "x" * 50 + " end", 40) == [f"Run       {'x' * 50}", "          end"]
+    assert all("x" * 90 in line for line in text.item("x" * 90, 40))
+
+
+def test_a_stored_answer_has_titles_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    cited = Citation(alias="n2", partition=1, node="k", title="Second")
+    listen.write_answer("## Thesis\nA [P1:n2].", [cited])
+    assert capsys.readouterr().out == "Thesis\nA [Second].\n"
+
+
+def test_pages_below_an_answer_are_colored_on_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["Sources", "  P1:n2  Second", "Note      mind"]
+    output.write_page(lines)
+    assert capsys.readouterr().out.splitlines() == lines
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
+    output.write_page(lines)
+    assert capsys.readouterr().out.splitlines() == [
+        "\x1b[1mSources\x1b[0m", lines[1], "\x1b[33mNote\x1b[0m      mind",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statuses", "wanted"),
+    [
+        (["ok", "skipped"], ("Ready: everything works.", "ok")),
+        (["ok", "warning"], ("Ready, with 1 warning.", "warn")),
+        (["failed", "warning", "ok"],
+         ("1 check failed and 1 warning; each says how to fix it.", "failed")),
+    ],
+)  # fmt: skip
+def test_doctor_ends_with_a_verdict(statuses: list[str], wanted: tuple[str, str]) -> None:
+    checks = [Check(name="x", status=status, detail="y") for status in statuses]  # type: ignore[arg-type]
+    assert verdict(checks) == wanted
