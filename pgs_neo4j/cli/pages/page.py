@@ -24,7 +24,10 @@ def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
     """Return the lines above a stored answer: its question, time, and status."""
     rows = (
         ("Question", one_line(answer.question)),
-        ("Asked", f"{moment(asked_at)} UTC, graph {one_line(answer.graph)}, mode {answer.mode}"),
+        (
+            "Asked",
+            f"{one_line(moment(asked_at))} UTC, graph {one_line(answer.graph)}, mode {answer.mode}",
+        ),
         ("Status", status),
     )
     return [line for label, text in rows for line in labeled(label, text, width)]
@@ -82,7 +85,7 @@ def advice(answer: Answer) -> list[str]:
     """Return the next command to try, after an empty line."""
     if answer.partial:
         return _resuming(answer)
-    graph, session = shlex.quote(answer.graph), shlex.quote(one_line(answer.session))
+    graph, session = shlex.quote(one_line(answer.graph)), shlex.quote(one_line(answer.session))
     left = answer.coverage.nodes_total - answer.coverage.nodes_read
     if left <= 0:
         command = f"pgs sessions show {session} --graph {graph}"

@@ -1,0 +1,85 @@
+"""500 hostile names in every place of an answer: each form shows them, and none obeys them."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from pgs_neo4j.cli.pages import page, tables
+from pgs_neo4j.cli.progress.board import Board
+from pgs_neo4j.cli.progress.lines import line
+from pgs_neo4j.events import StepStarted, Warned
+from pgs_neo4j.export import Document, to_html, to_json, to_markdown, to_notebook
+from pgs_neo4j.model import Answer, GraphMapping
+from pgs_neo4j.text.invisible import INVISIBLE
+from tests.renderers import Judge, markdown_it
+
+PARTS = [
+    "'", '"', "`", "``", "\\", "\n", "\r\n", "\t", "\0", "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J",
+    "\u202e", "\u2066", "\u200b", "\u2028", "\ufeff", "\ud800", "\U000e0041", "שלום", "مرحبا",
+    "👩‍💻", "🏳️‍🌈", "漢字", "é", "e\u0301", "$", "${x}", "{{x}}", "%s", "{0}", "$(id)", ";", "--",
+    "//", "/*", "../../etc/passwd", "C:\\x", "[bold]", "[/]", "[P1:n2]", "(n3)", "<b>",
+    "</style>", "<script>alert(1)</script>", "<!--", "&lt;", "**", "__init__", "_", "#", "|", "~~",
+    "null", "NaN", "' OR 1=1 //", "MATCH (n) DETACH DELETE n", "javascript:alert(1)", "http://x.y",
+    "a@b.c", "name", " ", "A",
+]  # fmt: skip
+UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\ufeff]")
+
+
+def names(count: int = 500) -> list[str]:
+    """Names of one part, of several, and of 10 kB."""
+    chance = random.Random(12)
+    several = ["".join(chance.choices(PARTS, k=chance.randint(2, 9))) for _ in range(2 * count)]
+    long = [part * (10_000 // len(part)) for part in PARTS[:12]]
+    return list(dict.fromkeys((*PARTS, *long, *several)))[:count]
+
+
+NAMES = names()
+
+
+def test_there_are_500_names() -> None:
+    assert len(NAMES) == len(set(NAMES)) == 500
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_names_are_inert_in_every_file(
+    part: int,
+    document_of: Callable[..., Document],
+    answer_of: Callable[..., Answer],
+    parsed: Callable[[str], Any],
+) -> None:
+    for name in NAMES[part::10]:
+        document = document_of(name)
+        assert len(parsed(to_html(document)).having("main")) == 1
+        assert len(parsed(to_notebook(answer_of(name))).having("style")) == 1
+        written = to_markdown(document)
+        assert not Judge(markdown_it(written)).live, name
+        data = to_json(document)
+        assert json.loads(data)["graph"] == name
+        for text in (written, data):
+            text.encode("utf-8")
+            assert not INVISIBLE.search(text.replace("\n", "")), name
+
+
+def test_names_are_one_line_on_a_terminal(answer_of: Callable[..., Answer]) -> None:
+    for name in NAMES:
+        lines = page.below(answer_of(name), 80)
+        lines += page.above(answer_of(name), name, "partial", 80) + page.advice(answer_of(name))
+        board = Board()
+        lines += [line(Warned(name), board), line(StepStarted("partition", name), board)]
+        assert [text for text in lines if UNSAFE.search(text) or "\n" in text] == [], name
+
+
+def test_names_are_cells_of_tables() -> None:
+    console = Console(width=200, force_terminal=False, color_system=None)
+    for name in NAMES:
+        view = GraphMapping(labels=(name,), relationship_types=(name,), text=(name,), title=name)
+        with console.capture() as captured:
+            console.print(tables.mapping(view))
+        assert not UNSAFE.search(captured.get()), name
