@@ -68,8 +68,9 @@ def write_page(lines: list[str]) -> None:
 
 
 def _page_line(line: str) -> str:
-    if line and not line[0].isspace() and "  " not in line and len(line) < HEADING:
-        return colored(line, "bold")
+    head, colon, rest = line.partition(":")
+    if head and not head[0].isspace() and "  " not in head and len(head) < HEADING:
+        return colored(f"{head}{colon}", "bold") + rest
     label = next((label for label in WARNINGS if line.startswith(f"{label} ")), "")
     return colored(label, "warn") + line[len(label) :] if label else line
 
