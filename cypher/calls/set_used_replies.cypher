@@ -1,4 +1,5 @@
-// Record that replies were used, and delete the private replies of a finished run.
+// Record that replies were used, and delete the private replies of a finished run, and purchases of
+// a day ago, for which no run can wait any more.
 // params: keys: list[str], run: str
 // returns: used: int
 // mode: write
@@ -12,5 +13,9 @@ CALL () {
 CALL () {
   MATCH (r:PgsReply {run: $run}) WHERE r.private
   DELETE r
+}
+CALL () {
+  MATCH (p:PgsPurchase) WHERE p.claimed_at < datetime() - duration('P1D')
+  DELETE p
 }
 RETURN used

@@ -1,11 +1,16 @@
-// Runs of a session without a recorded end; `silent` if a run gave no sign of life for some
-// seconds, or only one that a wrong clock dated into the future.
+// Runs of a session without a recorded end, with the partitions that they have claimed; `silent` if
+// a run gave no sign of life for some seconds, or only one that a wrong clock dated into the future.
+// `updated_at` is the time when the last run of the session began or ended.
 // params: session: str, silent_s: number
-// returns: id: str, holder: str, silent: bool
+// returns: id: str, holder: str, silent: bool, generation: str?, claimed: list[int],
+//   updated_at: str
 // mode: read
 // language: 5, 25
-MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun {status: 'running'})
+MATCH (s:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun {status: 'running'})
+OPTIONAL MATCH (r)-[:PGS_ON]->(c:PgsGeneration)
 RETURN r.id AS id, coalesce(r.holder, '') AS holder,
        NOT datetime() - duration({seconds: $silent_s}) <= r.updated_at
-         <= datetime() + duration({seconds: $silent_s}) AS silent
+         <= datetime() + duration({seconds: $silent_s}) AS silent,
+       c.id AS generation, coalesce(r.claimed, []) AS claimed,
+       toString(s.updated_at) AS updated_at
 ORDER BY id

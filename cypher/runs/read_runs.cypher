@@ -7,7 +7,8 @@
 MATCH (:PgsSession {uid: $uid})<-[:PGS_RAN_IN]-(r:PgsRun)
 RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at),
           updated_at: toString(r.updated_at), details: null, config: null, request: null,
-          routing: null, known: null, holder: null} AS run,
+          routing: null, known: null, holder: null, tally: null,
+          claimed: null} AS run,
        COLLECT {
          MATCH (r)-[:PGS_SWEPT]->(w:PgsSweep)
          RETURN w {.partition, .status, .nodes, .nodes_read, .passes} ORDER BY w.partition

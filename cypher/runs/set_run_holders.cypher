@@ -1,11 +1,12 @@
-// Take a run over from its holder, who cannot record anything from then on. No row if another
-// process was faster.
+// Take a run over from its holder, who cannot record anything from then on. Returns what the run
+// had spent. No row if another process was faster.
 // params: run: str, former: str, holder: str
-// returns: id: str
+// returns: id: str, spent: dict
 // mode: write
 // language: 5, 25
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $former OR r.holder = $holder
-SET r.holder = $holder, r.updated_at = datetime(), r.status = 'running', r.finished_at = null, r.error = null
-RETURN r.id AS id
+SET r.holder = $holder, r.updated_at = datetime(), r.status = 'running', r.finished_at = null,
+    r.error = null, r.tally = null
+RETURN r.id AS id, r {.calls, .input_tokens, .output_tokens, .cost} AS spent

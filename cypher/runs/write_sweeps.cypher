@@ -1,9 +1,10 @@
-// Record one sweep in one transaction: its findings, flags, absences, cited nodes, and replies.
+// Record one sweep in one transaction: its findings, flags, absences, cited nodes, and replies, and
+// what the run has spent by now, unless a later total is there already.
 // Repeated with more when another pass is accepted. No row if the run was taken over or deleted,
 // or if the partition is gone. The run's lock is taken before its holder is read.
 // params: run: str, holder: str, generation: str, partition: int, sweep: dict,
 //   findings: list[dict], flags: list[dict], absences: list[dict], citations: list[dict],
-//   replies: list[dict]
+//   replies: list[dict], spent: dict
 // returns: id: str
 // mode: write
 // language: 5, 25
@@ -14,6 +15,9 @@ MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0 AND p.id = $partition
 MERGE (w:PgsSweep {id: $sweep.id})
 SET w += $sweep, r.updated_at = datetime()
+FOREACH (_ IN CASE WHEN coalesce(r.tally, 0) < $spent.tally THEN [1] ELSE [] END |
+  SET r += $spent
+)
 MERGE (r)-[s:PGS_SWEPT]->(w)
 SET s.status = $sweep.status
 MERGE (w)-[:PGS_READ]->(p)

@@ -185,6 +185,10 @@ class Budget:
             self._unpriced.add(model)
         self.spent += amount
 
+    def worst_cost(self, model: str, amount: Amount, *, free: bool) -> float | None:
+        """Return the cost of everything reserved for a call; None for a model without prices."""
+        return None if not free and self.price(model, 1, 1) is None else amount.cost
+
     def whole(self, model: str) -> int | None:
         """Return the total tokens the limits allow a model; None: unlimited."""
         worth: list[float] = []

@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary
 
 from pgs_neo4j.calls.budget import Amount, Budget, Purpose, SpendingLimits
 from pgs_neo4j.calls.concurrency import ConcurrencyLimit
-from pgs_neo4j.calls.outcome import UsageDoubts, check_size, cost_of, without_retry
+from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, worst_case
+from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens, input_room
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.calls.stop import Stop
@@ -48,6 +49,7 @@ class Calls:
     """The model calls of a run, with their limits and their usage.
 
     Times are those of the event loop's clock, in seconds. ``ends_at`` is when sweeping ends.
+    The ``ledger`` records the calls of a run before they are sent.
     """
 
     scheduler: Scheduler
@@ -55,6 +57,7 @@ class Calls:
     tokens_per_minute: int | None = None
     ends_at: float | None = None
     usage: Usage = field(default_factory=Usage)
+    ledger: Ledger = field(default_factory=Ledger)
     _waits: WaitReporter = field(default_factory=WaitReporter)
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _own: dict[int, Pace] = field(default_factory=dict)
@@ -150,7 +153,7 @@ class Calls:
         estimated = estimated_tokens(prompt)
         async with AsyncExitStack() as streaming:
 
-            async def first() -> tuple[str | Completion | None, Pieces, _CallCost]:
+            async def first() -> tuple[str | Completion | None, Pieces, CallCost]:
                 async with AsyncExitStack() as opened:
                     paid = await opened.enter_async_context(
                         self._reserving(llm, estimated, room, "synthesis")
@@ -180,6 +183,14 @@ class Calls:
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
         """Return the most input tokens: ``most``, within the model's context."""
         return input_room(self.budget.models.get(llm.name), most, room)
+
+    def spent(self) -> Spent:
+        """Return what was paid for so far; calls in flight count at their worst."""
+        return sum((call.worst for call in self.ledger.in_flight), self.settled())
+
+    def settled(self) -> Spent:
+        """Return what was paid for the calls that have ended."""
+        return Spent(self.usage, self.budget.cost)
 
     def count_cached(self, reply: Completion) -> None:
         """Count a reply that came from the cache."""
@@ -245,14 +256,16 @@ class Calls:
     @asynccontextmanager
     async def _reserving(
         self, llm: LLM, estimated: int, room: int, purpose: Purpose, divisible: bool = False
-    ) -> AsyncIterator[_CallCost]:
-        """Reserve the most that a call can cost, then count its cost."""
+    ) -> AsyncIterator[CallCost]:
+        """Reserve and record the most that a call can cost, then count its cost."""
         amount = await self._reserve(llm, estimated, room, purpose, divisible)
-        paid = _CallCost()
+        cost = self.budget.worst_cost(llm.name, amount, free=is_free(llm))
+        paid = CallCost(worst_case(estimated, cost))
         try:
+            await self.ledger.send(paid, free=is_free(llm))
             yield paid
         except BaseException as error:
-            paid.usage = cost_of(error)
+            paid.fail(error)
             raise
         finally:
             self.budget.release(amount)
@@ -261,12 +274,13 @@ class Calls:
                 if not settled.done():
                     settled.set_result(None)
             self._settled.clear()
+            await self.ledger.end(paid)
 
     def _count(self, llm: LLM, estimated: int, amount: Amount, usage: Usage | None) -> None:
         """Count the usage of a call, at its worst if unknown."""
         free = is_free(llm)
         if usage is None:
-            self.usage += Usage(calls=1, input_tokens=estimated, estimated=True)
+            self.usage += worst_case(estimated, None).usage
             self.budget.lose(llm.name, amount, free=free)
         else:
             self.usage += usage
@@ -281,10 +295,3 @@ class Calls:
                 pace = self._own.setdefault(id(llm), Pace())
         pace.allow(self.tokens_per_minute)
         return pace
-
-
-@dataclass(slots=True)
-class _CallCost:
-    """The usage of a call; None where it is unknown."""
-
-    usage: Usage | None = None

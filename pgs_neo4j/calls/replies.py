@@ -13,6 +13,7 @@ from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
@@ -40,6 +41,13 @@ class Replies:
     run: str
     shared: bool = True
     used: set[str] = field(default_factory=set)
+    _waited: set[str] = field(default_factory=set)
+
+    def note_wait(self, buyer: str, on_event: OnEvent) -> None:
+        """Report once that this run waits for replies that another run is buying."""
+        if buyer not in self._waited:
+            self._waited.add(buyer)
+            on_event(Warned(f"run {buyer} is buying the same replies; waiting for them"))
 
     def key(self, llm: LLM, prompt: Prompt, room: int, effort: Effort | None) -> str | None:
         """Return a reply's key; None for a free model, never cached."""

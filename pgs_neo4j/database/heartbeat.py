@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager, suppress
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import PGSError
 
+SILENT_S = 35.0  # without a sign of life from a run: its process is gone
+
 Beat = Callable[[], Awaitable[float]]
 """Gives one sign of life, and returns the seconds until the next one.
 

@@ -28,9 +28,10 @@ from pgs_neo4j.model import (
     Synthesis,
 )
 from pgs_neo4j.partitioning import generation
+from pgs_neo4j.pgs.claiming import choose_partitions
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
-from pgs_neo4j.pgs.record import Prepared, RunRecord, record_run, usage_properties
-from pgs_neo4j.pgs.route import Selection, route_run, select_partitions
+from pgs_neo4j.pgs.record import Prepared, RunRecord, record_run
+from pgs_neo4j.pgs.route import Selection
 from pgs_neo4j.pgs.unmatched import check_matched
 from pgs_neo4j.pgs.waves import judge_sweeps, sweep_run
 from pgs_neo4j.runs import answers, keys, session
@@ -81,11 +82,10 @@ async def execute(
     tools.calls.budget.check(tools.models)
     async with record_run(order, tools, stored, prepared) as record:
         earlier = await recover_reports(order, tools, record)
-        selection = await select_partitions(
-            order, tools, record.partitioning, before=record.id, answer_missing=bool(earlier)
-        )
         with tools.log.phase("route"):
-            routing = await route_run(order, tools, record, selection.partitions)
+            selection, routing = await choose_partitions(
+                order, tools, record, answer_missing=bool(earlier)
+            )
             check_matched(order, tools, routing, selection.partitions, selection.read)
         async with _lookups(order, tools, record, selection, routing) as lookups:
             sweeps = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
@@ -221,7 +221,7 @@ def compose_answer(
 
     ``stopped`` is the limit that ended it early.
     """
-    spent = record.before.plus(tools.calls)
+    spent = record.before + tools.calls.settled()
     return Answer(
         question=order.question,
         graph=order.graph,
@@ -273,11 +273,9 @@ def _properties(answer: Answer, read: Read) -> dict[str, object]:
         "answer": answer.text,
         "thesis": answer.synthesis.thesis,
         "model": answer.model,
-        **usage_properties(answer.usage),
         "seconds": round(answer.seconds["total"], 3),
         "nodes_read": sum(sweep.nodes_read for sweep in answer.sweeps),
         "warnings": list(answer.warnings),
         "stopped": answer.stopped,
-        "cost": answer.cost,
         "details": details_json(answer, read),
     }

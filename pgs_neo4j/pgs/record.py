@@ -7,9 +7,10 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 
-from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.ledger import Ledger, Spent, Total
 from pgs_neo4j.calls.queue import deadline_passed
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
@@ -28,7 +29,6 @@ from pgs_neo4j.errors import (
     UsageError,
 )
 from pgs_neo4j.events import RunStarted
-from pgs_neo4j.model import Usage
 from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import Partitioning, read_generation
@@ -50,32 +50,20 @@ class Prepared:
     vector: QuestionVector | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Usage and its cost; None for an unpriced model."""
-
-    usage: Usage = field(default_factory=Usage)
-    cost: float | None = 0.0
-
-    def plus(self, calls: Calls) -> Spent:
-        """Return this and everything that ``calls`` has paid for since."""
-        now = calls.budget.cost
-        cost = None if now is None or self.cost is None else now + self.cost
-        return Spent(self.usage + calls.usage, cost)
-
-
 @dataclass(slots=True)
 class RunRecord:
     """A run in the database; its generation stays until it ends.
 
-    ``before`` is its spending until it stopped, ``routing`` its routing as JSON if it had one. Only
-    ``finish`` and ``fail`` end the record, and only one of them does.
+    ``before`` is its spending until it stopped, ``routing`` its routing as JSON if it had one. Its
+    ``ledger`` is written under its handle. Only ``finish`` and ``fail`` end the record, and only
+    one of them does.
     """
 
     db: Database
     handle: Handle
     prepared: Prepared
     replies: Replies
+    ledger: Ledger
     before: Spent = field(default_factory=Spent)
     routing: str | None = None
     ended: bool = False
@@ -96,21 +84,20 @@ class RunRecord:
         ``sweeps`` are the ids of the sweeps that it used. Raises RunLostError when another process
         has taken the run over.
         """
-        if not await runs.finish(self.db, self.handle, properties, sweeps):
+        total = runs.total_properties(self.ledger.total())
+        if not await runs.finish(self.db, self.handle, {**properties, **total}, sweeps):
             raise runs.taken_away()
         self.ended = True
 
-    async def fail(self, error: BaseException, calls: Calls) -> None:
+    async def fail(self, error: BaseException) -> None:
         """End the record with an error, unless the run has ended already."""
         if self.ended:
             return
         self.ended = True
-        spent = self.before.plus(calls)
         properties = {
             "status": _status(error),
             "error": str(error) if isinstance(error, PGSError) else type(error).__name__,
-            **usage_properties(spent.usage),
-            "cost": spent.cost,
+            **runs.total_properties(self.ledger.total()),
         }
         late = isinstance(error, DeadlineError)
         if not await self._close(properties, late=late):
@@ -181,14 +168,14 @@ async def record_run(
     except TimeoutError:
         error = deadline_passed() if limit.expired() else None
         if record is not None:
-            await to_the_end(record.fail(error or TimeoutError(), tools.calls))
+            await to_the_end(record.fail(error or TimeoutError()))
         if error is None:
             raise
         raise error from None
     except BaseException as error:
         # Shielded: even a canceled run is closed before its caller continues.
         if record is not None:
-            await to_the_end(record.fail(error, tools.calls))
+            await to_the_end(record.fail(error))
         raise
 
 
@@ -200,6 +187,7 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
         "request": json.dumps(order.request, sort_keys=True),
         "config": stored_config(order.config),
         "known": order.search_answer,
+        **runs.total_properties(Total(0, tools.calls.spent())),
     }
     for _ in range(ATTEMPTS):
         prepared = prepared or await prepare(order, tools)
@@ -213,7 +201,7 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
             keys.idempotency_uid(order.graph, order.session, order.idempotency_key),
         )
         if begun == handle.id:
-            return RunRecord(tools.db, handle, prepared, _replies(order, tools, handle))
+            return _record(order, tools, handle, prepared, Spent())
         if begun is not None:
             raise BusyError(
                 f"run {begun} has just begun with the same idempotency key; wait for its end"
@@ -232,7 +220,7 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
             "coverage still counts, so ask again in mode 'continue'"
         )
     await ensure_schema(tools.db)
-    handle = await runs.take_over(tools.db, stored)
+    handle, before = await runs.take_over(tools.db, stored)
     partitioning = await read_generation(
         tools.db, stored.generation, centroids=False, known=tools.known
     )
@@ -241,24 +229,19 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
             f"graph {order.graph} was repartitioned since run {stored.id} began; the run "
             "continues with its old partitions"
         )
-    return RunRecord(
-        tools.db,
-        handle,
-        Prepared(replace(partitioning, outdated=True)),
-        _replies(order, tools, handle),
-        _spent_before(stored),
-        stored.properties.get("routing"),
-    )
+    prepared = Prepared(replace(partitioning, outdated=True))
+    record = _record(order, tools, handle, prepared, before)
+    record.routing = stored.properties.get("routing")
+    return record
 
 
-def _spent_before(stored: StoredRun) -> Spent:
-    properties = stored.properties
-    usage = Usage(
-        calls=properties.get("calls") or 0,
-        input_tokens=properties.get("input_tokens") or 0,
-        output_tokens=properties.get("output_tokens") or 0,
-    )
-    return Spent(usage, properties.get("cost") if usage.calls else 0.0)
+def _record(
+    order: RunOrder, tools: RunTools, handle: Handle, prepared: Prepared, before: Spent
+) -> RunRecord:
+    """Return the record of a run; from now on, its calls are recorded before they are sent."""
+    ledger = tools.calls.ledger
+    ledger.begin(lambda: before + tools.calls.spent(), partial(runs.record_total, tools.db, handle))
+    return RunRecord(tools.db, handle, prepared, _replies(order, tools, handle), ledger, before)
 
 
 def _replies(order: RunOrder, tools: RunTools, handle: Handle) -> Replies:
@@ -268,16 +251,6 @@ def _replies(order: RunOrder, tools: RunTools, handle: Handle) -> Replies:
 def shares_replies(config: PGSConfig) -> bool:
     """Whether replies are cached for other runs."""
     return config.cache and config.cache_mb > 0
-
-
-def usage_properties(usage: Usage) -> dict[str, object]:
-    """Return usage in the form that a run stores."""
-    return {
-        "calls": usage.calls,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cached": usage.cached,
-    }
 
 
 def _status(error: BaseException) -> str:

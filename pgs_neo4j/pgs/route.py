@@ -34,11 +34,13 @@ ROUTING = TypeAdapter(Routing)
 class Selection:
     """The partitions that a run may sweep.
 
-    ``read`` is the part of them that was read before the run.
+    ``read`` is the part of them that was read before the run. ``unread``: only unread nodes are
+    read, so other runs of the session should read other partitions.
     """
 
     partitions: tuple[Partition, ...]
     read: Read
+    unread: bool = False
 
 
 async def select_partitions(
@@ -48,11 +50,13 @@ async def select_partitions(
     *,
     before: str = "",
     answer_missing: bool = False,
+    claimed: frozenset[int] = frozenset(),
 ) -> Selection:
     """Select the partitions that the mode of a run lets it sweep.
 
-    ``before`` is the id of the run once it has begun. ``answer_missing``: reports wait for a
-    synthesis, so a run is useful even if everything has been read.
+    ``before`` is the id of a run that is resumed. ``answer_missing``: reports wait for a synthesis,
+    so a run is useful even if everything has been read. Other runs are reading the ``claimed``
+    partitions, so they are left out.
     """
     everything = partitioning.partitions
     if order.mode == "full":
@@ -62,7 +66,8 @@ async def select_partitions(
     )
     candidates, skipping = session.find_candidates(order.mode, everything, read)
     if skipping:
-        return Selection(candidates, read)
+        free = tuple(part for part in candidates if part.id not in claimed)
+        return Selection(free, read, unread=True)
     if answer_missing:
         return Selection((), read)
     tools.log.warn(f"session {order.session} has read the whole graph, so everything is read again")
@@ -82,18 +87,18 @@ async def embed_order(order: RunOrder, tools: RunTools, dimensions: int | None) 
 async def route_run(
     order: RunOrder, tools: RunTools, record: RunRecord, partitions: Sequence[Partition]
 ) -> Routing:
-    """Route a run and record its routing.
-
-    A resumed run keeps its own routing, by which its cached replies are found.
-    """
+    """Route a run; a resumed one keeps its routing, by which its cached replies are found."""
     if record.routing is not None:
         routing = ROUTING.validate_json(record.routing)
         tools.log.on_event(Routed(routing))
         return routing
     vector = record.prepared.vector
-    routing = await route_question(order, tools, record.partitioning, partitions, vector)
+    return await route_question(order, tools, record.partitioning, partitions, vector)
+
+
+async def remember_routing(tools: RunTools, record: RunRecord, routing: Routing) -> None:
+    """Record the routing of a run, by which it is resumed. Raises DatabaseError."""
     await runs.remember_routing(tools.db, record.handle, ROUTING.dump_json(routing).decode())
-    return routing
 
 
 async def route_question(

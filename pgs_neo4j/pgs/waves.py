@@ -14,6 +14,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import AllSweepsFailedError
 from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.claiming import claim_flagged
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
@@ -51,7 +52,8 @@ class SweepRecorder:
     async def record(self, order: SweepOrder, sweep: Sweep, replies: Sequence[Row]) -> None:
         """Store a sweep, queue its absences, and update the reserve."""
         handle = Handle(order.run, order.holder)
-        await session.record_sweep(self.tools.db, handle, sweep, replies)
+        total = self.tools.calls.ledger.total()
+        await session.record_sweep(self.tools.db, handle, sweep, replies, total)
         if sweep.report is not None:
             self.lookups.begin(sweep.report)
             self.report_tokens[sweep.partition] = _report_tokens(sweep)
@@ -102,6 +104,7 @@ async def sweep_run(
     first = await order_sweeps(tools.db, order, partitioning, routed, read, handle, matches=matches)
     results = await sweep_partitions(first, sweep_tools)
     flagged = find_flagged(order, by_id, [result.sweep for result in results], read)
+    flagged = await claim_flagged(order, tools, record, flagged)
     second = await order_sweeps(tools.db, order, partitioning, flagged, read, handle, wave=2)
     return [*results, *await sweep_partitions(second, sweep_tools)]
 

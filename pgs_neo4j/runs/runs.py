@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+from pgs_neo4j.calls.ledger import Spent, Total
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.heartbeat import keep_beating
+from pgs_neo4j.database.heartbeat import SILENT_S, keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.errors import BusyError, PGSError, RunLostError, UnknownRunError
+from pgs_neo4j.model import Usage
 from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.rows import RunRow
 
 SIGN_S = 10.0  # between two signs of life
-SILENT_S = 35  # without one: its process is gone
 SIGN_TIMEOUT_S = 5.0
 END_S = 0.2
 
@@ -61,6 +62,21 @@ class StoredRun:
         """The original request, as JSON data."""
         request = json.loads(self.properties.get("request") or "{}")
         return dict(request) if isinstance(request, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class RunningRun:
+    """A run without a recorded end, and the partitions that it has claimed.
+
+    ``ended``: its process is gone, as far as known. ``generation`` is None when its partitions are.
+    ``updated_at`` is the time when the last run of its session began or ended.
+    """
+
+    id: str
+    generation: str | None
+    claimed: frozenset[int]
+    updated_at: str
+    ended: bool
 
 
 async def begin(
@@ -123,18 +139,32 @@ async def read(db: Database, run: str) -> StoredRun:
     )
 
 
-async def find_dead_runs(db: Database, session_uid: str) -> list[str]:
-    """Return ids of the session's runs whose process has died."""
+async def read_running(db: Database, session_uid: str) -> list[RunningRun]:
+    """Return the session's runs without a recorded end."""
     rows = await db.read(
         queries.get("runs/read_running_runs"), session=session_uid, silent_s=SILENT_S
     )
-    return [row["id"] for row in rows if row["silent"] or _has_ended(row["holder"])]
+    return [
+        RunningRun(
+            row["id"],
+            row["generation"],
+            frozenset(row["claimed"]),
+            row["updated_at"],
+            ended=row["silent"] or _has_ended(row["holder"]),
+        )
+        for row in rows
+    ]
 
 
-async def take_over(db: Database, stored: StoredRun) -> Handle:
+async def find_dead_runs(db: Database, session_uid: str) -> list[str]:
+    """Return ids of the session's runs whose process has died."""
+    return [run.id for run in await read_running(db, session_uid) if run.ended]
+
+
+async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent]:
     """Become the holder of a run whose process has ended.
 
-    Raises BusyError.
+    Also returns what the run has spent. Raises BusyError.
     """
     former = str(stored.properties.get("holder", ""))
     if stored.status == "running" and not stored.silent and not _has_ended(former):
@@ -147,7 +177,44 @@ async def take_over(db: Database, stored: StoredRun) -> Handle:
     )
     if not rows:
         raise BusyError(f"another process has just resumed run {stored.id}; wait for its end")
-    return handle
+    return handle, _spent(rows[0]["spent"])
+
+
+async def record_total(db: Database, handle: Handle, total: Total) -> None:
+    """Record what a run has spent.
+
+    Raises RunLostError when another process has taken the run over.
+    """
+    rows = await db.write(
+        queries.get("runs/set_run_totals"),
+        run=handle.id,
+        holder=handle.holder,
+        spent=total_properties(total),
+    )
+    if not rows:
+        raise taken_away()
+
+
+def total_properties(total: Total) -> Row:
+    """Return a total in the form that a run stores."""
+    usage = total.spent.usage
+    return {
+        "tally": total.number,
+        "calls": usage.calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached": usage.cached,
+        "cost": total.spent.cost,
+    }
+
+
+def _spent(stored: Row) -> Spent:
+    usage = Usage(
+        calls=stored["calls"] or 0,
+        input_tokens=stored["input_tokens"] or 0,
+        output_tokens=stored["output_tokens"] or 0,
+    )
+    return Spent(usage, stored["cost"] if usage.calls else 0.0)
 
 
 async def remember_routing(db: Database, handle: Handle, routing: str) -> None:

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pgs_neo4j.calls.ledger import Total
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
 from pgs_neo4j.model import Coverage, Mode, Partition, Sweep
 from pgs_neo4j.runs import keys
-from pgs_neo4j.runs.runs import Handle, taken_away
+from pgs_neo4j.runs.runs import Handle, taken_away, total_properties
 from pgs_neo4j.runs.sweep_rows import sweep_rows
 
 DEFAULT = "default"
@@ -131,12 +132,17 @@ def find_candidates(
 
 
 async def record_sweep(
-    db: Database, handle: Handle, sweep: Sweep, replies: Sequence[Row] = ()
+    db: Database,
+    handle: Handle,
+    sweep: Sweep,
+    replies: Sequence[Row] = (),
+    total: Total | None = None,
 ) -> None:
     """Record a sweep, its findings, and their citations in one transaction.
 
-    A sweep that is recorded again, with more passes, replaces what was there. ``replies`` are
-    stored with it. Raises RunLostError when the run or the partition was removed.
+    A sweep that is recorded again, with more passes, replaces what was there. ``replies`` and the
+    ``total`` of the run are stored with it. Raises RunLostError when the run or the partition was
+    removed.
     """
     rows = await db.write(
         queries.get("runs/write_sweeps"),
@@ -146,6 +152,7 @@ async def record_sweep(
         partition=sweep.partition,
         **sweep_rows(handle.id, sweep),
         replies=list(replies),
+        spent=total_properties(total) if total else {},
     )
     if not rows:
         raise taken_away()

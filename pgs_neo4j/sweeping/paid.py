@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.calls.purchases import claim_purchases
+from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.model import Completion, Prompt
 from pgs_neo4j.sweeping.material import PackedPartition, pack_by_weight, pass_tokens
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
@@ -22,13 +24,16 @@ class PaidPasses:
     """A packed partition, its prompts by label, and the replies it has.
 
     ``keys`` holds the key of each pass by number, where replies are cached. ``replies`` are by key;
-    those to halves of a pass are among them, under its key and the letters of the half.
+    those to halves of a pass are among them, under its key and the letters of the half. ``own`` are
+    the keys that this run has claimed to buy, ``busy`` maps those that another run is buying to it.
     """
 
     packed: PackedPartition
     prompts: Mapping[str, Prompt]
     keys: Mapping[int, str] = field(default_factory=dict)
     replies: Mapping[str, Completion] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    busy: Mapping[str, str] = field(default_factory=dict)
 
 
 async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
@@ -45,6 +50,30 @@ async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartitio
         return paid
     paid_earlier = await _find(order, tools, earlier)
     return paid_earlier if paid_earlier.replies else paid
+
+
+async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
+    """Claim the passes that no cached reply answers. Raises DatabaseError.
+
+    Replies that another run has stored since are added.
+    """
+    unpaid = [key for key in paid.keys.values() if key not in paid.replies]
+    replies = tools.replies
+    if replies is None or not replies.shared or not unpaid:
+        return paid
+    claims = await claim_purchases(tools.db, replies.run, unpaid)
+    stored = await find_halved(replies, claims.stored)
+    return replace(
+        paid,
+        replies={**paid.replies, **stored},
+        own=frozenset(claims.own),
+        busy=claims.busy,
+    )
+
+
+async def find_halved(replies: Replies, keys: Iterable[str]) -> dict[str, Completion]:
+    """Return the cached replies to passes and to their halves, by key. Raises DatabaseError."""
+    return await replies.find([key + half for key in keys for half in HALVES])
 
 
 def _was_one_pass(order: SweepOrder, tools: SweepTools, paid: PaidPasses) -> bool:
@@ -68,5 +97,4 @@ async def _find(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -
     for item in packed.passes:
         if key := replies.key(tools.llm, prompts[item.label], room, effort):
             keys[item.number] = key
-    halved = [key + half for key in keys.values() for half in HALVES]
-    return PaidPasses(packed, prompts, keys, await replies.find(halved))
+    return PaidPasses(packed, prompts, keys, await find_halved(replies, keys.values()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
+from pgs_neo4j.calls.purchases import free_purchases, wait_for_purchase
 from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.database.connection import Row
 from pgs_neo4j.database.tasks import together
@@ -22,7 +23,7 @@ from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usag
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, halves, read_ranges
-from pgs_neo4j.sweeping.paid import REASKS, PaidPasses
+from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
 
 MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
@@ -56,10 +57,28 @@ class PassReader:
         self._prompts = dict(paid.prompts)
         self._keys = paid.keys
         self._paid = dict(paid.replies)
+        self._busy, self._own = paid.busy, set(paid.own)
         self._rows: list[Row] = []
         self._usage = Usage()
         self._recorded = 0
         self._recording = asyncio.Lock()
+
+    async def read_once(self, item: Pass) -> None:
+        """Read a pass, unless another run is buying its reply: then wait for it.
+
+        Raises DatabaseError.
+        """
+        key, replies, calls = self._key(item), self._tools.replies, self._tools.calls
+        if replies is not None and (buyer := self._busy.get(key)):
+            replies.note_wait(buyer, self._tools.on_event)
+            if await wait_for_purchase(
+                self._tools.db, replies.run, key, lambda: calls.sweeping_stop() is not None
+            ):
+                self._own.add(key)
+            self._paid |= await find_halved(replies, [key])
+            if (stop := calls.sweeping_stop()) and key not in self._paid:
+                return self._note(_Outcome(item, error=stop.text, stop=stop))
+        return await self.read(item)
 
     async def read(
         self,
@@ -103,6 +122,8 @@ class PassReader:
 
     async def finish(self) -> SweepResult:
         """Record the whole sweep, unless no pass was begun."""
+        if self._tools.replies is not None:
+            await free_purchases(self._tools.db, self._tools.replies.run, self._own)
         result = self._sweep()
         if result.status is SweepStatus.UNREAD:
             return SweepResult(result, self._sorted_outcomes()[0].stop)
@@ -165,6 +186,7 @@ class PassReader:
         replies = self._tools.replies
         if replies is not None and (key := self._key(item)) and reply.usage.calls:
             self._rows.append(replies.row(key, reply))
+            self._own.discard(key)
         self._prompts.pop(item.label, None)
         self._note(_Outcome(item, report))
 

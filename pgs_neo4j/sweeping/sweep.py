@@ -11,7 +11,7 @@ from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.model import Sweep, SweepStatus
 from pgs_neo4j.sweeping.material import read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
-from pgs_neo4j.sweeping.paid import find_paid
+from pgs_neo4j.sweeping.paid import claim_passes, find_paid
 from pgs_neo4j.sweeping.passes import PassReader, order_passes
 
 
@@ -33,6 +33,8 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
             paid = await find_paid(order, tools, packed)
             if stop and not paid.replies:
                 return _leave_unread(order, tools, stop)
+            if not stop:
+                paid = await claim_passes(tools, paid)
     except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
         return await _record_failure(order, tools, str(error), perf_counter() - began)
     if not packed.nodes:
@@ -41,7 +43,7 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
     partition, passes = order.partition, paid.packed.passes
     tools.on_event(SweepStarted(partition.id, len(packed.nodes), len(passes), partition.topics))
     reader = PassReader(order, tools, paid, began)
-    await together(*(reader.read(item) for item in order_passes(passes, order.matches)))
+    await together(*(reader.read_once(item) for item in order_passes(passes, order.matches)))
     result = await reader.finish()
     tools.on_event(SweepFinished(result.sweep))
     return result

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.purchases import claim_purchases, wait_for_purchase
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Partition, Sweep, Unit
+from pgs_neo4j.model import Completion, Partition, Sweep, Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +44,21 @@ class SynthesisTools:
     on_event: OnEvent
     warn: Callable[[str], None]
     reducing_llm: LLM | None = None
+
+
+async def find_or_claim(tools: SynthesisTools, key: str | None) -> Completion | None:
+    """Return a cached reply; None once this run is to buy it.
+
+    While another run is buying it, waits for that. Raises DatabaseError.
+    """
+    replies = tools.replies
+    if replies is None or key is None:
+        return None
+    cached = (await replies.find([key])).get(key)
+    if cached is not None or not replies.shared:
+        return cached
+    claims = await claim_purchases(replies.db, replies.run, [key])
+    if buyer := claims.busy.get(key):
+        replies.note_wait(buyer, tools.on_event)
+        await wait_for_purchase(replies.db, replies.run, key, lambda: False)
+    return None if key in claims.own else (await replies.find([key])).get(key)

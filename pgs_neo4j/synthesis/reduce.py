@@ -12,7 +12,7 @@ from pgs_neo4j.model import Finding, Partition, Prompt, Unit
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.synthesis.condense import SYSTEM, join_sections, parse_condensed, reduction_prompt
-from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools, find_or_claim
 from pgs_neo4j.synthesis.sections import Section
 
 MOST_LEVELS = 8
@@ -101,7 +101,7 @@ async def _ask(
     calls, replies = tools.calls, tools.replies
     room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
     key = replies.key(llm, prompt, room, effort) if replies else None
-    cached = (await replies.find([key])).get(key or "") if replies else None
+    cached = await find_or_claim(tools, key)
     for _ in range(MALFORMED_TRIES):
         try:
             reply = cached or await calls.complete(

@@ -11,7 +11,7 @@ from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Prompt, Synthesis
 from pgs_neo4j.synthesis import reserve
-from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools, find_or_claim
 from pgs_neo4j.synthesis.prompt import FittedPrompt, parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
 from pgs_neo4j.synthesis.sections import Section, sections_of
@@ -87,7 +87,7 @@ async def _read_reply(
 
     llm, replies, effort = tools.llm, tools.replies, order.config.synthesis_effort
     key = replies.key(llm, prompt, room, effort) if replies else None
-    cached = (await replies.find([key])).get(key or "") if replies else None
+    cached = await find_or_claim(tools, key)
     if cached is not None:
         tools.calls.count_cached(cached)
         hear(cached.text)

@@ -23,7 +23,7 @@ from pgs_neo4j.database.schema import ensure_schema
 STATUS = re.compile(r"status\s*(=|<>|IN)\s*\[?'(building|abandoned)'")
 TAKING = {"runs/set_run_holders", "database/merge_leases", "partitioning/mark_abandoned"}
 NOT_YET_THERE = {"runs/merge_jobs"}  # its holder is new with its node
-ARRIVED_S = 0.4  # in which a statement that does not wait has committed
+ARRIVED_S = 0.25  # in which a statement that does not wait has committed
 BEGIN = """
 CREATE (g:PgsGraph {name: 'papers'})<-[:PGS_OF]-(s:PgsSession {uid: 'papers/s', id: 's'})
 CREATE (g)<-[:PGS_OF]-(c:PgsGeneration {id: 'g1', status: $status})
@@ -69,6 +69,7 @@ VALUES: dict[str, Any] = {
     "sweeps": ["r1:2"],
     "thesis": {"id": "r1:thesis", "text": "t"},
     "properties": {"calls": 1},
+    "spent": {"tally": 1, "calls": 1},
 }
 ROWS: dict[str, Any] = {
     "partitioning/write_members": [{"uid": "g1:1", "nodes": [], "hashes": [], "facts": []}],

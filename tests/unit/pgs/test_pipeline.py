@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.calls.ledger import Spent
 from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError
@@ -29,7 +30,6 @@ from pgs_neo4j.partitioning import generation
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder
-from pgs_neo4j.pgs.record import Spent
 from pgs_neo4j.pgs.route import Selection
 from pgs_neo4j.runs import answers, session
 from pgs_neo4j.runs.session import Read
@@ -58,6 +58,7 @@ class Wings:
         self.failure: Exception | None = None
         spend = SimpleNamespace(usage=Usage(), budget=SimpleNamespace(cost=0.0, check=lambda _: 0))
         spend.sweeping_stop = lambda: result.stop
+        spend.settled = Spent
         spend.scheduler = SimpleNamespace(deadline=None)
         llm = SimpleNamespace(name="model")
         self.tools: Any = SimpleNamespace(
@@ -77,8 +78,7 @@ class Wings:
         )
         for module, name, stand_in in (
             (pipeline, "record_run", self.record_run),
-            (pipeline, "select_partitions", self.select),
-            (pipeline, "route_run", self.route),
+            (pipeline, "choose_partitions", self.choose),
             (pipeline, "sweep_run", self.sweep),
             (pipeline, "check_reports", self.check),
             (pipeline, "write_synthesis", self.synthesize),
@@ -93,13 +93,9 @@ class Wings:
         self.phases.append("partition")
         yield self.record
 
-    async def select(self, *_: Any, **__: Any) -> Selection:
-        self.phases.append("select")
-        return Selection((PART,), Read({}))
-
-    async def route(self, *_: Any) -> Routing:
-        self.phases.append("route")
-        return ROUTING
+    async def choose(self, *_: Any, **__: Any) -> tuple[Selection, Routing]:
+        self.phases.append("choose")
+        return Selection((PART,), Read({})), ROUTING
 
     async def sweep(self, *_: Any) -> list[SweepResult]:
         self.phases.append("sweep")
@@ -137,7 +133,7 @@ async def test_a_run_goes_through_all_phases_in_order(monkeypatch: pytest.Monkey
     wings = Wings(monkeypatch, SweepResult(READ))
     answer = await pipeline.execute(ORDER, wings.tools)
     assert wings.phases == [
-        "partition", "select", "route", "sweep", "check", "synthesize", "record", "tidy",
+        "partition", "choose", "sweep", "check", "synthesize", "record", "tidy",
     ]  # fmt: skip
     assert answer.coverage.exhausted
     assert set(answer.seconds) == {"route", "sweep", "synthesize", "total"}

@@ -1,0 +1,128 @@
+"""Records what a run has spent before each call, so that no crash erases it.
+
+A call in flight counts at its worst from the moment before it is sent. If the process dies, the
+record still holds all calls that an endpoint may have charged for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from pgs_neo4j.calls.outcome import cost_of
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.llm.retry import paused
+from pgs_neo4j.model import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Usage and its cost; None for an unpriced model."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        unpriced = self.cost is None or other.cost is None
+        cost = None if unpriced else (self.cost or 0.0) + (other.cost or 0.0)
+        return Spent(self.usage + other.usage, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What a run has spent; a later total has a higher ``number``."""
+
+    number: int
+    spent: Spent
+
+
+Store = Callable[[Total], Awaitable[None]]
+"""Writes a total. Totals arrive in any order; the one with the highest number counts."""
+
+
+@dataclass(slots=True, eq=False)
+class CallCost:
+    """The usage of one call, None while it is unknown, and its worst case."""
+
+    worst: Spent
+    usage: Usage | None = None
+    sent: bool = False
+
+    @property
+    def refused(self) -> bool:
+        """Whether the call was sent but costs nothing."""
+        return self.sent and self.usage is not None and not self.usage.calls
+
+    def fail(self, error: BaseException) -> None:
+        """Note the cost of a call that failed."""
+        self.usage = cost_of(error) if self.sent else Usage()
+
+
+def worst_case(estimated: int, cost: float | None) -> Spent:
+    """Return what a call counts for if its usage never becomes known."""
+    return Spent(Usage(calls=1, input_tokens=estimated, estimated=True), cost)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Knows the calls in flight, and stores totals once a run has begun.
+
+    ``count`` returns what the run has spent, calls in flight included.
+    """
+
+    count: Callable[[], Spent] = Spent
+    store: Store | None = None
+    in_flight: list[CallCost] = field(default_factory=list)
+    _number: int = 0
+    _requested: int = 0
+    _stored: int = 0
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def begin(self, count: Callable[[], Spent], store: Store) -> None:
+        """Store totals from now on."""
+        self.count, self.store = count, store
+
+    def total(self) -> Total:
+        """Return the current total under a new number."""
+        self._number += 1
+        return Total(self._number, self.count())
+
+    async def send(self, call: CallCost, *, free: bool = False) -> None:
+        """Record a call that is about to be sent, unless it is free.
+
+        Raises the errors of ``store``.
+        """
+        self.in_flight.append(call)
+        if not free:
+            with paused():
+                await self._write()
+        call.sent = True
+
+    async def end(self, call: CallCost) -> None:
+        """Take back a call that ended.
+
+        A refused call is taken out of the record as well, since the next try may have to wait. All
+        others stay there at their worst until their reply or the next call is recorded.
+        """
+        self.in_flight.remove(call)
+        if call.refused:
+            with suppress(PGSError):  # the write before the next call raises it
+                await self._write()
+
+    async def _write(self) -> None:
+        """Store a total that includes everything until now.
+
+        Requests that arrive during a write share the next one.
+        """
+        if self.store is None:
+            return
+        self._requested += 1
+        request = self._requested
+        async with self._writing:
+            if self._stored >= request:
+                return
+            included = self._requested
+            await self.store(self.total())
+            self._stored = included

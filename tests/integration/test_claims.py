@@ -1,0 +1,197 @@
+"""Runs at once in one session read different partitions, and buy no prompt twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.calls import purchases
+from pgs_neo4j.calls.purchases import claim_purchases, free_purchases, wait_for_purchase
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import ModelUnavailableError
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.model import Answer, Prompt
+from pgs_neo4j.runs import runs
+from tests.conftest import Endpoint
+from tests.engines import KNOBS, engine_on
+from tests.graphs import count, papers
+
+BEGIN = """
+UNWIND $ids AS id
+CREATE (:PgsRun {id: id, status: 'running', holder: '', updated_at: datetime()})
+"""
+SILENT = "MATCH (r:PgsRun) SET r.updated_at = datetime() - duration('PT5M')"
+
+
+@pytest.fixture
+async def engine(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    mapping = await papers(db, topics=15, size=20)
+    async with engine_on(endpoint, **KNOBS) as opened:
+        await opened.add_graph("papers", mapping)
+        yield opened
+
+
+class Slow:
+    """A model that takes its time, so that calls of several runs overlap."""
+
+    def __init__(self, seconds: float = 0.05) -> None:
+        self.seconds = seconds
+        self.prompts: list[Prompt] = []
+
+    async def __call__(self, prompt: Prompt) -> str:
+        self.prompts.append(prompt)
+        await asyncio.sleep(self.seconds)
+        return contract_reply(prompt)
+
+    @property
+    def bought(self) -> Counter[str]:
+        """How often each prompt was bought."""
+        return Counter(prompt.system + prompt.user for prompt in self.prompts)
+
+
+def use(engine: PGS, slow: Any) -> Any:
+    engine.sweep_llm = engine.synthesis_llm = ScriptedLLM(slow)
+    return slow
+
+
+def swept(answers: list[Answer]) -> list[int]:
+    return sorted(sweep.partition for answer in answers for sweep in answer.sweeps)
+
+
+async def continue_at_once(engine: PGS, questions: list[str], **knobs: Any) -> list[Answer]:
+    return await asyncio.gather(
+        *(engine.execute(question, mode="continue", **knobs) for question in questions)
+    )
+
+
+@pytest.mark.parametrize("cache", [True, False])
+@pytest.mark.parametrize("questions", [["Why?"] * 3, ["Why?", "How?", "When?"]])
+async def test_three_that_continue_at_once_read_fifteen_partitions(
+    engine: PGS, db: Database, questions: list[str], cache: bool
+) -> None:
+    slow = use(engine, Slow())
+    await engine.execute("What?", max_sweep_partitions=1, cache=cache)
+    knobs = {"max_sweep_partitions": 4, "cache": cache}
+    answers = await continue_at_once(engine, questions, **knobs)
+    partitions = swept(answers)
+    assert len(partitions) == len(set(partitions)) == 12
+    assert max(slow.bought.values()) == 1
+    assert (await engine.coverage("papers", "default")).partitions_swept == 13
+
+
+async def test_a_run_that_finds_nothing_free_waits_and_then_reads_everything_again(
+    engine: PGS, db: Database
+) -> None:
+    slow = use(engine, Slow(0.0))
+    await engine.execute("Why?", max_sweep_partitions=14)
+    slow.seconds = 0.5
+    answers = await continue_at_once(engine, ["Why?"] * 3)
+    assert max(slow.bought.values()) == 1
+    assert sorted(len(answer.sweeps) for answer in answers) == [1, 15, 15]
+    waited = [answer for answer in answers if len(answer.sweeps) == 15]
+    assert any("are being read by other runs" in "".join(answer.warnings) for answer in waited)
+    assert all("read the whole graph" in "".join(answer.warnings) for answer in waited)
+
+
+async def test_twenty_that_ask_the_same_at_once_buy_each_prompt_once(
+    engine: PGS, db: Database
+) -> None:
+    slow = use(engine, Slow())
+    answers = await asyncio.gather(
+        *(engine.execute("Why?", session_id=f"s{i % 4}", full_sweep=True) for i in range(20))
+    )
+    assert max(slow.bought.values()) == 1
+    assert len(slow.prompts) == 16
+    assert sum(answer.usage.calls for answer in answers) == 16
+    assert {answer.text for answer in answers} == {answers[0].text}
+    assert all(answer.usage.calls + answer.usage.cached == 16 for answer in answers)
+
+
+async def test_what_one_run_cannot_buy_another_one_buys(engine: PGS, db: Database) -> None:
+    """Its failure frees the purchase, and nobody waits for it until its end."""
+    tries: Counter[int | None] = Counter()
+
+    async def fail_once(prompt: Prompt) -> str:
+        tries[prompt.partition] += 1
+        first = tries[prompt.partition] == 1
+        await asyncio.sleep(0.1)
+        if prompt.partition == 3 and first:
+            raise ModelUnavailableError("gone")
+        return contract_reply(prompt)
+
+    use(engine, fail_once)
+    one, other = await asyncio.gather(
+        *(engine.execute("Why?", session_id=name, full_sweep=True) for name in "ab")
+    )
+    assert one.partial != other.partial
+    assert {tries[partition] for partition in range(1, 16)} == {1, 2}
+    assert tries[3] == 2
+
+
+async def test_a_claim_of_a_silent_run_is_free_again(
+    engine: PGS, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "SIGN_S", 600.0)
+    await engine.execute("What?", max_sweep_partitions=1)
+    hung, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hang(prompt: Prompt) -> str:
+        hung.set()
+        await go_on.wait()
+        return contract_reply(prompt)
+
+    use(engine, hang)
+    alone: Any = {"max_concurrent_sweeps": 1, "max_concurrent_calls": 1}
+    asleep = asyncio.create_task(
+        engine.execute("Why?", mode="continue", max_sweep_partitions=14, **alone)
+    )
+    await hung.wait()
+    await db.call(SILENT, {}, "write")
+    slow = use(engine, Slow(0.0))
+    async with asyncio.timeout(60):
+        answer = await engine.execute("Why?", mode="continue", max_sweep_partitions=14)
+    assert answer.coverage.exhausted
+    assert len(slow.prompts) == 15
+    asleep.cancel()
+    await asyncio.gather(asleep, return_exceptions=True)
+    assert await count(db, "(x:PgsRun {status: 'running'})") == 0
+
+
+async def test_a_purchase_passes_from_run_to_run(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purchases, "FIRST_POLL_S", 0.01)
+    await db.call(BEGIN, {"ids": ["r1", "r2"]}, "write")
+    assert (await claim_purchases(db, "r1", ["a", "b"])).own == {"a", "b"}
+    assert (await claim_purchases(db, "r1", ["a"])).own == {"a"}
+    claims = await claim_purchases(db, "r2", ["a", "c"])
+    assert (claims.own, claims.busy) == ({"c"}, {"a": "r1"})
+    waiting = asyncio.create_task(wait_for_purchase(db, "r2", "a", lambda: False))
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+    await free_purchases(db, "r1", ["a"])
+    assert await waiting
+    assert (await claim_purchases(db, "r1", ["a"])).busy == {"a": "r2"}
+    waiting = asyncio.create_task(wait_for_purchase(db, "r2", "b", lambda: False))
+    await db.call("CREATE (:PgsReply {key: 'b', text: 't', model: 'm'})", {}, "write")
+    assert not await waiting
+    assert (await claim_purchases(db, "r2", ["b"])).stored == {"b"}
+    await db.call("MATCH (r:PgsRun {id: 'r2'}) SET r.status = 'failed'", {}, "write")
+    assert (await claim_purchases(db, "r1", ["a", "c"])).own == {"a", "c"}
+    assert not await wait_for_purchase(db, "r2", "a", lambda: True)
+
+
+async def test_many_who_claim_the_same_at_once(db: Database) -> None:
+    await db.call(BEGIN, {"ids": [f"r{run}" for run in range(20)]}, "write")
+    keys = [f"k{number}" for number in range(30)]
+    claims = await asyncio.gather(
+        *(claim_purchases(db, f"r{run}", keys[run:] + keys[:run]) for run in range(20))
+    )
+    owned = Counter(key for claim in claims for key in claim.own)
+    assert owned == dict.fromkeys(keys, 1), json.dumps(owned)
