@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
+import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -11,6 +14,7 @@ import psutil
 import pytest
 
 from pgs_neo4j import local
+from pgs_neo4j.calls.replies import Replies, kept
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
@@ -19,7 +23,7 @@ from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.gds import open_gds
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
-from pgs_neo4j.model import Prompt
+from pgs_neo4j.model import Completion, Prompt, Usage
 from pgs_neo4j.partitioning import build, generation, result
 from pgs_neo4j.partitioning.scan import view
 from pgs_neo4j.runs.jobs import list_jobs
@@ -30,6 +34,8 @@ from tests.leftovers import expire, nothing_left, only, whole
 pytestmark = pytest.mark.timeout(1800)  # many a start of a server, on a busy machine
 KEEP = 2  # generations that the engine of conftest keeps
 PATIENCE_S = 400.0
+DATABASE_KILLS = int(os.environ.get("PGS_TEST_DATABASE_KILLS", "2"))  # 20 in the long form
+WRITERS = 8
 Restart = Callable[[], Awaitable[None]]
 
 
@@ -194,3 +200,41 @@ async def test_a_database_restarted_during_the_third_of_eight_sweeps_loses_nothi
     assert await count(pgs.db, "(x:PgsSweep)") == 8
     assert await count(pgs.db, "(x:PgsFinding)") == 24
     assert await checksum(pgs.db) == users
+
+
+async def test_whatever_was_acknowledged_before_a_kill_is_there_after_it(
+    options: LocalOptions, pgs: PGS
+) -> None:
+    """The server dies at random moments while many write; no acknowledged write is lost."""
+    db, draw, acknowledged = pgs.db, random.Random(11), list[str]()
+    replies = Replies(db, "r1")
+    failed = 0
+
+    async def write(kill: int, writer: int) -> None:
+        nonlocal failed
+        for number in itertools.count():
+            key = f"{kill}:{writer}:{number}"
+            row = replies.row(key, Completion(text=key, usage=Usage(calls=1), model="m"))
+            try:
+                await replies.keep([row])
+            except DatabaseError:
+                failed += 1
+                return
+            acknowledged.append(key)
+
+    for kill_number in range(DATABASE_KILLS):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(db, "timeout_s", 3.0)
+            writing = [asyncio.create_task(write(kill_number, n)) for n in range(WRITERS)]
+            await asyncio.sleep(draw.uniform(0.1, 1.5))
+            kill(options)
+            async with asyncio.timeout(PATIENCE_S):
+                await asyncio.gather(*writing)
+        await local.ensure_running(options)
+        with suppress(DatabaseError):  # the first one may meet a connection that is dead
+            await kept(db)
+        found = await replies.find(acknowledged)
+        assert [key for key in acknowledged if key not in found] == []
+        assert all(found[key].text == key for key in acknowledged)
+    assert len(acknowledged) > DATABASE_KILLS
+    assert failed == DATABASE_KILLS * WRITERS

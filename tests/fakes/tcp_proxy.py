@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ class Proxy:
     """A running proxy. ``cut`` ends all connections and refuses new ones until ``mend``.
 
     Of as many commits as ``lost_commits`` says the server hears, and the client no answer.
-    ``swallowed`` is set when the black hole has taken something.
+    ``swallowed`` is set when the black hole has taken something. A slow link delivers each way
+    ``latency_s`` later, and at most ``bytes_per_s``.
     """
 
     host: str
@@ -25,6 +27,8 @@ class Proxy:
     broken: bool = False
     black_hole: bool = False
     lost_commits: int = 0
+    latency_s: float = 0.0
+    bytes_per_s: float = math.inf
     swallowed: asyncio.Event = field(default_factory=asyncio.Event)
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
@@ -64,6 +68,7 @@ class Proxy:
                 if self.black_hole:
                     self.swallowed.set()
                     continue
+                await asyncio.sleep(self.latency_s + len(data) / self.bytes_per_s)
                 lost = commits_of is not None and self.lost_commits > 0 and COMMIT in data
                 if lost and commits_of is not None:
                     self.lost_commits -= 1

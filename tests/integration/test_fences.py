@@ -25,7 +25,8 @@ TAKING = {"runs/set_run_holders", "database/merge_leases", "partitioning/mark_ab
 NOT_YET_THERE = {"runs/merge_jobs"}  # its holder is new with its node
 ARRIVED_S = 0.25  # in which a statement that does not wait has committed
 BEGIN = """
-CREATE (g:PgsGraph {name: 'papers'})<-[:PGS_OF]-(s:PgsSession {uid: 'papers/s', id: 's'})
+CREATE (g:PgsGraph {name: 'papers'})
+CREATE (s:PgsSession {uid: 'papers/s', id: 's', updated_at: datetime()})-[:PGS_OF]->(g)
 CREATE (g)<-[:PGS_OF]-(c:PgsGeneration {id: 'g1', status: $status})
 CREATE (p:PgsPartition {uid: 'g1:1', id: 1, level: 0})-[:PGS_PART_OF]->(c)
 CREATE (q:PgsPartition {uid: 'g1:2', id: 2, level: 0})-[:PGS_PART_OF]->(c)

@@ -84,6 +84,21 @@ async def test_a_lost_acknowledgement_of_a_commit_is_no_error_and_no_duplicate(
     assert await count(db, "(x:PgsReply)") == 9
 
 
+async def test_a_slow_link_costs_time_and_nothing_else(endpoint, db, faulty):
+    """A database far away: 30 ms each way, 1 MB a second."""
+    mapping = await papers(db, size=20)
+    faulty.latency_s, faulty.bytes_per_s = 0.03, 1e6
+    async with through(faulty, endpoint) as engine:
+        await engine.add_graph("papers", mapping)
+        result = await engine.execute("Why?", full_sweep=True)
+        assert result.coverage.exhausted
+        assert not result.partial
+        assert (result.usage.calls, await count(db, "(x:PgsSweep)")) == (5, 4)
+        again = await engine.execute("Why?", mode="continue")
+        assert (again.usage.calls, again.usage.cached) == (0, 5)
+    assert await count(db, "(x:PgsRun {status: 'complete'})") == 2
+
+
 @pytest.mark.parametrize("moment", ["sweep", "synthesis"])
 async def test_a_black_hole_ends_a_run_within_its_deadline(endpoint, db, faulty, clock, moment):
     mapping = await papers(db)
