@@ -18,7 +18,14 @@ from pgs_neo4j.errors import InputFileError, LocalServerError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.local import config_files, credentials, java, launch, memory, process
 from pgs_neo4j.local.locks import hold_lock, raise_if_cancelled
-from pgs_neo4j.local.options import LocalOptions, LocalPaths, claim, paths_of, translate_disk_errors
+from pgs_neo4j.local.options import (
+    LocalOptions,
+    LocalPaths,
+    choose_release,
+    claim,
+    paths_of,
+    translate_disk_errors,
+)
 from pgs_neo4j.local.readiness import probe
 from pgs_neo4j.local.server import stop_locked
 from pgs_neo4j.local.threads import deliver_events, in_thread
@@ -90,8 +97,9 @@ def _import(
         hold_lock(paths.lock, "using the local server's data directory", cancelled),
         translate_disk_errors(paths),
     ):
-        runtime = java.find_java(options.java_home)
-        jars = launch.fetch(paths, options, report, cancelled)
+        release = choose_release(paths, options)
+        runtime = java.find_java(options.java_home, release.java)
+        jars = launch.fetch(release, paths, options, report, cancelled)
         if not overwrite:
             _refuse_to_replace(paths)
         stopped = stop_locked(paths, 60.0)
@@ -105,6 +113,7 @@ def _import(
                 *arguments,
             ]
             output = _run(command, paths, report, cancelled)
+            paths.release.write_text(f"{release.name}\n", encoding="ascii")
             _put_in_place(paths)
         finally:
             shutil.rmtree(paths.staging, ignore_errors=True)

@@ -8,7 +8,6 @@ from pgs_neo4j.local.memory import Memory
 from pgs_neo4j.local.options import LocalPaths
 
 HOST = "127.0.0.1"
-SERVER_CLASS = "org.neo4j.server.CommunityEntryPoint"
 ADMIN_CLASS = "org.neo4j.cli.AdminTool"
 
 # The part of the flags of Neo4j's own launcher that Community and GDS need.
@@ -57,7 +56,7 @@ def neo4j_conf(port: int, memory: Memory) -> str:
 
 
 def server_command(
-    java: Path, jars: Path, paths: LocalPaths, memory: Memory, marker: str
+    java: Path, jars: Path, server_class: str, paths: LocalPaths, memory: Memory, marker: str
 ) -> list[str]:
     """Return the command of the server process.
 
@@ -75,7 +74,7 @@ def server_command(
         f"-XX:ErrorFile={paths.logs / 'java-crash.log'}",
         "-cp",
         f"{jars / 'plugins'}/*:{jars / 'lib'}/*",
-        SERVER_CLASS,
+        server_class,
         f"--home-dir={paths.data_dir}",
         f"--config-dir={paths.conf}",
     ]

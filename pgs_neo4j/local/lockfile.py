@@ -1,17 +1,55 @@
-"""The pinned jars of the local server, from artifacts.lock.json by ``relock``."""
+"""The releases of the local server, and their pinned jars, which ``relock`` lists."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 from typing import Literal
+
+from pgs_neo4j.errors import ConfigError
 
 Target = Literal["lib", "plugins"]
 
-LOCK_NAME = "artifacts.lock.json"
+DEFAULT = "5.26"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A line of Neo4j that the local server can run.
+
+    ``java`` are the major versions it supports, by its own system requirements.
+    """
+
+    name: str
+    lock_name: str
+    java: tuple[int, ...]
+    server_class: str
+
+
+RELEASES: Mapping[str, Release] = MappingProxyType(
+    {
+        release.name: release
+        for release in (
+            Release(
+                DEFAULT,
+                "artifacts.lock.json",
+                (17, 21),
+                "org.neo4j.server.CommunityEntryPoint",
+            ),
+            Release(
+                "2026",
+                "artifacts-2026.lock.json",
+                (21, 25),
+                "org.neo4j.server.Neo4jCommunity",
+            ),
+        )
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +98,21 @@ class Lock:
         return f"neo4j-{self.neo4j}-gds-{self.gds}-{self.digest[:12]}"
 
 
+def find_release(name: str) -> Release:
+    """Return the release of that name. Raises ConfigError."""
+    if name not in RELEASES:
+        raise ConfigError(
+            f"{name!r} is not a release of the local server; choose {' or '.join(RELEASES)} "
+            "(--release, PGS_LOCAL_RELEASE)"
+        )
+    return RELEASES[name]
+
+
 @cache
-def load() -> Lock:
-    """Return the lock that the package ships."""
-    text = resources.files(__package__).joinpath(LOCK_NAME).read_text(encoding="utf-8")
-    return parse(text)
+def load(release: str = DEFAULT) -> Lock:
+    """Return the lock that the package ships for a release."""
+    path = resources.files(__package__).joinpath(find_release(release).lock_name)
+    return parse(path.read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Lock:

@@ -12,6 +12,7 @@ from pathlib import Path
 import platformdirs
 
 from pgs_neo4j.errors import ConfigError, LocalServerError
+from pgs_neo4j.local.lockfile import DEFAULT, RELEASES, Release, find_release
 
 APP = "pgs-neo4j"
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -25,6 +26,7 @@ MARKER_TEXT = (
 class LocalOptions:
     """Options of the local server; None lets the machine decide.
 
+    ``release`` is ``5.26`` or ``2026``; None means that of the data directory, 5.26 for a new one.
     ``heap_mb`` and ``page_cache_mb`` are MiB. If ``java_home`` is set, no other Java is tried.
     ``bolt_port`` pins the port; otherwise any free one is used. ``mirrors`` are addresses of
     repositories to use instead of the default one. Attaching to a running server does not change
@@ -39,6 +41,7 @@ class LocalOptions:
     bolt_port: int | None = None
     start_timeout_s: float = 120.0
     mirrors: tuple[str, ...] = ()
+    release: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,11 @@ class LocalPaths:
     def marker(self) -> Path:
         """The file that marks a data directory of this package."""
         return self.data_dir / MARKER
+
+    @property
+    def release(self) -> Path:
+        """The file that names the release whose store this is."""
+        return self.data_dir / "release"
 
     @property
     def lock(self) -> Path:
@@ -115,8 +123,13 @@ class LocalPaths:
 
 
 def paths_of(options: LocalOptions) -> LocalPaths:
-    """Return the absolute paths for ``options``; creates nothing."""
-    data = options.data_dir or platformdirs.user_data_path(APP) / "local"
+    """Return the absolute paths for ``options``; creates nothing.
+
+    Without ``data_dir``, each release has a data directory of its own.
+    """
+    other = options.release if options.release not in (None, DEFAULT) else None
+    folder = f"local-{find_release(other).name}" if other else "local"
+    data = options.data_dir or platformdirs.user_data_path(APP) / folder
     cache = options.cache_dir or platformdirs.user_cache_path(APP)
     return LocalPaths(data.expanduser().resolve(), cache.expanduser().resolve())
 
@@ -163,6 +176,38 @@ def secure(paths: LocalPaths) -> None:
     paths.data_dir.chmod(stat.S_IMODE(details.st_mode) & ~OTHERS_WRITE)
 
 
+def read_release(paths: LocalPaths) -> str | None:
+    """Return the release whose store the directory holds; None for a new one."""
+    try:
+        return paths.release.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        # Before there were two releases, there was only this one, and no such file.
+        return DEFAULT if paths.data.exists() else None
+
+
+def choose_release(paths: LocalPaths, options: LocalOptions) -> Release:
+    """Return the release to run on a data directory.
+
+    Raises LocalServerError if the store is of another release than ``options`` name: Neo4j would
+    upgrade it, with no way back, or refuse it.
+    """
+    asked, stored = options.release, read_release(paths)
+    chosen = find_release(asked or DEFAULT)
+    if stored is None:
+        return chosen
+    if stored not in RELEASES:
+        raise LocalServerError(
+            f"{paths.data_dir} holds a database of Neo4j {stored}, which this version of "
+            "pgs-neo4j does not run; upgrade pgs-neo4j, or set PGS_LOCAL_DATA_DIR to another folder"
+        )
+    if asked is not None and asked != stored:
+        raise LocalServerError(
+            f"{paths.data_dir} holds a database of Neo4j {stored}, and Neo4j {asked} will not "
+            f"open it; choose release {stored}, or set PGS_LOCAL_DATA_DIR to another folder"
+        )
+    return RELEASES[stored]
+
+
 @contextmanager
 def translate_disk_errors(paths: LocalPaths) -> Iterator[None]:
     """Turn an OSError of the data directory into a LocalServerError."""
@@ -183,18 +228,23 @@ def foreign_error(paths: LocalPaths) -> LocalServerError:
     )
 
 
-def options_from_environment(environment: Mapping[str, str] | None = None) -> LocalOptions:
+def options_from_environment(
+    environment: Mapping[str, str] | None = None, *, release: str | None = None
+) -> LocalOptions:
     """Return options from environment variables that begin with PGS_LOCAL_.
 
-    These are DATA_DIR, CACHE_DIR, HEAP_MB, PAGE_CACHE_MB, BOLT_PORT, and MIRRORS. An empty value
-    counts as unset; commas separate mirrors. Raises ConfigError.
+    These are DATA_DIR, CACHE_DIR, HEAP_MB, PAGE_CACHE_MB, BOLT_PORT, MIRRORS, and RELEASE. An
+    empty value counts as unset; commas separate mirrors. ``release`` takes precedence. Raises
+    ConfigError.
     """
     variables = os.environ if environment is None else environment
 
     def path(name: str) -> Path | None:
         return Path(variables[name]) if variables.get(name) else None
 
+    chosen = release or variables.get("PGS_LOCAL_RELEASE", "").strip() or None
     return LocalOptions(
+        release=find_release(chosen).name if chosen else None,
         data_dir=path("PGS_LOCAL_DATA_DIR"),
         cache_dir=path("PGS_LOCAL_CACHE_DIR"),
         heap_mb=_read_number(variables, "PGS_LOCAL_HEAP_MB", 256, 1_048_576),

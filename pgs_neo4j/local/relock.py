@@ -1,4 +1,4 @@
-"""Rewrites artifacts.lock.json: ``python -m pgs_neo4j.local.relock``, for maintainers.
+"""Rewrites a lock file: ``python -m pgs_neo4j.local.relock --release 2026``, for maintainers.
 
 Needs Maven's ``mvn``, whose resolution of versions is the reference. Fetches all files into a
 temporary repository unless ``--repository`` names another one.
@@ -18,15 +18,35 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from pgs_neo4j.local.artifacts import sha256_of
-from pgs_neo4j.local.lockfile import LOCK_NAME, Target
+from pgs_neo4j.local.lockfile import DEFAULT, RELEASES, Target
 
-NEO4J = "5.26.30"
-GDS = "2.13.9"
-NEO4J_ROOTS = (("org.neo4j", "neo4j", NEO4J),)
-GDS_ROOTS = tuple(
-    ("org.neo4j.gds", name, GDS)
-    for name in ("proc", "opengds-extension", "open-model-catalog", "open-write-services")
-)
+Root = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The versions of a release, and the parts of GDS that it consists of."""
+
+    neo4j: str
+    gds: str
+    parts: tuple[str, ...]
+
+    @property
+    def neo4j_roots(self) -> tuple[Root, ...]:
+        """What Maven resolves Neo4j from."""
+        return (("org.neo4j", "neo4j", self.neo4j),)
+
+    @property
+    def gds_roots(self) -> tuple[Root, ...]:
+        """What Maven resolves GDS from."""
+        return tuple(("org.neo4j.gds", part, self.gds) for part in self.parts)
+
+
+GDS_PARTS = ("proc", "opengds-extension", "open-model-catalog")
+PINS = {
+    "5.26": Pin("5.26.30", "2.13.9", (*GDS_PARTS, "open-write-services")),
+    "2026": Pin("2026.08.1", "2.26.0", GDS_PARTS),
+}
 # Spellings of license names in POMs, without the words "the", "version", and "v".
 SPDX = {
     "apache 2": "Apache-2.0",
@@ -73,23 +93,24 @@ def main(arguments: list[str] | None = None) -> int:
     """Resolve, hash, and write; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repository", type=Path, help="a local Maven repository to use")
-    parser.add_argument("--output", type=Path, default=Path(__file__).with_name(LOCK_NAME))
+    parser.add_argument("--release", choices=PINS, default=DEFAULT)
+    parser.add_argument("--output", type=Path, help="instead of the release's own lock file")
     chosen = parser.parse_args(arguments)
+    pin = PINS[chosen.release]
     if shutil.which("mvn") is None:
         sys.stderr.write("mvn is not on PATH; install Maven and try again\n")
         return 2
     with tempfile.TemporaryDirectory(prefix="pgs-relock-") as scratch:
         repository = chosen.repository or Path(scratch) / "repository"
-        neo4j = resolve(NEO4J_ROOTS, Path(scratch), repository)
-        gds = resolve(GDS_ROOTS, Path(scratch), repository)
-        text = render(neo4j, gds, repository)
-    chosen.output.write_text(text, encoding="utf-8")
+        neo4j = resolve(pin.neo4j_roots, Path(scratch), repository)
+        gds = resolve(pin.gds_roots, Path(scratch), repository)
+        text = render(neo4j, gds, repository, pin)
+    output = chosen.output or Path(__file__).with_name(RELEASES[chosen.release].lock_name)
+    output.write_text(text, encoding="utf-8")
     return 0
 
 
-def resolve(
-    roots: tuple[tuple[str, str, str], ...], scratch: Path, repository: Path
-) -> list[Coordinate]:
+def resolve(roots: tuple[Root, ...], scratch: Path, repository: Path) -> list[Coordinate]:
     """Resolve the run-time dependencies of ``roots`` with Maven, roots included."""
     pom = scratch / "pom.xml"
     listing = scratch / "resolved.txt"
@@ -121,7 +142,9 @@ def parse_listing(text: str) -> list[Coordinate]:
     return sorted(coordinates)
 
 
-def render(neo4j: list[Coordinate], gds: list[Coordinate], repository: Path) -> str:
+def render(
+    neo4j: list[Coordinate], gds: list[Coordinate], repository: Path, pin: Pin = PINS[DEFAULT]
+) -> str:
     """Return the text of the lock file.
 
     Jars of GDS that Neo4j has in any version are left out.
@@ -131,7 +154,8 @@ def render(neo4j: list[Coordinate], gds: list[Coordinate], repository: Path) -> 
     entries = [make_entry(jar, "lib", repository) for jar in neo4j]
     entries += [make_entry(jar, "plugins", repository) for jar in extra]
     lines = ",\n".join("    " + json.dumps(entry) for entry in entries)
-    return f'{{\n  "neo4j": "{NEO4J}",\n  "gds": "{GDS}",\n  "artifacts": [\n{lines}\n  ]\n}}\n'
+    versions = f'  "neo4j": "{pin.neo4j}",\n  "gds": "{pin.gds}"'
+    return f'{{\n{versions},\n  "artifacts": [\n{lines}\n  ]\n}}\n'
 
 
 def make_entry(coordinate: Coordinate, target: Target, repository: Path) -> dict[str, str | int]:

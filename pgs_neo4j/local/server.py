@@ -21,9 +21,11 @@ from pgs_neo4j.local.locks import hold_lock
 from pgs_neo4j.local.options import (
     LocalOptions,
     LocalPaths,
+    choose_release,
     claim,
     foreign_error,
     paths_of,
+    read_release,
     secure,
     translate_disk_errors,
 )
@@ -59,6 +61,7 @@ class LocalStatus:
     size_bytes: int
     version: str
     gds_version: str
+    release: str
     pid: int | None = None
     uri: str | None = None
     heap_mb: int | None = None
@@ -116,12 +119,15 @@ async def reset(options: LocalOptions | None = None) -> bool:
 
 def status(options: LocalOptions | None = None) -> LocalStatus:
     """Return the state of the server, without a query to it."""
-    paths = paths_of(options or LocalOptions())
-    lock = lockfile.load()
+    chosen = options or LocalOptions()
+    paths = paths_of(chosen)
+    # That of the store: it stays visible where another one is asked for.
+    release = choose_release(paths, replace(chosen, release=read_release(paths) or chosen.release))
+    lock = lockfile.load(release.name)
     size = process.folder_size(paths.data)
     server = process.find_live(paths)
     if server is None:
-        return LocalStatus(False, paths.data_dir, size, lock.neo4j, lock.gds)
+        return LocalStatus(False, paths.data_dir, size, lock.neo4j, lock.gds, release.name)
     state, running = server
     return LocalStatus(
         running=True,
@@ -129,6 +135,7 @@ def status(options: LocalOptions | None = None) -> LocalStatus:
         size_bytes=size,
         version=state.neo4j or lock.neo4j,
         gds_version=state.gds or lock.gds,
+        release=release.name,
         pid=state.pid,
         uri=uri_of(state.port),
         heap_mb=state.heap_mb,
@@ -167,6 +174,7 @@ def stop_locked(paths: LocalPaths, timeout_s: float) -> bool:
 def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) -> LocalServer:
     paths = paths_of(options)
     secure(paths)
+    choose_release(paths, options)
     attached = _attach(paths, options, cancelled)
     if attached:
         return attached
@@ -222,7 +230,13 @@ def _delete_data(paths: LocalPaths) -> bool:
         for folder in (paths.data, paths.logs, paths.conf, paths.run, paths.staging):
             if folder.exists():
                 shutil.rmtree(folder)
-        for file in (paths.password, paths.next_password, paths.state, paths.plugins):
+        for file in (
+            paths.password,
+            paths.next_password,
+            paths.state,
+            paths.plugins,
+            paths.release,
+        ):
             file.unlink(missing_ok=True)
     except OSError as error:
         raise LocalServerError(

@@ -17,6 +17,7 @@ from pydantic import SecretStr
 from typer.testing import CliRunner
 
 from pgs_neo4j import config as settings
+from pgs_neo4j import local
 from pgs_neo4j.cli.app import COMMANDS as COMMAND_TABLE
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.graphs import graph as graphs
@@ -27,6 +28,8 @@ from pgs_neo4j.cli.commands.questions.knobs import QUESTION
 from pgs_neo4j.cli.knob_options import help_of
 from pgs_neo4j.cli.pages.mapping_words import add_command
 from pgs_neo4j.doctor import Check
+from pgs_neo4j.local import lockfile
+from pgs_neo4j.local.options import paths_of
 from pgs_neo4j.model import GraphMapping
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -214,6 +217,8 @@ def test_what_is_fetched_is_as_large_as_they_say() -> None:
     texts = [" ".join(pgs(*words, "--help").stdout.split()) for words in FETCHING]
     for text in (*texts, " ".join((ROOT / "README.md").read_text("utf-8").split())):
         assert said in text
+    current = sum(jar.size_bytes for jar in lockfile.load("2026").artifacts)
+    assert f"Release 2026 is about {current / 1e6:.0f} MB" in texts[1]
 
 
 def test_partition_passes_its_knobs_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,6 +359,52 @@ def test_local_without_a_server(
     assert json.loads(done.stdout)[{"status": "running", "stop": "stopped"}[command[1]]] is False
     assert "not running" in pgs(*command).stdout
     assert not os.path.lexists(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("environment", "flags", "noted"),
+    [
+        ({}, ("--release", "2026"), True),
+        ({"PGS_LOCAL_RELEASE": "2026"}, ("--release", "2026"), False),
+        ({"PGS_LOCAL_DATA_DIR": "here"}, ("--release", "2026"), False),
+        ({}, ("--release", "5.26"), False),
+        ({}, (), False),
+    ],
+)
+def test_a_server_that_other_commands_would_not_find_is_noted(
+    environment: dict[str, str],
+    flags: tuple[str, ...],
+    noted: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    async def started(options: local.LocalOptions, listener: object) -> local.LocalServer:
+        folder = paths_of(options).data_dir
+        return local.LocalServer("bolt://x:1", "neo4j", "secret", 1, folder, True, "2026.08.1", "2")
+
+    monkeypatch.setattr(local, "ensure_running", started)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    done = pgs("local", "start", "--quiet", *flags)
+    assert done.exit_code == 0
+    assert ("set PGS_LOCAL_RELEASE=2026, or other commands" in done.stderr) is noted
+
+
+def test_the_local_commands_name_the_release(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PGS_LOCAL_DATA_DIR", str(tmp_path / "none"))
+    done = pgs("local", "status", "--release", "2026")
+    assert "'pgs local start --release 2026' starts it" in done.stdout
+    assert "release  2026 (Neo4j 2026.08.1, GDS 2.26.0)" in done.stdout
+    monkeypatch.setenv("PGS_LOCAL_RELEASE", "2026")
+    assert json.loads(pgs("local", "status", "--json").stdout)["release"] == "2026"
+    for command in ("start", "stop", "status", "log", "reset"):
+        refused = pgs("local", command, "--release", "2031")
+        assert refused.exit_code == 2
+        assert "choose 5.26 or 2026" in refused.stderr
 
 
 @pytest.mark.parametrize("name", COMMAND_TABLE)

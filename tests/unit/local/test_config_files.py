@@ -21,14 +21,18 @@ def test_the_configuration_is_loopback_only():
 @pytest.mark.parametrize(("heap_mb", "collector"), [(700, "Serial"), (4096, "Parallel")])
 def test_the_command_names_heap_collector_and_marker(paths, tmp_path, heap_mb, collector):
     command = config_files.server_command(
-        tmp_path / "java", tmp_path / "jars", paths, Memory(heap_mb, 200), "-Dmarker=1"
+        tmp_path / "java", tmp_path / "jars", "a.Server", paths, Memory(heap_mb, 200), "-Dmarker=1"
     )
     assert command[0] == str(tmp_path / "java")
     assert f"-Xmx{heap_mb}m" in command
     assert f"-XX:+Use{collector}GC" in command
     assert "-Dmarker=1" in command
     assert command[command.index("-cp") + 1] == f"{tmp_path}/jars/plugins/*:{tmp_path}/jars/lib/*"
-    assert command[-2:] == [f"--home-dir={paths.data_dir}", f"--config-dir={paths.conf}"]
+    assert command[-3:] == [
+        "a.Server",
+        f"--home-dir={paths.data_dir}",
+        f"--config-dir={paths.conf}",
+    ]
 
 
 def test_the_offline_tool_sees_no_plugins(tmp_path):
@@ -40,7 +44,7 @@ def test_the_offline_tool_sees_no_plugins(tmp_path):
 
 def test_a_small_heap_is_not_exceeded_at_the_start(paths, tmp_path):
     command = config_files.server_command(
-        tmp_path / "java", tmp_path / "jars", paths, Memory(128, 64), "-Dmarker=1"
+        tmp_path / "java", tmp_path / "jars", "a.Server", paths, Memory(128, 64), "-Dmarker=1"
     )
     assert "-Xms128m" in command
     assert "-Xmx128m" in command

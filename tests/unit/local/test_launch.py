@@ -9,7 +9,10 @@ from pgs_neo4j.errors import ServerStartError
 from pgs_neo4j.events import Progressed, StepStarted
 from pgs_neo4j.local import artifacts, config_files, credentials, java, launch, process
 from pgs_neo4j.local.java import Java
-from pgs_neo4j.local.options import LocalOptions
+from pgs_neo4j.local.lockfile import RELEASES
+from pgs_neo4j.local.options import LocalOptions, read_release
+
+LTS = RELEASES["5.26"]
 
 
 @pytest.fixture
@@ -22,7 +25,7 @@ def machine(monkeypatch, tmp_path):
     """A Java, jars, and a password, all at hand."""
     (tmp_path / "jars" / "plugins").mkdir(parents=True)
     runtime = Java(tmp_path / "java", 21, "PATH")
-    monkeypatch.setattr(java, "find_java", lambda java_home: runtime)
+    monkeypatch.setattr(java, "find_java", lambda java_home, supported: runtime)
     monkeypatch.setattr(artifacts, "ensure", lambda lock, cache, **_: tmp_path / "jars")
     monkeypatch.setattr(credentials, "ensure_password", lambda paths, java, jars, renew: "secret")
     return tmp_path
@@ -38,9 +41,10 @@ def start(paths, options):
 
 def test_the_home_has_folders_configuration_and_a_link_to_gds(paths, tmp_path):
     for _ in range(2):
-        launch.write_home(paths, tmp_path, "a=b\n")
+        launch.write_home(paths, tmp_path, "a=b\n", LTS)
     assert (paths.conf / "neo4j.conf").read_text() == "a=b\n"
     assert paths.data.is_dir()
+    assert read_release(paths) == "5.26"
     assert paths.plugins.readlink() == tmp_path / "plugins"
 
 
@@ -54,7 +58,7 @@ def test_fetching_is_announced_once_and_only_if_something_is_missing(
 
     events: list = []
     monkeypatch.setattr(artifacts, "ensure", ensure)
-    assert launch.fetch(paths, options, events.append, threading.Event()) == tmp_path
+    assert launch.fetch(LTS, paths, options, events.append, threading.Event()) == tmp_path
     assert isinstance(events[0], StepStarted)
     assert events[1:] == [
         Progressed("connect", 1, 2, "bytes"),
@@ -83,6 +87,23 @@ def test_a_server_that_is_never_ready_is_ended(paths, options, machine, monkeypa
     assert (state.heap_mb, state.page_cache_mb, state.java) == (512, 64, "21 (PATH)")
     assert not state.ready
     assert process.find_live(paths) is None
+
+
+def test_a_release_starts_with_its_own_jars_java_and_class(paths, machine, monkeypatch):
+    sought: list = []
+    runtime = Java(machine / "java", 25, "PATH")
+    monkeypatch.setattr(
+        java, "find_java", lambda home, supported: sought.append(supported) or runtime
+    )
+    monkeypatch.setattr(
+        artifacts, "ensure", lambda lock, cache, **_: sought.append(lock.neo4j) or machine / "jars"
+    )
+    monkeypatch.setattr(process, "spawn", lambda command, paths: sought.append(command))
+    with pytest.raises(ServerStartError):
+        start(paths, LocalOptions(data_dir=paths.data_dir, release="2026"))
+    assert sought[:2] == [(21, 25), "2026.08.1"]
+    assert "org.neo4j.server.Neo4jCommunity" in sought[2]
+    assert read_release(paths) == "2026"
 
 
 def test_a_server_that_is_ready_is_recorded(paths, options, machine, monkeypatch):

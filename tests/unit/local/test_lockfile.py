@@ -1,20 +1,32 @@
 import re
 
+import pytest
+
+from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.local import lockfile, relock
 
-LOCK = lockfile.load()
+LOCKS = [(name, lockfile.load(name)) for name in lockfile.RELEASES]
 
 
-def test_the_lock_pins_the_release_pair_completely():
-    assert (LOCK.neo4j, LOCK.gds) == (relock.NEO4J, relock.GDS)
-    coordinates = {artifact.coordinate for artifact in LOCK.artifacts}
-    roots = [*relock.NEO4J_ROOTS, *relock.GDS_ROOTS]
+@pytest.mark.parametrize(("release", "lock"), LOCKS)
+def test_the_lock_pins_the_release_pair_completely(release, lock):
+    pin = relock.PINS[release]
+    assert (lock.neo4j, lock.gds) == (pin.neo4j, pin.gds)
+    assert lock.neo4j.startswith(f"{release}.")
+    coordinates = {artifact.coordinate for artifact in lock.artifacts}
+    roots = [*pin.neo4j_roots, *pin.gds_roots]
     assert {f"{group}:{name}:{version}" for group, name, version in roots} <= coordinates
-    assert len(LOCK.artifacts) > 300
+    assert len(lock.artifacts) > 300
 
 
-def test_every_artifact_is_well_formed():
-    for artifact in LOCK.artifacts:
+def test_an_unknown_release_is_refused_in_one_sentence():
+    with pytest.raises(ConfigError, match=r"'2031' is not a release .* choose 5\.26 or 2026"):
+        lockfile.load("2031")
+
+
+@pytest.mark.parametrize(("release", "lock"), LOCKS)
+def test_every_artifact_is_well_formed(release, lock):
+    for artifact in lock.artifacts:
         assert re.fullmatch(r"[0-9a-f]{64}", artifact.sha256), artifact
         assert artifact.size_bytes > 0, artifact
         assert artifact.license.strip(), artifact
@@ -22,16 +34,18 @@ def test_every_artifact_is_well_formed():
         assert re.fullmatch(r"[A-Za-z0-9._-]+\.jar", artifact.file_name), artifact
 
 
-def test_no_jar_is_there_twice():
-    coordinates = [artifact.coordinate for artifact in LOCK.artifacts]
+@pytest.mark.parametrize(("release", "lock"), LOCKS)
+def test_no_jar_is_there_twice(release, lock):
+    coordinates = [artifact.coordinate for artifact in lock.artifacts]
     assert len(coordinates) == len(set(coordinates))
-    places = [(artifact.target, artifact.file_name) for artifact in LOCK.artifacts]
+    places = [(artifact.target, artifact.file_name) for artifact in lock.artifacts]
     assert len(places) == len(set(places))
 
 
-def test_gds_brings_nothing_that_neo4j_has_in_any_version():
+@pytest.mark.parametrize(("release", "lock"), LOCKS)
+def test_gds_brings_nothing_that_neo4j_has_in_any_version(release, lock):
     by_target = {
-        target: {(a.group, a.name) for a in LOCK.artifacts if a.target == target}
+        target: {(a.group, a.name) for a in lock.artifacts if a.target == target}
         for target in ("lib", "plugins")
     }
     assert by_target["plugins"]

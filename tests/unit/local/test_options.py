@@ -1,17 +1,21 @@
 """Options from the environment, and the claim on a data directory."""
 
 import os
+import re
 import stat
 from pathlib import Path
 
 import pytest
 
 from pgs_neo4j.errors import ConfigError, LocalServerError
+from pgs_neo4j.local.lockfile import RELEASES
 from pgs_neo4j.local.options import (
     LocalOptions,
+    choose_release,
     claim,
     options_from_environment,
     paths_of,
+    read_release,
 )
 
 
@@ -24,6 +28,7 @@ def test_the_environment_is_read_by_name():
             "PGS_LOCAL_PAGE_CACHE_MB": " 200 ",
             "PGS_LOCAL_BOLT_PORT": "",
             "PGS_LOCAL_MIRRORS": "https://one.example/m2, https://two.example/m2",
+            "PGS_LOCAL_RELEASE": "2026",
         }
     )
     assert options == LocalOptions(
@@ -32,6 +37,7 @@ def test_the_environment_is_read_by_name():
         heap_mb=700,
         page_cache_mb=200,
         mirrors=("https://one.example/m2", "https://two.example/m2"),
+        release="2026",
     )
     assert options_from_environment({}) == LocalOptions()
 
@@ -40,6 +46,49 @@ def test_the_environment_is_read_by_name():
 def test_a_wrong_number_is_refused_by_name(value):
     with pytest.raises(ConfigError, match=r"PGS_LOCAL_HEAP_MB is .* whole number"):
         options_from_environment({"PGS_LOCAL_HEAP_MB": value})
+
+
+def test_a_release_that_does_not_exist_is_refused_with_those_that_do():
+    for options in ({"PGS_LOCAL_RELEASE": "2031"}, {}):
+        with pytest.raises(ConfigError, match=r"choose 5\.26 or 2026 .--release, PGS_LOCAL_REL"):
+            options_from_environment(options, release=None if options else "5")
+    assert options_from_environment({"PGS_LOCAL_RELEASE": "2026"}, release="5.26").release == "5.26"
+
+
+def test_each_release_has_a_data_directory_of_its_own():
+    folders = [paths_of(LocalOptions(release=name)).data_dir for name in (None, "5.26", "2026")]
+    assert [folder.name for folder in folders] == ["local", "local", "local-2026"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked", "chosen"),
+    [
+        (None, None, "5.26"),
+        (None, "2026", "2026"),
+        ("2026", None, "2026"),
+        ("2026", "2026", "2026"),
+        ("5.26", None, "5.26"),
+        ("2026", "5.26", "holds a database of Neo4j 2026, and Neo4j 5.26 will not open it; choose"),
+        ("5.26", "2026", "holds a database of Neo4j 5.26, and Neo4j 2026 will not open it; choose"),
+        ("2031", None, "of Neo4j 2031, which this version of pgs-neo4j does not run; upgrade"),
+    ],
+)
+def test_a_store_is_opened_by_its_own_release_only(paths, stored, asked, chosen):
+    if stored is not None:
+        paths.release.write_text(f"{stored}\n")
+    options = LocalOptions(data_dir=paths.data_dir, release=asked)
+    if chosen in RELEASES:
+        assert choose_release(paths, options).name == chosen
+    else:
+        with pytest.raises(LocalServerError, match=re.escape(chosen)):
+            choose_release(paths, options)
+
+
+def test_a_store_of_before_there_were_releases_is_5_26(paths):
+    paths.data.mkdir()
+    assert read_release(paths) == "5.26"
+    with pytest.raises(LocalServerError, match=r"choose release 5\.26, or set PGS_LOCAL_DATA_DIR"):
+        choose_release(paths, LocalOptions(data_dir=paths.data_dir, release="2026"))
 
 
 def test_a_new_folder_is_claimed_and_known_again(tmp_path):

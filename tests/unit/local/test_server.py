@@ -8,7 +8,7 @@ import pytest
 
 from pgs_neo4j.database.probe import Readiness
 from pgs_neo4j.errors import LocalServerError, ServerStartError
-from pgs_neo4j.local import credentials, process, server
+from pgs_neo4j.local import bulk_import, credentials, process, server
 from pgs_neo4j.local.options import LocalOptions
 from pgs_neo4j.local.process import ServerState
 
@@ -41,6 +41,7 @@ def test_the_status_of_a_directory_without_a_server(paths, options):
     assert status.data_dir == paths.data_dir
     assert status.size_bytes == 5
     assert status.version.startswith("5.26")
+    assert status.release == "5.26"
     assert (status.pid, status.uri, status.uptime_s) == (None, None, None)
 
 
@@ -53,6 +54,18 @@ def test_the_status_of_a_running_server(options, running):
     assert status.memory_bytes > 2**20
     assert status.uptime_s is not None
     assert status.uptime_s >= 0
+
+
+async def test_the_store_of_another_release_is_shown_but_never_opened(paths, options):
+    paths.release.write_text("2026\n")
+    asked = LocalOptions(data_dir=paths.data_dir, release="5.26")
+    status = server.status(asked)
+    assert (status.release, status.version) == ("2026", "2026.08.1")
+    with pytest.raises(LocalServerError, match=r"Neo4j 2026, and Neo4j 5\.26 will not open it"):
+        await server.ensure_running(asked)
+    with pytest.raises(LocalServerError, match=r"Neo4j 2026, and Neo4j 5\.26 will not open it"):
+        await bulk_import(asked, nodes=[__file__], overwrite=True)
+    assert not paths.conf.exists()
 
 
 async def test_nothing_to_stop_or_reset(tmp_path):
@@ -73,6 +86,7 @@ async def test_a_reset_deletes_what_belongs_to_the_server_only(paths, options):
     for folder in (paths.data, paths.conf, paths.run, paths.staging):
         folder.mkdir()
     paths.password.write_text("secret")
+    paths.release.write_text("2026\n")
     (paths.data_dir / "notes.txt").write_text("mine")
     assert await server.reset(options)
     left = {entry.name for entry in paths.data_dir.iterdir()}

@@ -17,6 +17,15 @@ from pgs_neo4j.text.shown import counted, plain, seconds
 if TYPE_CHECKING:
     from pgs_neo4j.local import LocalStatus
 
+ReleaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--release",
+        metavar="5.26|2026",
+        help="Release of Neo4j; default: 5.26.",
+    ),
+]
+
 local_app = typer.Typer(
     no_args_is_help=True,
     help="Manage the local server: Neo4j and GDS.",
@@ -24,19 +33,28 @@ local_app = typer.Typer(
 
 
 @local_app.command("start")
-def start(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
-    """Start the local server if it is not running. Fetches it first, about 143 MB."""
-    run(_start(as_json=as_json, quiet=quiet))
+def start(
+    release: ReleaseOption = None, as_json: JsonOption = False, quiet: QuietOption = False
+) -> None:
+    """Start the local server if it is not running. Fetches it first, about 143 MB.
+
+    Release 2026 is about 174 MB. Each release has data of its own; PGS_LOCAL_RELEASE names the one
+    that all commands use.
+    """
+    run(_start(release, as_json=as_json, quiet=quiet))
 
 
-async def _start(*, as_json: bool, quiet: bool) -> None:
+async def _start(release: str | None, *, as_json: bool, quiet: bool) -> None:
     from pgs_neo4j import local
     from pgs_neo4j.cli.connection import say_unknown_variables
     from pgs_neo4j.cli.progress.listen import progress
 
     say_unknown_variables()
     with progress(quiet=quiet) as listener:
-        server = await local.ensure_running(local.options_from_environment(), listener)
+        options = local.options_from_environment(release=release)
+        server = await local.ensure_running(options, listener)
+    if release and local.status(local.options_from_environment()).data_dir != server.data_dir:
+        output.note(f"set PGS_LOCAL_RELEASE={release}, or other commands start another server")
     if as_json:
         document = {"uri": server.uri, "user": server.user, "pid": server.pid}
         document |= {"started": server.started, "data_dir": str(server.data_dir)}
@@ -48,15 +66,15 @@ async def _start(*, as_json: bool, quiet: bool) -> None:
 
 
 @local_app.command("stop")
-def stop(as_json: JsonOption = False) -> None:
+def stop(release: ReleaseOption = None, as_json: JsonOption = False) -> None:
     """Stop the local server. Its data stays."""
-    run(_stop(as_json=as_json))
+    run(_stop(release, as_json=as_json))
 
 
-async def _stop(*, as_json: bool) -> None:
+async def _stop(release: str | None, *, as_json: bool) -> None:
     from pgs_neo4j import local
 
-    stopped = await local.stop(local.options_from_environment())
+    stopped = await local.stop(local.options_from_environment(release=release))
     if as_json:
         output.write_json({"stopped": stopped})
     else:
@@ -65,15 +83,15 @@ async def _stop(*, as_json: bool) -> None:
 
 
 @local_app.command("status")
-def status(as_json: JsonOption = False) -> None:
+def status(release: ReleaseOption = None, as_json: JsonOption = False) -> None:
     """Show whether the local server runs, its address, and its size."""
-    run(_status(as_json=as_json))
+    run(_status(release, as_json=as_json))
 
 
-async def _status(*, as_json: bool) -> None:
+async def _status(release: str | None, *, as_json: bool) -> None:
     from pgs_neo4j import local
 
-    state = local.status(local.options_from_environment())
+    state = local.status(local.options_from_environment(release=release))
     if as_json:
         output.write_json(plain_data(state))
     else:
@@ -84,29 +102,42 @@ def describe(state: LocalStatus) -> list[str]:
     """Return a status in lines."""
     where = [f"data     {state.data_dir} ({size(state.size_bytes)})"]
     if not state.running:
-        return ["the local server is not running; 'pgs local start' starts it", *where]
+        start = f"'pgs local start{_release_flag(state)}' starts it"
+        return [f"the local server is not running; {start}", *where, _version(state)]
     memory = size(state.memory_bytes) if state.memory_bytes else "unknown"
     return [
         f"the local server runs at {state.uri} as process {state.pid}",
         *where,
-        f"version  Neo4j {state.version}, GDS {state.gds_version}",
+        _version(state),
         f"memory   {memory} in use; heap {state.heap_mb} MiB, page cache {state.page_cache_mb} MiB",
         f"uptime   {seconds(state.uptime_s or 0.0)}",
     ]
 
 
+def _version(state: LocalStatus) -> str:
+    versions = f"Neo4j {state.version}, GDS {state.gds_version}"
+    return f"release  {state.release} ({versions})"
+
+
+def _release_flag(state: LocalStatus) -> str:
+    from pgs_neo4j.local.lockfile import DEFAULT
+
+    return "" if state.release == DEFAULT else f" --release {state.release}"
+
+
 @local_app.command("log")
 def log(
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="Lines to show.")] = 50,
+    release: ReleaseOption = None,
 ) -> None:
     """Show the last lines of the local server's log."""
-    run(_log(lines))
+    run(_log(lines, release))
 
 
-async def _log(lines: int) -> None:
+async def _log(lines: int, release: str | None) -> None:
     from pgs_neo4j import local
 
-    options = local.options_from_environment()
+    options = local.options_from_environment(release=release)
     tail = local.log_tail(options, lines)
     if tail:
         output.write_lines([plain(line) for line in tail])
@@ -115,19 +146,21 @@ async def _log(lines: int) -> None:
 
 
 @local_app.command("reset")
-def reset(yes: YesOption = False, as_json: JsonOption = False) -> None:
+def reset(
+    yes: YesOption = False, release: ReleaseOption = None, as_json: JsonOption = False
+) -> None:
     """Stop the local server and delete its databases, logs, and password.
 
     The fetched files stay in the cache. Asks for confirmation; without a terminal, pass --yes.
     """
-    run(_reset(yes=yes, as_json=as_json))
+    run(_reset(release, yes=yes, as_json=as_json))
 
 
-async def _reset(*, yes: bool, as_json: bool) -> None:
+async def _reset(release: str | None, *, yes: bool, as_json: bool) -> None:
     from pgs_neo4j import local
     from pgs_neo4j.cli.connection import confirm
 
-    options = local.options_from_environment()
+    options = local.options_from_environment(release=release)
     state = local.status(options)
     if state.size_bytes:
         confirm(f"this deletes all data in {state.data_dir} ({size(state.size_bytes)})", yes=yes)
@@ -157,6 +190,7 @@ def import_(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the content of the database.")
     ] = False,
+    release: ReleaseOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -169,10 +203,11 @@ def import_(
       pgs local import --nodes n.csv --overwrite -- --array-delimiter=";"
     """
     sources = (nodes, relationships or [], flags or [])
-    run(_import(*sources, overwrite=overwrite, as_json=as_json, quiet=quiet))
+    run(_import(release, *sources, overwrite=overwrite, as_json=as_json, quiet=quiet))
 
 
 async def _import(
+    release: str | None,
     nodes: list[str],
     relationships: list[str],
     flags: list[str],
@@ -186,7 +221,7 @@ async def _import(
 
     with progress(quiet=quiet) as listener:
         result = await local.bulk_import(
-            local.options_from_environment(),
+            local.options_from_environment(release=release),
             nodes=list[str | Path](nodes),
             relationships=list[str | Path](relationships),
             overwrite=overwrite,
