@@ -53,7 +53,8 @@ async def connect_in_stages(
         stage = _failed_stage(error)
         fix = "certificate" if isinstance(error, DatabaseCertificateError) else stage
         return None, _failed_at(stage, access, str(error), FIXES[fix])
-    version = f"Neo4j {opened.version}, {opened.edition} edition"
+    languages = f"Cypher {' and '.join(opened.languages)}"
+    version = f"Neo4j {opened.version}, {opened.edition} edition, {languages}"
     return opened, (*_passed(STAGES[:-1], access), Check(STAGES[-1], "ok", version))
 
 

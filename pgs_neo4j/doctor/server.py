@@ -6,25 +6,18 @@ from pgs_neo4j import gds
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, parse_version
 from pgs_neo4j.doctor.check import Check, run_check, skip_checks
+from pgs_neo4j.doctor.procedures import GDS_FIX, check_gds_procedures, check_neo4j_procedures
 
-NAMES = ("read", "write", "schema", "GDS", "GDS procedures", "indexes")
+NAMES = ("read", "write", "schema", "Neo4j procedures", "GDS", "GDS procedures", "indexes")
 SCHEMA_FOLDER = "database/constraint_"
-PROCEDURES = (
-    "gds.graph.drop",
-    "gds.graph.list",
-    "gds.graph.nodeProperty.stream",
-    "gds.kmeans.stats",
-    "gds.leiden.mutate",
-    "gds.louvain.mutate",
-)
 FIXES = {
     "read": "give the user the right to read this database, as the role 'reader' has",
     "write": "give the user the rights to write and to create labels, as the role 'publisher' has, "
     "and connect to a cluster member that accepts writes (neo4j:// finds one)",
     "schema": "give the user the right to list constraints, as the role 'architect' has",
     "GDS": "install the graph-data-science plugin for this Neo4j version, then restart the server",
-    "GDS procedures": "set dbms.security.procedures.unrestricted=gds.* in neo4j.conf (and add "
-    "gds.* to dbms.security.procedures.allowlist if it is set), then restart the server",
+    "Neo4j procedures": "give the user the right to list procedures, as the role 'architect' has",
+    "GDS procedures": GDS_FIX,
     "indexes": "give the user the right to list indexes, as the role 'architect' has",
 }
 
@@ -38,12 +31,13 @@ async def examine_server(db: Database) -> tuple[Check, ...]:
         read,
         await run_check("write", _check_write(db), FIXES["write"]),
         await run_check("schema", _check_schema(db), FIXES["schema"]),
+        await run_check("Neo4j procedures", check_neo4j_procedures(db), FIXES["Neo4j procedures"]),
         await run_check("GDS", _check_gds(db), FIXES["GDS"]),
     ]
     if checks[-1].status == "failed":
         checks += skip_checks(("GDS procedures",), "GDS failed")
     else:
-        check = _check_procedures(db)
+        check = check_gds_procedures(db)
         checks.append(await run_check("GDS procedures", check, FIXES["GDS procedures"]))
     return (*checks, await run_check("indexes", _check_indexes(db), FIXES["indexes"]))
 
@@ -80,18 +74,6 @@ async def _check_gds(db: Database) -> Check:
         detail = f"GDS is {version}; {minimum} or newer is required"
         return Check("GDS", "failed", detail, "upgrade the graph-data-science plugin")
     return Check("GDS", "ok", f"Graph Data Science {version}")
-
-
-async def _check_procedures(db: Database) -> Check:
-    rows = await db.read(queries.get("doctor/read_procedures"), names=list(PROCEDURES))
-    missing = sorted(set(PROCEDURES) - set(rows[0]["names"]))
-    if missing:
-        detail = f"the user may not call {', '.join(missing)}"
-        return Check("GDS procedures", "failed", detail, FIXES["GDS procedures"])
-    rows = await db.read(queries.get("doctor/read_projections"))
-    ours = sum(name.startswith(gds.PREFIX) for name in rows[0]["names"])
-    leftovers = f"; a running or killed job left {ours} projections"
-    return Check("GDS procedures", "ok", f"all can be called{leftovers if ours else ''}")
 
 
 async def _check_indexes(db: Database) -> Check:

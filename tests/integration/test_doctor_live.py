@@ -70,6 +70,7 @@ async def test_a_healthy_server_is_well_and_stays_as_it_was(
         "read",
         "write",
         "schema",
+        "Neo4j procedures",
         "GDS",
         "GDS procedures",
         "indexes",
@@ -272,7 +273,7 @@ async def test_gds_that_is_missing_old_or_forbidden(
         patch.setattr(gds, "MINIMUM_VERSION", (9999, 0))
         assert unwell(await examined(target)) == {"GDS": "failed", "GDS procedures": "skipped"}
     with monkeypatch.context() as patch:
-        patch.setattr("pgs_neo4j.doctor.server.PROCEDURES", ("gds.no.such",))
+        patch.setattr("pgs_neo4j.doctor.procedures.GDS_PROCEDURES", ("gds.no.such",))
         checks = await examined(target)
         assert unwell(checks) == {"GDS procedures": "failed"}
         assert "gds.no.such" in checks["GDS procedures"].detail

@@ -20,12 +20,14 @@ class Answers:
 
     def __init__(self) -> None:
         self.uri = "bolt://db:7687"
+        self.version = "5.26.30"
         self.rehearsed: list[str] = []
         self.rows: dict[str, Any] = {
             "doctor/count_nodes": [{"nodes": 1234}],
             "doctor/create_nodes": [{"created": 1}],
             "doctor/read_constraints": [{"names": CONSTRAINTS}],
             "doctor/read_procedures": lambda params: [{"names": params["names"]}],
+            "doctor/read_installed": lambda params: [{"names": params["names"]}],
             "doctor/read_projections": [{"names": ["theirs"]}],
             "doctor/read_indexes": [],
             "gds/read_gds_version": [{"version": "2.13.9"}],

@@ -32,7 +32,7 @@ def door_raises(monkeypatch):
         state.arguments = arguments
         if state.error is not None:
             raise state.error
-        yield SimpleNamespace(version="5.26.30", edition="community")
+        yield SimpleNamespace(version="2026.08.1", edition="community", languages=("5", "25"))
         state.closed = True
 
     monkeypatch.setattr(door, "connect", connect)
@@ -83,7 +83,7 @@ async def test_an_open_connection_passes_all_stages_and_closes_with_the_stack(do
         "the server answers",
         "user me is accepted",
         "the user's home database",
-        "Neo4j 5.26.30, community edition",
+        "Neo4j 2026.08.1, community edition, Cypher 5 and 25",
     ]
     assert door_raises.arguments[2] == "very-secret"
     assert "very-secret" not in repr((ACCESS, checks))

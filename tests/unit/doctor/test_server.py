@@ -1,8 +1,12 @@
 """Checks of a connected server: every answer, and what each failure skips."""
 
+import re
+
 import pytest
 
-from pgs_neo4j.doctor.server import FIXES, NAMES, PROCEDURES, examine_server
+from pgs_neo4j.database import queries
+from pgs_neo4j.doctor.procedures import GDS_FIX, GDS_PROCEDURES, LOSSES
+from pgs_neo4j.doctor.server import FIXES, NAMES, examine_server
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
 from pgs_neo4j.gds import PREFIX
 from tests.unit.doctor.conftest import CONSTRAINTS
@@ -34,18 +38,18 @@ async def test_without_the_right_to_read_nothing_else_is_checked(answers):
 
 
 @pytest.mark.parametrize(
-    ("statement", "name"),
+    ("statement", "names"),
     [
-        ("doctor/create_nodes", "write"),
-        ("doctor/read_constraints", "schema"),
-        ("doctor/read_procedures", "GDS procedures"),
-        ("doctor/read_indexes", "indexes"),
+        ("doctor/create_nodes", ["write"]),
+        ("doctor/read_constraints", ["schema"]),
+        ("doctor/read_procedures", ["Neo4j procedures", "GDS procedures"]),
+        ("doctor/read_indexes", ["indexes"]),
     ],
 )
-async def test_a_failure_of_one_check_leaves_the_others(answers, statement, name):
+async def test_a_failure_of_one_check_leaves_the_others(answers, statement, names):
     answers.rows[statement] = QueryError("refused")
     checks = await examine(answers)
-    assert checks.pop(name).fix == FIXES[name]
+    assert [checks.pop(name).fix for name in names] == [FIXES[name] for name in names]
     assert {check.status for check in checks.values()} == {"ok"}
 
 
@@ -80,10 +84,53 @@ async def test_a_missing_constraint_comes_with_its_statement(answers):
 
 
 async def test_procedures_that_cannot_be_called_are_listed_in_order(answers):
-    answers.rows["doctor/read_procedures"] = [{"names": list(PROCEDURES[2:])}]
+    answers.rows["doctor/read_procedures"] = [{"names": [*LOSSES, *GDS_PROCEDURES[2:]]}]
     check = (await examine(answers))["GDS procedures"]
     assert check.status == "failed"
-    assert check.detail == f"the user may not call {', '.join(sorted(PROCEDURES[:2]))}"
+    assert check.detail == f"the user may not call {', '.join(sorted(GDS_PROCEDURES[:2]))}"
+    assert check.fix == GDS_FIX
+
+
+async def test_what_a_release_lacks_is_named_with_what_fails(answers):
+    there = sorted(
+        {*LOSSES, *GDS_PROCEDURES} - {"db.index.vector.createNodeIndex", "gds.wcc.mutate"}
+    )
+    answers.version = "2031.01.0"
+    answers.rows["gds/read_gds_version"] = [{"version": "2.80.0"}]
+    answers.rows["doctor/read_procedures"] = [{"names": there}]
+    answers.rows["doctor/read_installed"] = [{"names": there}]
+    checks = await examine(answers)
+    lost = "Neo4j 2031.01.0 has no db.index.vector.createNodeIndex: 'pgs index create' fails"
+    check = checks["Neo4j procedures"]
+    assert (check.status, check.detail) == ("warning", lost)
+    assert check.fix.startswith("upgrade pgs-neo4j")
+    check = checks["GDS procedures"]
+    assert (check.status, check.detail) == (
+        "failed",
+        "Graph Data Science 2.80.0 has no gds.wcc.mutate",
+    )
+
+
+@pytest.mark.parametrize("installed", [[], sorted(LOSSES)])
+async def test_a_right_that_is_lacking_is_not_blamed_on_the_release(answers, installed):
+    """Not even where the user may not list procedures, and so sees none."""
+    answers.rows["doctor/read_procedures"] = [{"names": [*LOSSES, *GDS_PROCEDURES][1:]}]
+    answers.rows["doctor/read_installed"] = [{"names": installed}]
+    check = (await examine(answers))["Neo4j procedures"]
+    assert check.status == "warning"
+    assert check.detail == "the user may not call db.createLabel: nothing can be stored"
+    assert check.fix.startswith("give the user the right")
+
+
+def test_every_procedure_that_a_statement_calls_is_examined():
+    called = {
+        procedure
+        for name in queries.names()
+        for procedure in re.findall(r"CALL ([a-z]+(?:\.[A-Za-z]+)+)", queries.get(name).text)
+    }
+    needless = {"dbms.components", "dbms.queryJmx"}  # connecting needs the one, nothing the other
+    assert called - needless <= {*LOSSES, *GDS_PROCEDURES}
+    assert set(LOSSES) <= called
 
 
 async def test_leftover_projections_are_counted(answers):

@@ -92,12 +92,17 @@ def test_a_server_that_is_never_ready_is_ended(paths, options, machine, monkeypa
 def test_a_release_starts_with_its_own_jars_java_and_class(paths, machine, monkeypatch):
     sought: list = []
     runtime = Java(machine / "java", 25, "PATH")
-    monkeypatch.setattr(
-        java, "find_java", lambda home, supported: sought.append(supported) or runtime
-    )
-    monkeypatch.setattr(
-        artifacts, "ensure", lambda lock, cache, **_: sought.append(lock.neo4j) or machine / "jars"
-    )
+
+    def find_java(home, supported):
+        sought.append(supported)
+        return runtime
+
+    def ensure(lock, cache, **_):
+        sought.append(lock.neo4j)
+        return machine / "jars"
+
+    monkeypatch.setattr(java, "find_java", find_java)
+    monkeypatch.setattr(artifacts, "ensure", ensure)
     monkeypatch.setattr(process, "spawn", lambda command, paths: sought.append(command))
     with pytest.raises(ServerStartError):
         start(paths, LocalOptions(data_dir=paths.data_dir, release="2026"))
