@@ -2,6 +2,8 @@
 
 ``PGS_TEST_NEO4J_URI`` names a disposable database (everything in it is deleted); else a
 container where a Docker engine answers; else the managed local server in a temporary folder.
+``PGS_TEST_RELEASE=2026`` starts that release instead of the default one, and ``PGS_TEST_CYPHER=25``
+sends each statement in that language, where it has it, to a database whose default it is.
 
 Our constraints stay in place from test to test: whenever an index or a constraint goes, Neo4j
 forgets the plans of all statements, and planning them again takes longer than the tests do.
@@ -21,16 +23,19 @@ from hypothesis import settings
 
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import ArtifactError
 from pgs_neo4j.gds import GDS, open_gds
+from pgs_neo4j.local.lockfile import DEFAULT
 from tests import servers
-from tests.database import empty, strip
+from tests.database import empty, speak, strip
 from tests.stackoverflow import stack_overflow
 from tests.standins import Archive, Brain, write_archive, write_brain
 from tests.timeless import Clock
 from tests.typed_rows import install
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-IMAGE = "neo4j:5.26-community"
+IMAGES = {"5.26": "neo4j:5.26-community", "2026": "neo4j:2026.08-community"}
+CYPHER = os.environ.get("PGS_TEST_CYPHER")
 
 # No file is left behind, and a busy machine fails no example.
 settings.register_profile("pgs", database=None, deadline=None)
@@ -115,6 +120,9 @@ def archive(request: pytest.FixtureRequest, generated: tuple[Brain, Archive]) ->
 async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Endpoint]:
     """The test database, started when the first test needs it and stopped at the end."""
     async with _endpoint(tmp_path_factory) as found:
+        if CYPHER:
+            async with db_module.connect(found.uri, found.user, found.password) as opened:
+                await speak(opened, CYPHER)
         yield found
 
 
@@ -178,7 +186,7 @@ def _container() -> Iterator[Endpoint]:
     from testcontainers.neo4j import Neo4jContainer
 
     starting = (
-        Neo4jContainer(IMAGE, password="test-only-password")
+        Neo4jContainer(IMAGES[servers.RELEASE], password="test-only-password")
         .with_env("NEO4J_PLUGINS", '["graph-data-science"]')
         .with_env("NEO4J_dbms_security_procedures_unrestricted", "gds.*")
     )
@@ -193,10 +201,17 @@ async def _local(folder: Path) -> AsyncIterator[Endpoint]:
     from pgs_neo4j.local import server
     from pgs_neo4j.local.options import LocalOptions
 
-    options = LocalOptions(data_dir=folder, heap_mb=1536, page_cache_mb=256)
+    options = LocalOptions(
+        data_dir=folder, heap_mb=1536, page_cache_mb=256, release=servers.RELEASE
+    )
     with pytest.MonkeyPatch.context() as patch:
         servers.tune(patch, lasting=True)
-        running = await server.ensure_running(options)
+        try:
+            running = await server.ensure_running(options)
+        except ArtifactError as error:
+            if servers.RELEASE == DEFAULT:
+                raise
+            pytest.skip(f"Neo4j {servers.RELEASE} cannot be fetched: {error}")
     try:
         yield Endpoint(running.uri, running.user, running.password)
     finally:

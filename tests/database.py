@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -52,6 +53,16 @@ async def strip(database: Database) -> None:
     await database.call(DELETE, {}, "write")
     await drop_projections(database)
     await _drop(database, await _indexes(database))
+
+
+async def speak(database: Database, language: str) -> None:
+    """Make a language the default of the database and of all statements that have it."""
+    name = (await database.call("CALL db.info() YIELD name", {}, "read"))[1][0]["name"]
+    await database.call(
+        f"ALTER DATABASE {name} SET DEFAULT LANGUAGE CYPHER {language}", {}, "write"
+    )
+    queries.PREFERRED = cast("queries.Language", language)
+    queries.get.cache_clear()
 
 
 async def drop_projections(database: Database) -> None:

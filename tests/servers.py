@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import pytest
 
 from pgs_neo4j.local import config_files
+from pgs_neo4j.local.lockfile import DEFAULT
+
+# The release that the tests start.
+RELEASE = os.environ.get("PGS_TEST_RELEASE") or DEFAULT
 
 # A plan stays in use whatever becomes of the data: tests fill and empty the database all day,
 # and what Neo4j would plan for the counts of one test does as well for those of the next.

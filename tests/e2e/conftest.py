@@ -25,7 +25,13 @@ LEASE_S = RESTART_S = 300.0  # longer than a restart on a busy machine
 async def options(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalOptions]:
     """A server of our own, which may be killed; the test database serves the other tests."""
     folder = tmp_path_factory.mktemp("restarted")
-    given = LocalOptions(data_dir=folder, heap_mb=700, page_cache_mb=64, start_timeout_s=RESTART_S)
+    given = LocalOptions(
+        data_dir=folder,
+        heap_mb=700,
+        page_cache_mb=64,
+        start_timeout_s=RESTART_S,
+        release=servers.RELEASE,
+    )
     with pytest.MonkeyPatch.context() as patch:
         servers.tune(patch)
         try:

@@ -27,7 +27,9 @@ CALLER = """
 import asyncio, sys
 from pathlib import Path
 from pgs_neo4j import local
-options = local.LocalOptions(data_dir=Path(sys.argv[1]), heap_mb=700, page_cache_mb=64)
+options = local.LocalOptions(
+    data_dir=Path(sys.argv[1]), heap_mb=700, page_cache_mb=64, release=sys.argv[2]
+)
 print(asyncio.run(local.ensure_running(options)).pid)
 """
 
@@ -37,7 +39,11 @@ async def options(tmp_path, monkeypatch):
     """Options of a fresh data directory, its name not ASCII; its server is stopped at the end."""
     servers.tune(monkeypatch)
     given = local.LocalOptions(
-        data_dir=tmp_path / "dätä dir", heap_mb=700, page_cache_mb=64, start_timeout_s=240.0
+        data_dir=tmp_path / "dätä dir",
+        heap_mb=700,
+        page_cache_mb=64,
+        start_timeout_s=240.0,
+        release=servers.RELEASE,
     )
     yield given
     await local.stop(given, timeout_s=30.0)
@@ -51,7 +57,8 @@ async def rows(server, text, access="read"):
 
 async def call_from_another_process(options):
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", CALLER, str(options.data_dir), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-c", CALLER, str(options.data_dir), servers.RELEASE),
+        stdout=asyncio.subprocess.PIPE,
     )
     out, _ = await child.communicate()
     assert child.returncode == 0
