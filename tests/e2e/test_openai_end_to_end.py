@@ -34,9 +34,9 @@ def connect(endpoint, fake, **settings):
 
 
 async def stored_text(db):
-    every = "MATCH (x) UNWIND keys(x) AS k RETURN collect(toStringOrNull(x[k])) AS all"
+    every = "MATCH (x) UNWIND keys(x) AS k RETURN collect(toStringOrNull(x[k])) AS texts"
     _, rows = await db.call(every, {}, "read")
-    return "\n".join(text for text in rows[0]["all"] if text)
+    return "\n".join(text for text in rows[0]["texts"] if text)
 
 
 async def test_sweeps_and_synthesis_go_to_their_models_and_the_key_goes_nowhere(

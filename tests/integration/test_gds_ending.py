@@ -20,8 +20,8 @@ from tests.database import drop_projections, empty
 NODES = 24_000
 RING = """
 UNWIND range(1, $nodes) AS i CREATE (n:Thing)
-WITH collect(n) AS all UNWIND range(0, $nodes - 1) AS i UNWIND [1, 3, 7, 11, 13] AS step
-WITH all[i] AS a, all[(i + step) % $nodes] AS b CREATE (a)-[:TIES]->(b)
+WITH collect(n) AS nodes UNWIND range(0, $nodes - 1) AS i UNWIND [1, 3, 7, 11, 13] AS step
+WITH nodes[i] AS a, nodes[(i + step) % $nodes] AS b CREATE (a)-[:TIES]->(b)
 """
 MAPPING = GraphMapping(labels=("Thing",))
 

@@ -233,8 +233,8 @@ async def test_hostile_labels_and_properties_are_only_names(db, ensure):
     label, prop = "La`bel') DETACH DELETE n //", "te`xt'}) MATCH (x) DELETE x //"
     await db.call(
         "UNWIND range(1, 12) AS i CREATE (n:$($label)) SET n[$prop] = 'wise words ' + i "
-        "WITH collect(n) AS all UNWIND range(0, 10) AS i "
-        "WITH all[i] AS a, all[i + 1] AS b CREATE (a)-[:$($label)]->(b)",
+        "WITH collect(n) AS nodes UNWIND range(0, 10) AS i "
+        "WITH nodes[i] AS a, nodes[i + 1] AS b CREATE (a)-[:$($label)]->(b)",
         {"label": label, "prop": prop},
         "write",
     )

@@ -21,7 +21,7 @@ from tests.graphs import MAPPING, count
 
 FORGET = """
 MATCH (f:PgsFinding|PgsFlag) REMOVE f.citations, f.quotes
-WITH DISTINCT 1 AS all
+WITH DISTINCT 1 AS one
 MATCH (r:PgsRun) SET r.details = $details
 """
 OF_RUN = "(:PgsRun {id: $run})-[:PGS_SWEPT]->(:PgsSweep)<-[:PGS_FROM]-"
