@@ -8,10 +8,10 @@ InputFileError that names the wrong line or key.
 from __future__ import annotations
 
 import gzip
-import json
 import math
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile, NodeId, Scalar
+from pgs_neo4j.ingest.columns import Ids, NodeColumns, Positions, RelationshipColumns
+from pgs_neo4j.ingest.graph_file import FileNode, GraphFile, NodeId, Scalar
+from pgs_neo4j.ingest.json_stream import LIST_BEGINS, Member, kind_of, read_members
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.ceilings import FILE_BYTES, PACKED_FREE_BYTES, PACKED_RATIO
 
 NODE_KEYS = frozenset({"id", "concept", "tag", "weight", "embedding"})
 EDGE_KEYS = frozenset({"source", "target", "weight", "type"})
 DEFAULT_TYPE = "RELATED"
-MAX_SIZE_BYTES = 1 << 30
 MAX_ID_CHARACTERS = 1000  # Neo4j indexes keys of up to 8 KB
 INT64 = range(-(1 << 63), 1 << 63)  # Neo4j's integers
 
@@ -33,11 +35,19 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 1 << 20
 
 
-def read_brain(path: Path, max_size_bytes: int = MAX_SIZE_BYTES) -> GraphFile:
-    """Read and check a whole file. Raises InputFileError at any fault."""
+def read_brain(path: Path, max_size_bytes: int = FILE_BYTES) -> GraphFile:
+    """Read and check a whole file. Raises InputFileError at any fault.
+
+    It is read as a stream, so that only its graph is in memory.
+    """
     try:
-        data = _bytes(path, max_size_bytes)
-        return parse_brain(data)
+        chunks = _chunks(path, max_size_bytes)
+        try:
+            return _parse(chunks)
+        except InputFileError:
+            for _ in chunks:  # a damaged file is no fault of its content
+                pass
+            raise
     except InputFileError as error:
         raise InputFileError(f"{path}: {error}") from error
 
@@ -47,20 +57,46 @@ def parse_brain(data: bytes) -> GraphFile:
 
     Raises InputFileError without the path.
     """
-    document = _document(data)
-    if not isinstance(document, dict):
-        raise InputFileError(
-            f"the file holds {_kind(document)} where an object with nodes and edges is expected"
-        )
-    items = _list(document, "nodes")
-    edges = _list(document, "edges")
-    nodes = tuple(_node(item, f"nodes[{i}]") for i, item in enumerate(items))
-    positions = _positions(nodes)
-    relationships = tuple(
-        _relationship(item, f"edges[{i}]", positions) for i, item in enumerate(edges)
-    )
-    ignored = Counter(f"nodes[].{key}" for item in items for key in item.keys() - NODE_KEYS)
-    ignored.update(f"edges[].{key}" for item in edges for key in item.keys() - EDGE_KEYS)
+    return _parse(iter((data,)))
+
+
+def _parse(chunks: Iterator[bytes]) -> GraphFile:
+    members = read_members(chunks, ("nodes", "edges"))
+    try:
+        return _collect(members)
+    except InputFileError:
+        for _ in members:  # a text that is no JSON matters more than what one item of it lacks
+            pass
+        raise
+
+
+def _collect(members: Iterator[Member]) -> GraphFile:
+    nodes, relationships, ends = NodeColumns(), RelationshipColumns(), (Ids(), Ids())
+    ignored: Counter[str] = Counter()
+    missing = {"nodes", "edges"}
+    for key, place, value in members:
+        if key not in ("nodes", "edges"):
+            continue
+        if place is None:
+            raise InputFileError(f"{key}: expected a list of objects, found {kind_of(value)}")
+        if place == LIST_BEGINS:
+            if key not in missing:
+                raise InputFileError(f"{key}: the file has this list twice")
+            missing.remove(key)
+            continue
+        where = f"{key}[{place}]"
+        if not isinstance(value, dict):
+            raise InputFileError(f"{where}: expected an object, found {kind_of(value)}")
+        if key == "nodes":
+            nodes.append(_node(value, where))
+            ignored.update(f"nodes[].{name}" for name in value.keys() - NODE_KEYS)
+        else:
+            _take_edge(value, where, relationships, ends)
+            ignored.update(f"edges[].{name}" for name in value.keys() - EDGE_KEYS)
+    for key in ("nodes", "edges"):
+        if key in missing:
+            raise InputFileError(f"{key}: expected a list of objects, found nothing")
+    _join(nodes, relationships, ends)
     return GraphFile(
         nodes=nodes,
         relationships=relationships,
@@ -69,59 +105,67 @@ def parse_brain(data: bytes) -> GraphFile:
     )
 
 
-def _bytes(path: Path, max_size_bytes: int) -> bytes:
-    """Return the file's content, unpacked if it is gzip.
+def _chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:
+    """Yield the file's content, unpacked if it is gzip.
 
     Its name does not matter.
     """
     try:
         with path.open("rb") as file:
             packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+        packed_bytes = path.stat().st_size
         with gzip.open(path) if packed else path.open("rb") as file:
-            data = bytearray()
+            size = 0
             while chunk := file.read(_CHUNK_BYTES):
-                data += chunk
-                if len(data) > max_size_bytes:
+                size += len(chunk)
+                if size > max_size_bytes:
                     raise InputFileError(
                         f"the content is larger than {max_size_bytes:,} bytes; "
                         "load graphs of that size with 'pgs local import'"
                     )
+                if packed and size > max(PACKED_FREE_BYTES, PACKED_RATIO * packed_bytes):
+                    raise InputFileError(
+                        f"the content is over {PACKED_RATIO} times as large as the gzip file, as "
+                        "no graph is; unpack the file yourself if you trust it"
+                    )
+                yield chunk
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputFileError(
             f"the gzip file is cut off or damaged ({error}); get it again"
         ) from error
     except OSError as error:
         raise InputFileError(f"the file cannot be read: {error.strerror or error}") from error
-    return bytes(data)
 
 
-def _document(data: bytes) -> Any:
-    if not data.strip():
-        raise InputFileError("the file is empty")
-    try:
-        return json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputFileError(f"line {line}: not UTF-8; save the file in that encoding") from error
-    except json.JSONDecodeError as error:
+def _take_edge(
+    item: dict[str, Any], where: str, relationships: RelationshipColumns, ends: tuple[Ids, Ids]
+) -> None:
+    """Take an edge; its ends are found once all nodes are read."""
+    for key, ids in zip(("source", "target"), ends, strict=True):
+        ids.append(_id(item, key, where))
+    type_ = DEFAULT_TYPE if item.get("type") is None else _text(item, "type", where)
+    if not type_ or "\0" in type_ or type_.upper().startswith("PGS_"):
         raise InputFileError(
-            f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
-        ) from error
-    except RecursionError as error:
-        raise InputFileError("not a brain: the JSON is nested too deeply") from error
-    except ValueError as error:  # an integer of more digits than Python converts
-        raise InputFileError(f"not a brain: {error}") from error
+            f"{where}.type: {type_[:80]!r} cannot be used; it must not be empty, contain NUL, "
+            "or begin with PGS_"
+        )
+    relationships.append(type_, _number(item, "weight", where))
 
 
-def _list(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    items = document.get(key)
-    if not isinstance(items, list):
-        found = _kind(items) if key in document else "nothing"
-        raise InputFileError(f"{key}: expected a list of objects, found {found}")
-    for i, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise InputFileError(f"{key}[{i}]: expected an object, found {_kind(item)}")
-    return items
+def _join(nodes: NodeColumns, relationships: RelationshipColumns, ends: tuple[Ids, Ids]) -> None:
+    """Find the nodes of all edges. Edges may also write the id 17 as "17"."""
+    positions = Positions(nodes.ids)
+    if repeat := positions.repeated():
+        again, first = repeat
+        raise InputFileError(
+            f"nodes[{again}].id: {nodes.ids.get(again)!r} is already the id of nodes[{first}]"
+        )
+    found = zip(positions.find_all(ends[0]), positions.find_all(ends[1]), strict=True)
+    for place, (source, target) in enumerate(found):
+        for key, ids, position in (("source", ends[0], source), ("target", ends[1], target)):
+            if position is None:
+                raise InputFileError(f"edges[{place}].{key}: no node {ids.get(place)!r}")
+        relationships.join(int(source or 0), int(target or 0))
 
 
 def _node(item: dict[str, Any], where: str) -> FileNode:
@@ -138,39 +182,10 @@ def _node(item: dict[str, Any], where: str) -> FileNode:
     )
 
 
-def _positions(nodes: tuple[FileNode, ...]) -> dict[str, int]:
-    """Return the position of each node by its id as text.
-
-    Edges may also write the id 17 as "17".
-    """
-    positions: dict[str, int] = {}
-    for i, node in enumerate(nodes):
-        first = positions.setdefault(str(node.id), i)
-        if first != i:
-            raise InputFileError(f"nodes[{i}].id: {node.id!r} is already the id of nodes[{first}]")
-    return positions
-
-
-def _relationship(item: dict[str, Any], where: str, positions: dict[str, int]) -> FileRelationship:
-    ends: list[int] = []
-    for key in ("source", "target"):
-        id_ = _id(item, key, where)
-        if str(id_) not in positions:
-            raise InputFileError(f"{where}.{key}: no node {id_!r}")
-        ends.append(positions[str(id_)])
-    type_ = DEFAULT_TYPE if item.get("type") is None else _text(item, "type", where)
-    if not type_ or "\0" in type_ or type_.upper().startswith("PGS_"):
-        raise InputFileError(
-            f"{where}.type: {type_[:80]!r} cannot be used; it must not be empty, contain NUL, "
-            "or begin with PGS_"
-        )
-    return FileRelationship(ends[0], ends[1], type_, _number(item, "weight", where))
-
-
 def _id(item: dict[str, Any], key: str, where: str) -> NodeId:
     value = _present(item, key, where)
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputFileError(f"{where}.{key}: expected a string or integer, found {_kind(value)}")
+        raise InputFileError(f"{where}.{key}: expected a string or integer, found {kind_of(value)}")
     if isinstance(value, int):
         if value not in INT64:
             raise InputFileError(f"{where}.{key}: the integer does not fit into 64 bits")
@@ -185,7 +200,7 @@ def _id(item: dict[str, Any], key: str, where: str) -> NodeId:
 def _text(item: dict[str, Any], key: str, where: str) -> str:
     value = _present(item, key, where)
     if not isinstance(value, str):
-        raise InputFileError(f"{where}.{key}: expected a string, found {_kind(value)}")
+        raise InputFileError(f"{where}.{key}: expected a string, found {kind_of(value)}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -200,7 +215,7 @@ def _number(item: dict[str, Any], key: str, where: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputFileError(f"{where}.{key}: expected a number, found {_kind(value)}")
+        raise InputFileError(f"{where}.{key}: expected a number, found {kind_of(value)}")
     try:
         number = float(value)
     except OverflowError:
@@ -214,10 +229,10 @@ def _embedding(values: Any, where: str) -> NDArray[np.float64] | None:
     if values is None or values == []:
         return None
     if not isinstance(values, list):
-        raise InputFileError(f"{where}: expected a list of numbers, found {_kind(values)}")
+        raise InputFileError(f"{where}: expected a list of numbers, found {kind_of(values)}")
     if not {type(value) for value in values} <= {int, float}:
         i = next(i for i, value in enumerate(values) if type(value) not in (int, float))
-        raise InputFileError(f"{where}[{i}]: expected a number, found {_kind(values[i])}")
+        raise InputFileError(f"{where}[{i}]: expected a number, found {kind_of(values[i])}")
     try:
         vector = np.array(values, dtype=np.float64)
     except OverflowError as error:
@@ -234,19 +249,11 @@ def _present(item: dict[str, Any], key: str, where: str) -> Any:
     return item[key]
 
 
-def _kind(value: Any) -> str:
-    names = {bool: "a boolean", str: "a string", list: "a list", dict: "an object"}
-    return "null" if value is None else names.get(type(value), "a number")
-
-
-def _mapping(
-    nodes: tuple[FileNode, ...], relationships: tuple[FileRelationship, ...]
-) -> GraphMapping:
-    weighted = any("weight" in node.properties for node in nodes)
+def _mapping(nodes: NodeColumns, relationships: RelationshipColumns) -> GraphMapping:
     return GraphMapping(
         text=("concept",),
         key="id",
-        weight="weight" if weighted else None,
-        relationship_weight="weight" if any(r.weight is not None for r in relationships) else None,
-        embedding="embedding" if any(n.embedding is not None for n in nodes) else None,
+        weight="weight" if nodes.weighted else None,
+        relationship_weight="weight" if relationships.weighted else None,
+        embedding="embedding" if nodes.embedded else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,8 @@ class GraphFile:
     ``ignored`` counts keys of the file that have no place in the graph, by name.
     """
 
-    nodes: tuple[FileNode, ...]
-    relationships: tuple[FileRelationship, ...]
+    nodes: Sequence[FileNode]
+    relationships: Sequence[FileRelationship]
     mapping: GraphMapping
     ignored: dict[str, int] = field(default_factory=dict)
 

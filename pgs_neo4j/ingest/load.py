@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -135,9 +135,8 @@ async def _stage(
     database: Database, file: GraphFile, graph: str, name: str, label: str, on_event: OnEvent
 ) -> None:
     batch = 0
-    ids = [node.id for node in file.nodes]
     nodes = (_node_row(node, label) for node in file.nodes)
-    relationships = (_relationship_row(relationship, ids) for relationship in file.relationships)
+    relationships = (_relationship_row(r, file.nodes) for r in file.relationships)
     for what, statement, source, total in (
         ("nodes", "ingest/write_staged_nodes", nodes, len(file.nodes)),
         (
@@ -192,10 +191,10 @@ def _node_row(node: FileNode, label: str) -> Row:
     return {"properties": properties, "labels": [label, *node.labels]}
 
 
-def _relationship_row(relationship: FileRelationship, ids: list[str | int]) -> Row:
+def _relationship_row(relationship: FileRelationship, nodes: Sequence[FileNode]) -> Row:
     return {
-        "source": ids[relationship.source],
-        "target": ids[relationship.target],
+        "source": nodes[relationship.source].id,
+        "target": nodes[relationship.target].id,
         "type": relationship.type,
         "weight": relationship.weight,
     }
@@ -211,15 +210,16 @@ def _check_owned(rows: list[Row], graph: str) -> None:
 
 async def _is_loaded(database: Database, file: GraphFile, graph: str, label: str) -> bool:
     """Return whether the database already holds exactly the file's content."""
-    missing = {node.id: node for node in file.nodes}
+    missing: dict[str | int, int] | None = None
     same = True
     async for row in database.stream(queries.get("ingest/read_loaded_nodes"), graph=graph):
-        node = missing.pop(row["properties"]["id"], None)
-        same = same and node is not None and _same(node, label, graph, row)
-    if missing or not same:
+        if missing is None:  # made only for a graph that was loaded before
+            missing = {node.id: place for place, node in enumerate(file.nodes)}
+        place = missing.pop(row["properties"]["id"], None)
+        same = same and place is not None and _same(file.nodes[place], label, graph, row)
+    if missing or not same or (missing is None and len(file.nodes)):
         return False
-    ids = [node.id for node in file.nodes]
-    wanted = Counter(_signature(_relationship_row(r, ids)) for r in file.relationships)
+    wanted = Counter(_signature(_relationship_row(r, file.nodes)) for r in file.relationships)
     async for row in database.stream(queries.get("ingest/read_loaded_relationships"), graph=graph):
         properties = row.pop("properties")
         wanted[_signature({**row, "weight": properties.pop("weight", None)})] -= 1

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.brain import DEFAULT_TYPE, parse_brain, read_brain
+from pgs_neo4j.ingest.json_stream import read_members
+from tests.bench.loading import measure, write_small_objects
 from tests.standins import Brain
 
 
@@ -194,6 +196,59 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b" " * 5_000_000))
     with pytest.raises(InputFileError, match="larger than 1,000,000 bytes"):
         read_brain(path, max_size_bytes=1_000_000)
+
+
+def test_small_objects_take_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "small.json"
+    write_small_objects(path, 20_000_000)
+    megabytes, _ = measure(path)
+    assert megabytes < 80.0  # 4 MB of memory per MB of file
+
+
+def test_a_gzip_file_of_nothing_but_zeros_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(gzip.compress(b'{"nodes": [' + b" " * 60_000_000 + b'], "edges": []}'))
+    with pytest.raises(InputFileError, match="200 times as large as the gzip file"):
+        read_brain(path)
+    path.write_bytes(gzip.compress(b'{"nodes": [' + b"0," * 5_000_000 + b'0], "edges": []}'))
+    with pytest.raises(InputFileError, match=r"nodes\[0\]: expected an object, found a number"):
+        read_brain(path)
+    path.write_bytes(b'{"other": [' + b"0," * 10_000_000 + b"0]}")
+    with pytest.raises(InputFileError, match="a value of more than 16,000,000 characters"):
+        read_brain(path)
+
+
+DOCUMENT = json.dumps(
+    {
+        "about": [1, {"a": "b"}, "\u00e9\n"],
+        "nodes": [{"id": i, "concept": f"conc\u00e9pt {i}", "weight": i / 3} for i in range(40)],
+        "more": -12.5e3,
+        "edges": [{"source": i, "target": str(i // 2), "type": "t"} for i in range(40)],
+    },
+    indent=1,
+    ensure_ascii=False,
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 10_000])
+def test_where_a_file_is_cut_into_chunks_makes_no_difference(size: int) -> None:
+    def members(text: str) -> list[object] | str:
+        data = text.encode()
+        chunks = (data[at : at + size] for at in range(0, len(data), size))
+        try:
+            return list(read_members(chunks, ("nodes", "edges")))
+        except InputFileError as error:
+            return str(error)
+
+    whole: list[object] = list(read_members(iter((DOCUMENT.encode(),)), ("nodes", "edges")))
+    assert members(DOCUMENT) == whole
+    for cut in range(0, len(DOCUMENT), 97):
+        broken = DOCUMENT[:cut] + "\x01" + DOCUMENT[cut:]
+        with pytest.raises(json.JSONDecodeError) as caught:
+            json.loads(broken)
+        error = caught.value
+        place = f"line {error.lineno}, column {error.colno}"
+        assert members(broken) == f"{place}: not JSON ({error.msg})"
 
 
 @given(

@@ -1,0 +1,202 @@
+"""Reads one JSON object as a stream: its long lists item by item.
+
+Python's own decoder reads each item, so values and faults are those of ``json.loads``. Only the
+item at hand is in memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.model.ceilings import ITEM_BYTES
+
+LIST_BEGINS = -1  # the place that stands for the beginning of a list
+NEAR_END = 16  # characters of the longest literal or escape that may be cut off
+
+_DECODER = json.JSONDecoder()
+_BLANK = re.compile(r"[ \t\n\r]*")
+_KINDS = {bool: "a boolean", str: "a string", list: "a list", dict: "an object"}
+
+Member = tuple[str, int | None, Any]
+"""A key with its value; or with the place of an item in its list, and that item."""
+
+
+def kind_of(value: object) -> str:
+    """Return a JSON value's kind in words."""
+    return "null" if value is None else _KINDS.get(type(value), "a number")
+
+
+def read_members(chunks: Iterator[bytes], lists: Collection[str]) -> Iterator[Member]:
+    """Yield the members of an object; those in ``lists`` item by item, if they are lists.
+
+    A list begins with the place LIST_BEGINS. Raises InputFileError with line and column where the
+    text is no JSON, and for a text that is no object.
+    """
+    text = _Text(chunks)
+    text.skip_blank()
+    if text.at_end():
+        raise InputFileError("the file is empty")
+    if text.next() != "{":
+        value = text.value()
+        text.check_end()
+        raise InputFileError(
+            f"the file holds {kind_of(value)} where an object with nodes and edges is expected"
+        )
+    for key in _keys(text):
+        if key in lists and text.next() == "[":
+            yield key, LIST_BEGINS, None
+            yield from _items(text, key)
+        else:
+            yield key, None, text.value()
+    text.check_end()
+
+
+def _keys(text: _Text) -> Iterator[str]:
+    """Yield the keys of the object that begins here; the caller reads the value of each."""
+    text.take("{")
+    text.skip_blank()
+    if text.next() == "}":
+        text.take("}")
+        return
+    while True:
+        if text.next() != '"':
+            raise text.fault("Expecting property name enclosed in double quotes")
+        key = text.value()
+        text.skip_blank()
+        if text.next() != ":":
+            raise text.fault("Expecting ':' delimiter")
+        text.take(":")
+        text.skip_blank()
+        yield key
+        if text.ends("}"):
+            return
+
+
+def _items(text: _Text, key: str) -> Iterator[Member]:
+    """Yield the items of the list that begins here."""
+    text.take("[")
+    text.skip_blank()
+    if text.next() == "]":
+        text.take("]")
+        return
+    place = 0
+    while True:
+        yield key, place, text.value()
+        place += 1
+        if text.ends("]"):
+            return
+
+
+class _Text:
+    """The text of a file from the place that was read to, and that place in the file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")()
+        self._text, self._at, self._ended = "", 0, False
+        self._lines = self._column = 0  # before the text at hand
+
+    def next(self) -> str:
+        """Return the next character; empty at the end."""
+        if self._at == len(self._text):
+            self._fill(1)
+        return self._text[self._at : self._at + 1]
+
+    def at_end(self) -> bool:
+        """Whether the text has ended."""
+        return not self.next()
+
+    def take(self, expected: str) -> None:
+        """Skip a character that ``next`` has returned."""
+        self._at += len(expected)
+
+    def skip_blank(self) -> None:
+        """Skip white space."""
+        while True:
+            blank = _BLANK.match(self._text, self._at)
+            self._at = blank.end() if blank else self._at
+            if self._at < len(self._text) or not self._fill(1):
+                return
+
+    def ends(self, closing: str) -> bool:
+        """Skip a comma, or the end of a list or object; return whether it was the end."""
+        self.skip_blank()
+        found = self.next()
+        if found not in (",", closing) or not found:
+            raise self.fault("Expecting ',' delimiter")
+        self.take(found)
+        if found == ",":
+            self.skip_blank()
+        return found == closing
+
+    def check_end(self) -> None:
+        """Raise InputFileError if anything follows."""
+        self.skip_blank()
+        if not self.at_end():
+            raise self.fault("Extra data")
+
+    def value(self) -> Any:
+        """Return the value that begins here, and skip it."""
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                cut_off = error.msg.startswith("Unterminated string")
+                if self._ended or not (cut_off or error.pos >= len(self._text) - NEAR_END):
+                    raise self.fault(error.msg, error.pos) from error
+            except RecursionError as error:
+                raise InputFileError("not a brain: the JSON is nested too deeply") from error
+            except ValueError as error:  # an integer of more digits than Python converts
+                raise InputFileError(f"not a brain: {error}") from error
+            else:
+                if end < len(self._text) or self._ended:
+                    self._at = end
+                    return value
+            pending = len(self._text) - self._at
+            if pending > ITEM_BYTES:
+                raise self.fault(f"a value of more than {ITEM_BYTES:,} characters")
+            self._fill(max(1, pending))
+
+    def fault(self, problem: str, at: int | None = None) -> InputFileError:
+        """Return the error for a place in the text."""
+        place = self._at if at is None else at
+        line = self._lines + self._text.count("\n", 0, place) + 1
+        begin = self._text.rfind("\n", 0, place)
+        column = place - begin if begin >= 0 else self._column + place + 1
+        return InputFileError(f"line {line}, column {column}: not JSON ({problem})")
+
+    def _fill(self, least: int) -> bool:
+        """Read on, at least so many characters; return whether there were any."""
+        parts: list[str] = []
+        read = 0
+        while read < least and not self._ended:
+            chunk = next(self._chunks, b"")
+            self._ended = not chunk
+            parts.append(self._decoded(chunk, parts))
+            read += len(parts[-1])
+        self._drop()
+        self._text += "".join(parts)
+        return read > 0
+
+    def _drop(self) -> None:
+        """Forget the text before this place."""
+        lines = self._text.count("\n", 0, self._at)
+        begin = self._text.rfind("\n", 0, self._at)
+        self._lines += lines
+        self._column = self._at - begin - 1 if begin >= 0 else self._column + self._at
+        self._text, self._at = self._text[self._at :], 0
+
+    def _decoded(self, chunk: bytes, before: list[str]) -> str:
+        try:
+            return self._decode.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            lines = self._lines + self._text.count("\n") + sum(part.count("\n") for part in before)
+            line = lines + error.object[: error.start].count(b"\n") + 1
+            raise InputFileError(
+                f"line {line}: not UTF-8; save the file in that encoding"
+            ) from error
