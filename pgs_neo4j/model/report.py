@@ -69,13 +69,17 @@ class Absence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The report of one sweep: the contract's four sections, parsed and resolved."""
+    """The report of one sweep: the contract's four sections, parsed and resolved.
+
+    ``omitted`` counts the bullets beyond those that a section may have.
+    """
 
     partition: int
     domain_state: str = ""
     findings: tuple[Finding, ...] = ()
     flags: tuple[Flag, ...] = ()
     absences: tuple[Absence, ...] = ()
+    omitted: int = 0
 
     @property
     def citations(self) -> tuple[Citation, ...]:

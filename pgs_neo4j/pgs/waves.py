@@ -13,6 +13,7 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import AllSweepsFailedError
 from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus
+from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.claiming import claim_flagged
 from pgs_neo4j.pgs.log import RunLog
@@ -197,6 +198,11 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
             log.warn(
                 f"P{sweep.partition}: {sweep.nodes_read} of {sweep.nodes} nodes were read "
                 f"({reasons[sweep.partition]}); mode 'continue' reads the rest"
+            )
+        if sweep.report is not None and sweep.report.omitted:
+            log.warn(
+                f"P{sweep.partition}: its report has {sweep.report.omitted:,} bullets more than "
+                f"pgs keeps ({BULLETS_PER_SECTION} for each section and pass)"
             )
     if stops:
         log.warn(f"{len(stops)} of {len(sweeps)} partitions were left unread: {stops[0].text}")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Absence, Finding, Flag, Node, Prompt, PromptNeighbor, Report
+from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
@@ -129,7 +130,8 @@ def parse_report(
 
     ``shown`` holds the nodes of the pass by alias. Other headings, another order, fences, and prose
     around the sections are tolerated, and the model's thinking is left out. Raises ModelOutputError
-    when fewer than two of the four sections are there.
+    when fewer than two of the four sections are there. Bullets beyond BULLETS_PER_SECTION are
+    counted and left out.
     """
     parts = sections(strip_thinking(text), SECTIONS)
     if len(parts) < LEAST:
@@ -137,18 +139,19 @@ def parse_report(
             "the reply is no report: it has "
             f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
+    listed = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}
+    kept = {name: items[:BULLETS_PER_SECTION] for name, items in listed.items()}
     return Report(
         partition=partition,
         domain_state=paragraph(parts.get("domain state", "")),
-        findings=tuple(
-            finding(item, partition, shown) for item in bullets(parts.get("findings", ""))
-        ),
+        findings=tuple(finding(item, partition, shown) for item in kept["findings"]),
         flags=tuple(
             flag
-            for item in bullets(parts.get("outbound flags", ""))
+            for item in kept["outbound flags"]
             for flag in _flags(item, partition, shown, known_partitions)
         ),
-        absences=tuple(Absence(text=item) for item in bullets(parts.get("absences", ""))),
+        absences=tuple(Absence(text=item) for item in kept["absences"]),
+        omitted=sum(len(listed[name]) - len(kept[name]) for name in listed),
     )
 
 
@@ -203,6 +206,7 @@ def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) ->
             Absence(text=text if len(found) == passes else f"{text} ({_places(found, passes)})")
             for text, found in holders.items()
         ),
+        omitted=sum(report.omitted for report in ordered),
     )
 
 

@@ -285,3 +285,12 @@ def test_the_nodes_that_match_best_are_named_and_are_no_part_of_the_key():
     assert "match the question" not in plain.user
     assert marked.content == plain.content
     assert marked.user.index("match the question") > marked.user.index("</nodes>")
+
+
+def test_the_bullets_of_a_section_are_bounded_and_the_rest_counted() -> None:
+    many = "\n".join(f"- Claim {number} [n1]." for number in range(2_000))
+    text = f"## Domain State\nAll.\n\n## Findings\n{many}\n\n## Absences\n{many}\n"
+    report = parse_report(text, 4, {})
+    assert (len(report.findings), len(report.absences)) == (500, 500)
+    assert report.findings[499].text.startswith("Claim 499 ")
+    assert report.omitted == 3_000
