@@ -69,7 +69,7 @@ class Ids:
         return int(text) if self._numbers[place] else text
 
     def hashes(self) -> NDArray[np.int64]:
-        """Return a hash of each id."""
+        """Return a hash of each id, ``(n,)``."""
         if not self._hashes:
             return np.empty(0, np.int64)
         return np.frombuffer(self._hashes, dtype=np.int64)
@@ -107,7 +107,7 @@ class Positions:
         return None
 
     def find_all(self, ids: Ids) -> Iterator[int | None]:
-        """Yield the first place of each id of ``ids``; None where there is none."""
+        """Yield the first place of each id of ``ids``; None where it is missing."""
         hashes = ids.hashes()
         starts = np.searchsorted(self._sorted, hashes)
         for place in range(len(ids)):

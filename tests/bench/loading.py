@@ -27,10 +27,13 @@ def write_small_objects(path: Path, size_bytes: int) -> None:
             file.write("".join(f',{{"id":{i},"concept":"node {i}"}}' for i in batch))
             number += 10_000
         file.write('],"edges":[{"source":0,"target":1}')
+        count, first = number + 1, 0
         while file.tell() < size_bytes:
-            batch = range(number - 9_999, number + 1)
-            file.write("".join(f',{{"source":{i},"target":{i - 1}}}' for i in batch))
-            number -= 10_000
+            batch = range(first, first + 10_000)
+            file.write(
+                "".join(f',{{"source":{i % count},"target":{(i + 7) % count}}}' for i in batch)
+            )
+            first += 10_000
         file.write("]}")
 
 
