@@ -12,7 +12,8 @@
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
     │   ├── IdempotencyError        the key belongs to another request
-    │   └── InputFileError          a file to load is missing or malformed
+    │   ├── InputFileError          a file to load is missing or malformed
+    │   └── OutputError             stdout or a file takes no text
     ├── DatabaseError               Neo4j, GDS, or the local server
     │   ├── DatabaseUnavailableError
     │   │   └── DatabaseCertificateError  the server's TLS certificate is not trusted
@@ -116,6 +117,10 @@ class InputFileError(UsageError):
 
     The message names the line or the key.
     """
+
+
+class OutputError(UsageError):
+    """The output cannot be written, as on a full disk."""
 
 
 class DatabaseError(PGSError):

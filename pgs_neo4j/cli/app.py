@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from importlib import import_module
 from types import TracebackType
 from typing import Annotated, Any
@@ -13,41 +13,13 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from pgs_neo4j import __version__
+from pgs_neo4j.cli.command_list import COMMANDS, PANELS
+from pgs_neo4j.cli.help_panels import PanelCommand, write_panels
 
 Click = Any  # typer brings click's classes along, by release under another name
+ClickError: Any = typer.BadParameter.__mro__[2]  # above it: a usage error, then any of click
+HELP = {"-h", "--help", "--version"}
 HOME = "pgs_neo4j.cli.commands"
-# Where each command is, and its line in the list: `pgs --help` imports none of them.
-COMMANDS = {
-    "demo": ("operations.demo:demo", "Try pgs on Python's standard library, with no setup."),
-    "ask": ("questions.ask:ask", "Ask a graph a question."),
-    "plan": ("questions.plan:plan", "Show what a question would read and cost."),
-    "resume": ("questions.resume:resume", "Resume a run that ended early."),
-    "show": ("questions.show:show", "Show the stored answer of a run."),
-    "export": ("questions.export:export", "Write the stored answer of a run to a file."),
-    "route": ("graphs.partitions:route", "Show which partitions a question would go to, and why."),
-    "sessions": ("questions.sessions:sessions_app", "List, show, and delete sessions."),
-    "inspect": ("graphs.inspect:inspect", "Inspect a database and propose a graph."),
-    "graph": ("graphs.graph:graph_app", "Store, list, show, and remove named graphs."),
-    "load": ("graphs.load:load", "Load a file and store it as a graph."),
-    "partition": ("graphs.partitions:partition", "Divide a graph into partitions."),
-    "partitions": (
-        "graphs.partitions:partitions",
-        "List, report on, or check the partitions of a graph.",
-    ),
-    "index": ("graphs.index:index_app", "Create and drop vector indexes on stored embeddings."),
-    "repartition": (
-        "operations.repartition:repartition",
-        "Repartition graphs as jobs that leave a record.",
-    ),
-    "schedule": ("operations.schedule:schedule", "Repartition graphs at the times in pgs.toml."),
-    "jobs": ("operations.jobs:jobs_app", "List and show jobs; release a graph."),
-    "cache": ("operations.cache:cache_app", "Show and clear the cache of model replies."),
-    "config": ("operations.config:config_app", "Show the settings in force."),
-    "doctor": ("operations.doctor:doctor", "Check the setup and say how to fix it."),
-    "local": ("operations.local:local_app", "Manage the local server: Neo4j and GDS."),
-    "purge": ("graphs.purge:purge", "Remove everything pgs wrote from the database."),
-    "help": ("operations.manual:show_help", "Read the manual."),
-}
 
 
 class _Commands(MutableMapping[str, Any]):
@@ -86,9 +58,54 @@ class LazyGroup(TyperGroup):
         return list(self.commands)
 
     def format_commands(self, ctx: Click, formatter: Click) -> None:  # noqa: ARG002
-        """Write the list of commands for ``--help``."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        """Write the lists of commands for ``--help``."""
+        panels = {
+            panel: [(name, text) for name, (_, text) in commands.items()]
+            for panel, commands in PANELS.items()
+        }
+        write_panels(formatter, panels)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command, and exit with its code.
+
+        With ``--json``, errors are JSON, also those about the arguments themselves.
+        """
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        from pgs_neo4j.cli import output
+
+        words = list(sys.argv[1:] if args is None else args)
+        as_json = "--json" in words[: words.index("--") if "--" in words else None]
+        output.write_errors_as_json(as_json)
+        try:
+            code = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
+        except ClickError as error:
+            if as_json:
+                output.report_error(error.format_message(), "UsageError", error.exit_code)
+            else:
+                error.show()
+            code = error.exit_code
+        except OSError as error:
+            if words and not HELP & set(words):
+                raise
+            # Help was written to a full disk; commands report this themselves.
+            output.silence(sys.stdout)
+            from pgs_neo4j.cli.run import code_of
+
+            problem = output.unwritable(error)
+            code = code_of(problem)
+            output.report_error(str(problem), type(problem).__name__, code)
+        finally:
+            output.write_errors_as_json(False)
+        sys.exit(code if isinstance(code, int) else 0)
 
 
 def _load(name: str, place: str) -> Any:
@@ -100,7 +117,7 @@ def _load(name: str, place: str) -> Any:
         group.name = name
         return group
     single = _plain_app(add_completion=False)
-    single.command(name)(target)
+    single.command(name, cls=PanelCommand)(target)
     return get_command(single)
 
 

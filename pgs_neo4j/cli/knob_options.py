@@ -12,6 +12,12 @@ import typer
 from pgs_neo4j.config import Declaration, PGSConfig, declarations
 
 Command = Callable[..., None]
+PANELS = {
+    "limits": "Limits of the run",
+    "routing": "Which partitions are read",
+    "partitioning": "How the graph is partitioned",
+}
+OTHER_PANEL = "Model calls"
 _DECLARED = {knob.name: knob for knob in declarations(PGSConfig)}
 
 
@@ -61,7 +67,10 @@ def knob_option(name: str, *, min: float | None = None) -> object:  # noqa: A002
     """Return the typer option of one knob; ``min`` lets typer check it."""
     knob = _DECLARED[name]
     metavar = knob.about.metavar or ("N" if _is_text(knob) else None)
-    return typer.Option(knob.flag, help=help_of(knob), metavar=metavar, min=min)
+    panel = PANELS.get(knob.about.topic, OTHER_PANEL)
+    return typer.Option(
+        knob.flag, help=help_of(knob), metavar=metavar, min=min, rich_help_panel=panel
+    )
 
 
 @functools.cache

@@ -8,29 +8,53 @@ import typer
 
 from pgs_neo4j.model import Mode
 
-QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.")]
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
+QuestionArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="QUESTION", help="What you want to know; - reads it from stdin.", show_default=False
+    ),
+]
+RunArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="RUN", help="The run's id; the latest run by default."),
+]
 GraphOption = Annotated[
     str | None,
     typer.Option("--graph", "-g", help="Stored graph; optional if there is only one."),
 ]
+LatestOfOption = Annotated[
+    str | None,
+    typer.Option("--graph", "-g", help="Without RUN: take the latest run of this graph."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print lines of JSON on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress on stderr.")]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print every step as a line on stderr.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 FullSweepOption = Annotated[
     bool, typer.Option("--full-sweep", help="Sweep every partition, whatever the question.")
 ]
 ModeOption = Annotated[
-    Mode,
+    Mode | None,
     typer.Option(
         "--mode",
         help="full: relevant partitions; continue: any with unread nodes; targeted: relevant ones "
-        "with unread nodes.",
+        "with unread nodes.  [default: full; with -c: continue]",
     ),
 ]
 SessionOption = Annotated[
-    str, typer.Option("--session", help="Session that records what was read.")
+    str | None,
+    typer.Option("--session", help="Session that records what was read.  [default: default]"),
+]
+ContinueOption = Annotated[
+    bool,
+    typer.Option(
+        "--continue",
+        "-c",
+        help="Continue in the session of the latest run, with its question unless you ask another.",
+    ),
 ]
 TopKOption = Annotated[
     int | None,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from pgs_neo4j.errors import OutputError
 from pgs_neo4j.text.shown import one_line
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ HEADING = 40  # columns; longer lines are sentences
 WARNINGS = ("Checks", "Stopped", "Note")
 STYLES = {"bold": "1", "ok": "32", "warn": "33", "warning": "33", "failed": "31", "skipped": "2"}
 _speak: Callable[[str], None] | None = None
+_errors_as_json = False
+_line_is_open = False  # the last text on stdout did not end its line
 
 
 def prepare() -> None:
@@ -42,9 +45,27 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def write(text: str) -> None:
-    """Write to stdout at once. Raises BrokenPipeError when stdout was closed."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    """Write to stdout at once.
+
+    Raises BrokenPipeError when stdout was closed, and OutputError when it takes no more text.
+    """
+    global _line_is_open  # noqa: PLW0603 - there is but one stdout
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence(sys.stdout)
+        raise unwritable(error) from error
+    if text:
+        _line_is_open = not text.endswith("\n")
+
+
+def unwritable(error: OSError) -> OutputError:
+    """Return the error of a stdout that takes no text, as on a full disk."""
+    reason = error.strerror or type(error).__name__
+    return OutputError(f"stdout cannot be written: {reason}; free some space or write elsewhere")
 
 
 def write_lines(lines: list[str]) -> None:
@@ -82,8 +103,12 @@ def write_json(value: object) -> None:
 
 def write_json_line(value: object) -> None:
     """Write a JSON document on one line to stdout, for logs."""
+    write(f"{_one_line_json(value)}\n")
+
+
+def _one_line_json(value: object) -> str:
     # A line end inside a string is written as an escape, so these are all of the layout.
-    write(" ".join(line.strip() for line in _json_text(value).splitlines()) + "\n")
+    return " ".join(line.strip() for line in _json_text(value).splitlines())
 
 
 def _json_text(value: object) -> str:
@@ -125,6 +150,29 @@ def complain(message: str) -> None:
     say(f"\x1b[31m{line}\x1b[0m" if has_color(sys.stderr) else line)
 
 
+def write_errors_as_json(wanted: bool) -> None:
+    """Write the error that ends a command as JSON, or as text."""
+    global _errors_as_json  # noqa: PLW0603 - there is but one stderr
+    _errors_as_json = wanted
+
+
+def report_error(message: str, kind: str, code: int, notes: Sequence[str] = ()) -> None:
+    """Write the error that ends a command, and what to do about it.
+
+    With ``--json`` it is one JSON object on one line of stderr.
+    """
+    if not _errors_as_json:
+        complain(message)
+        for text in notes:
+            note(text)
+        return
+    # A message says what happened and, after its last semicolon, what to do about it.
+    _, mark, remedy = message.rpartition("; ")
+    fix = one_line("; ".join(notes) or (remedy if mark else ""))
+    document = {"error": one_line(message), "kind": kind, "code": code, "fix": fix or None}
+    say(_one_line_json(document))
+
+
 def speak_through(speak: Callable[[str], None] | None) -> None:
     """Send all stderr lines through a display; None: write them directly."""
     global _speak  # noqa: PLW0603 - there is but one stderr
@@ -133,14 +181,26 @@ def speak_through(speak: Callable[[str], None] | None) -> None:
 
 def say(line: str) -> None:
     """Write a safe line to stderr. Never raises."""
+    global _line_is_open
     if _speak is not None:
         _speak(line)
         return
+    if _line_is_open and _same_place():
+        line, _line_is_open = f"\n{line}", False
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
     except OSError:  # a closed pipe, a full disk, a terminal that is gone
         silence(sys.stderr)
+
+
+def _same_place() -> bool:
+    """Whether both streams are one file, pipe, or terminal."""
+    try:
+        one, other = os.fstat(sys.stdout.fileno()), os.fstat(sys.stderr.fileno())
+    except (OSError, ValueError):  # closed, or no file at all
+        return False
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
 
 def silence(stream: TextIO) -> None:

@@ -15,10 +15,10 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -26,7 +26,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.library_logs import catch_library_logs
 from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError, StoppedError
 
-DONE, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 2, 3, 4, 5, 6
+DONE, FAULT, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 1, 2, 3, 4, 5, 6
 CODES = (
     (DatabaseError, DATABASE),
     (ModelError, MODEL),
@@ -59,18 +59,35 @@ def run(work: Coroutine[object, object, int | None]) -> None:
             raise
         code = INTERRUPTED
     except PGSError as error:
-        _trace()
         if not stop.signals:
-            output.complain(str(error))
-        for note in getattr(error, "__notes__", ()):
+            fail(error)
+        _trace()
+        for note in _notes(error):
             output.note(note)
-        code = INTERRUPTED if stop.signals else code_of(error)
+        code = INTERRUPTED
     except BrokenPipeError:
         output.silence(sys.stdout)
         code = PIPE_CLOSED
     if code == INTERRUPTED:
-        output.complain("interrupted")
+        report_interruption()
     raise typer.Exit(code)
+
+
+def fail(error: PGSError) -> NoReturn:
+    """Report an error, and exit with its code."""
+    _trace()
+    code = code_of(error)
+    output.report_error(str(error), type(error).__name__, code, _notes(error))
+    raise typer.Exit(code)
+
+
+def report_interruption() -> None:
+    """Report that a signal ended the command."""
+    output.report_error("interrupted", "Interrupted", INTERRUPTED)
+
+
+def _notes(error: PGSError) -> Sequence[str]:
+    return getattr(error, "__notes__", ())
 
 
 def code_of(error: PGSError) -> int:
@@ -92,9 +109,11 @@ def report_fault(
     """Report an unexpected error in one line, and its traceback on request."""
     if debugging():
         traceback.print_exception(kind, error, trace)
-    output.complain(
+    output.report_error(
         f"unexpected error in pgs_neo4j or the machine: {kind.__name__}: {error}; "
-        "run it again with PGS_DEBUG=1 for the traceback"
+        "run it again with PGS_DEBUG=1 for the traceback",
+        kind.__name__,
+        FAULT,
     )
 
 

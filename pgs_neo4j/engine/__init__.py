@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from pgs_neo4j.partitioning.result import Partitioning
     from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.pgs.order import check_question
+    from pgs_neo4j.retrieval.topk import VectorIndex
     from pgs_neo4j.runs.jobs import Job
+    from pgs_neo4j.runs.listing import RunInfo
     from pgs_neo4j.runs.runs import StoredRun
     from pgs_neo4j.runs.session import SessionInfo
     from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey, propose
@@ -53,11 +55,13 @@ __all__ = [
     "Partitioning",
     "Proposal",
     "Purged",
+    "RunInfo",
     "SearchAnswer",
     "SessionInfo",
     "StoredGraph",
     "StoredRun",
     "Survey",
+    "VectorIndex",
     "check_graph_name",
     "check_mapping",
     "check_question",
@@ -88,11 +92,13 @@ _HOMES = {
     "Partitioning": "partitioning.result",
     "Proposal": "survey",
     "Purged": "catalog",
+    "RunInfo": "runs.listing",
     "SearchAnswer": "pgs.layered",
     "SessionInfo": "runs.session",
     "StoredGraph": "catalog",
     "StoredRun": "runs.runs",
     "Survey": "survey",
+    "VectorIndex": "retrieval.topk",
     "check_graph_name": "catalog:check_name",
     "check_mapping": "catalog",
     "check_question": "pgs.order",

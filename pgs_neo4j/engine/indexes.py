@@ -8,6 +8,7 @@ from pgs_neo4j import survey
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.retrieval import topk
+from pgs_neo4j.retrieval.topk import VectorIndex
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 
 
@@ -22,9 +23,16 @@ class CreatedIndexes:
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """Vector indexes on stored embeddings; without one, searches read all vectors."""
+    """Vector indexes on stored embeddings; without one, searches read all vectors.
+
+    Called, it lists them: ``await pgs.indexes()``.
+    """
 
     _core: Core
+
+    async def __call__(self) -> list[VectorIndex]:
+        """Return the vector indexes on nodes, also those that others made, by label."""
+        return await topk.list_indexes(self._core.db)
 
     async def create(self, graph: str | None = None) -> CreatedIndexes:
         """Create a cosine index on each label without one.

@@ -5,18 +5,52 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer
 from pgs_neo4j.runs import answers, documents
 from pgs_neo4j.runs import runs as stored_runs
+from pgs_neo4j.runs.listing import RunInfo, list_runs
 from pgs_neo4j.runs.runs import StoredRun
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Recorded runs, by their ids."""
+    """Recorded runs. Called, it lists them: ``await pgs.runs("papers")``."""
 
     _core: Core
+
+    async def __call__(
+        self,
+        graph: str | None = None,
+        session: str | None = None,
+        *,
+        answered: bool = False,
+        limit: int = 20,
+    ) -> list[RunInfo]:
+        """Return the newest runs of one or all graphs and sessions, the latest first.
+
+        ``answered`` leaves out runs without an answer. Raises UnknownGraphError.
+        """
+        name = (await self._core.graph(graph)).name if graph else None
+        return await list_runs(self._core.db, name, session, answered=answered, limit=limit)
+
+    async def latest(
+        self, graph: str | None = None, session: str | None = None, *, answered: bool = False
+    ) -> RunInfo:
+        """Return the latest run of a graph and session.
+
+        Without a graph, it is the latest of the configured graph, else of all. Raises
+        UnknownRunError when there is no run.
+        """
+        graph = graph or self._core.settings.graph
+        infos = await self(graph, session, answered=answered, limit=1)
+        if infos:
+            return infos[0]
+        within = f" in session {session}" if session else ""
+        within += f" of graph {graph}" if graph else ""
+        kind = "run with an answer" if answered else "run"
+        raise UnknownRunError(f"there is no {kind}{within} yet; 'pgs ask' starts one")
 
     async def get(self, run: str) -> StoredRun:
         """Return a stored run, with or without an answer. Raises UnknownRunError."""

@@ -28,6 +28,22 @@ BATCH = 4096
 
 
 @dataclass(frozen=True, slots=True)
+class VectorIndex:
+    """A vector index on nodes; ``own``: pgs made it, and ``drop_indexes`` drops it.
+
+    ``dimensions`` is None for an index that takes vectors of any length.
+    """
+
+    name: str
+    label: str
+    property: str
+    dimensions: int | None
+    similarity: str
+    state: str
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Nearest:
     """The nearest nodes, best first, ranked from 0, and the search method."""
 
@@ -85,6 +101,12 @@ async def create_indexes(db: Database, mapping: GraphMapping, dimensions: int) -
         )
         names.append(name)
     return names
+
+
+async def list_indexes(db: Database) -> list[VectorIndex]:
+    """Return the vector indexes on nodes, by label and property."""
+    rows = sorted(await _indexes(db), key=lambda row: (row["label"], row["property"], row["name"]))
+    return [VectorIndex(**row, own=row["name"].startswith(INDEX_PREFIX)) for row in rows]
 
 
 async def drop_indexes(db: Database) -> list[str]:

@@ -124,9 +124,7 @@ async def read(db: Database, run: str) -> StoredRun:
     """Return a run as it is stored. Raises UnknownRunError."""
     rows = await db.read(queries.get("runs/run_by_id"), run=run, silent_s=SILENT_S)
     if not rows:
-        raise UnknownRunError(
-            f"there is no run {run[:60]!r}; 'pgs sessions show SESSION' lists those of a session"
-        )
+        raise UnknownRunError(f"there is no run {run[:60]!r}; 'pgs runs' lists the runs")
     row = cast("RunRow", rows[0])
     return StoredRun(
         id=run,

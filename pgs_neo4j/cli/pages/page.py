@@ -13,7 +13,6 @@ from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.mentions import distinct, name_of
 from pgs_neo4j.text.shown import counted, money, one_line
 
-MAX_QUESTION = 60
 HOW_TO_GET_A_MODEL = (
     "To use a model, set OPENAI_API_KEY. For any OpenAI-compatible server, set PGS_LLM_BASE_URL, "
     "PGS_SWEEP_MODEL, and PGS_SYNTHESIS_MODEL. Then ask again."
@@ -94,12 +93,11 @@ def advice(answer: Answer) -> list[str]:
             "The whole graph has been read. To list the questions of this session:",
             f"  {command}",
         ]
-    question = one_line(answer.question)
-    asked = shlex.quote(question) if len(question) <= MAX_QUESTION else '"(your question)"'
-    words = ["pgs", "ask", "--graph", graph, "--mode", "continue", asked]
+    words = ["pgs", "ask", "--continue", "--graph", graph]
     if answer.session != "default":
-        words[2:2] = ["--session", session]
-    return ["", f"To read the {counted(left, 'node')} that are left:", f"  {' '.join(words)}"]
+        words += ["--session", session]
+    are = "is" if left == 1 else "are"
+    return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {' '.join(words)}"]
 
 
 def _resuming(answer: Answer) -> list[str]:

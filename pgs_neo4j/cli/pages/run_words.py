@@ -1,10 +1,16 @@
-"""How to resume an unfinished run, in words. Pure."""
+"""Runs in words: their list, and how to resume one. Pure."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.cli.pages.text import moment
+from pgs_neo4j.text.shown import counted, one_line
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import RunInfo
 
 WHOLE = "complete"
 RUNNING = "running"
@@ -29,3 +35,21 @@ def next_step(run: str, status: str) -> list[str]:
             f"  {resume_command(run)}",
         ]
     return ["", "Resume it with:", f"  {resume_command(run)}"]
+
+
+def listed(infos: Sequence[RunInfo], width: int) -> list[str]:
+    """Return runs in two lines each: what became of it, and its question."""
+    return [line for info in infos for line in (_head(info), _question(info, width))]
+
+
+def _head(run: RunInfo) -> str:
+    status = "running (silent)" if run.silent else run.status
+    parts = [run.id, moment(run.started_at), status]
+    if run.nodes_read is not None:
+        parts.append(f"{counted(run.nodes_read, 'node')} read")
+    parts.append(f"graph {run.graph}, session {run.session}")
+    return "  ".join(map(one_line, parts))
+
+
+def _question(run: RunInfo, width: int) -> str:
+    return f"  {one_line(run.question, width - 2)}"

@@ -8,27 +8,34 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.pages.columns import column_widths, wrap_cell
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.export.figures import coverage_line
 from pgs_neo4j.model import GraphMapping, Partition, Plan, PlannedSweep, Route, Routing
 from pgs_neo4j.text.shown import one_line, percent, seconds
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import Job, SessionInfo, StoredGraph
+    from pgs_neo4j.engine import Job, SessionInfo, StoredGraph, VectorIndex
 
 REDEFINED = "unknown before the next question, because the graph has another definition now"
+GAP = 2  # columns between two columns
 TOPICS, TITLES, NEIGHBORS = 5, 2, 5
 ERROR = 120
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """Return rows under headings; ``>`` after a heading right-aligns its column."""
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
-        right = column.endswith(">")
-        grid.add_column(column.rstrip(">"), justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(one_line(str(cell))) for cell in row))
+    grid = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    lines = [[one_line(str(cell)) for cell in row] for row in rows]
+    headings = [column.rstrip(">") for column in columns]
+    room = output.width() - GAP * (len(columns) - 1)
+    widths = column_widths([*zip(headings, *lines, strict=True)], room)
+    for column, heading, width in zip(columns, headings, widths, strict=True):
+        right = "right" if column.endswith(">") else "left"
+        grid.add_column(heading, justify=right, overflow="fold", width=width)
+    for line in lines:
+        grid.add_row(*map(Text, map(wrap_cell, line, widths)))
     return grid
 
 
@@ -79,7 +86,7 @@ def plan(forecast: Plan, why: str) -> Table:
     """Return the partitions a question would read, with their expected cost.
 
     The best come first. If all share one reason, it is passed as ``why``, and the table shows
-    labels instead.
+    labels alone.
     """
     rows = (
         (
@@ -89,17 +96,21 @@ def plan(forecast: Plan, why: str) -> Table:
             f"{planned.cached:,}" if planned.cached else "",
             f"{planned.input_tokens:,}",
             f"{planned.output_tokens:,}",
-            _named(planned) if why else planned.reason,
+            _named(planned) if why else _named_with_reason(planned),
         )
         for planned in forecast.sweeps
     )
-    last = "label" if why else "why"
+    last = "label" if why else "label and reason"
     return table(("id", "nodes>", "passes>", "cached>", "tokens in>", "out>", last), rows)
 
 
 def _named(planned: PlannedSweep) -> str:
     """Return the label of a partition, else its keywords."""
     return planned.label or ", ".join(planned.keywords[:4]) or "-"
+
+
+def _named_with_reason(planned: PlannedSweep) -> str:
+    return f"{planned.label}: {planned.reason}" if planned.label else planned.reason
 
 
 def graphs(stored: Sequence[StoredGraph]) -> Table:
@@ -151,6 +162,24 @@ def _covered(info: SessionInfo) -> str:
     if info.redefined:
         return REDEFINED
     return coverage_line(info.coverage) if info.coverage else "-"
+
+
+def indexes(listed: Sequence[VectorIndex]) -> Table:
+    """Return vector indexes by label."""
+    rows = (
+        (
+            index.name,
+            index.label,
+            index.property,
+            f"{index.dimensions:,}" if index.dimensions else "-",
+            index.similarity.lower(),
+            index.state.lower(),
+            "pgs" if index.own else "others",
+        )
+        for index in listed
+    )
+    columns = ("index", "label", "property", "dimensions>", "similarity", "state", "made by")
+    return table(columns, rows)
 
 
 def jobs(records: Sequence[Job]) -> Table:

@@ -13,7 +13,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages.prose import Prose
 from pgs_neo4j.cli.pages.run_words import resume_command
 from pgs_neo4j.cli.pages.text import Wrapper, wrapped
-from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
+from pgs_neo4j.errors import DatabaseError, ModelError, OutputError, StoppedError
 from pgs_neo4j.events import Event, RunStarted, SearchAnswered, SweepFinished, TextStreamed
 from pgs_neo4j.model import Citation
 from pgs_neo4j.text.mentions import cited_titles
@@ -42,9 +42,12 @@ class Silent:
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[Listener]:
-    """Return a listener for stderr: display, lines, or silent when quiet."""
-    listener = _listener(quiet)
+def progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
+    """Return a listener for stderr: a display on a terminal, else few lines.
+
+    Verbose writes every step as a line; quiet writes nothing.
+    """
+    listener = _listener(quiet, verbose)
     listener.start()
     try:
         yield listener
@@ -75,17 +78,17 @@ class Run:
 
 
 @contextmanager
-def run_progress(*, quiet: bool) -> Iterator[Listener]:
+def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
     """Listen to a run; even when quiet, say how to resume it."""
     run = Run(Silent())
     try:
-        with progress(quiet=quiet) as run.listener:
+        with progress(quiet=quiet, verbose=verbose) as run.listener:
             yield run
     except asyncio.CancelledError:
         if run.id:
             output.note(_can_go_on(run.id))
         raise
-    except (StoppedError, ModelError, DatabaseError) as error:
+    except (StoppedError, ModelError, DatabaseError, OutputError) as error:
         if run.id:
             error.add_note(_can_go_on(run.id, bounded=isinstance(error, StoppedError)))
         raise
@@ -96,23 +99,28 @@ def _can_go_on(run: str, *, bounded: bool = False) -> str:
     return f"run {run} can be resumed: {resume_command(run)}{more}"
 
 
-def _listener(quiet: bool) -> Listener:
+def _listener(quiet: bool, verbose: bool) -> Listener:
     if quiet:
         return Silent()
+    if verbose:
+        from pgs_neo4j.cli.progress.lines import Lines
+
+        return Lines()
     if output.is_terminal(sys.stderr):
         from pgs_neo4j.cli.progress.live import Display
 
         return Display(output.error_console())
-    from pgs_neo4j.cli.progress.lines import Lines
+    from pgs_neo4j.cli.progress.brief import Brief
 
-    return Lines()
+    return Brief()
 
 
 @dataclass(slots=True)
 class AnswerStream:
     """Writes the answer to stdout as it arrives; forwards all other events.
 
-    When stdout is closed it cancels ``task``, because model calls cost money.
+    When stdout is closed or full it cancels ``task``, because model calls cost money. Events that
+    come within a line of the answer are forwarded when the line ends.
     """
 
     progress: Listener
@@ -121,6 +129,8 @@ class AnswerStream:
     prose: Prose | None = None
     written: bool = False
     broken: bool = False
+    fault: OutputError | None = None
+    _late: list[Event] = field(default_factory=list, repr=False)
     _searching: bool = field(default=False, repr=False)
     _line_ended: bool = field(default=False, repr=False)
     _held: str = field(default="", repr=False)
@@ -141,6 +151,8 @@ class AnswerStream:
             case SweepFinished(sweep) if sweep.report is not None:
                 self._cited += sweep.report.citations
                 self.progress(event)
+            case _ if self.written and not self._line_ended:
+                self._late.append(event)
             case _:
                 self.progress(event)
 
@@ -150,6 +162,9 @@ class AnswerStream:
             rest = self.prose.close() if self.prose else ""
             self.write(self.wrapper.feed(rest) + self.wrapper.close())
             self.write("" if self._line_ended else "\n")
+        late, self._late = self._late, []
+        for event in late:
+            self.progress(event)
 
     def write(self, text: str) -> None:
         """Write a text; cancel the run if the pipe is closed."""
@@ -159,10 +174,16 @@ class AnswerStream:
         try:
             output.write(text)
         except BrokenPipeError:
-            self.broken = True
             output.silence(sys.stdout)
-            if self.task is not None:
-                self.task.cancel()
+            self._give_up()
+        except OutputError as error:
+            self.fault = error
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.broken = True
+        if self.task is not None:
+            self.task.cancel()
 
     def _whole(self, text: str) -> str:
         """Return text without a trailing ``\\r``.

@@ -77,6 +77,8 @@ def render(board: Board, rows: int) -> RenderableType:
     Active partitions come first, then the latest.
     """
     parts: list[RenderableType] = []
+    if not board.phases:
+        parts.append(Text("connecting to the database", style="dim"))
     for phase, row in board.phases.items():
         table = Table.grid(padding=(0, 2), expand=True)
         table.add_column(width=11)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from pgs_neo4j.cli.commands.graphs import partitions
 from pgs_neo4j.cli.commands.operations import config, demo, doctor
 from pgs_neo4j.cli.commands.questions import ask
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
+from pgs_neo4j.cli.commands.questions.request import Request
 from pgs_neo4j.cli.knob_options import help_of
 from pgs_neo4j.cli.pages.mapping_words import add_command
 from pgs_neo4j.doctor import Check
@@ -48,9 +50,11 @@ FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
     "ask", "cache", "cache clear", "cache show", "config", "config show", "demo", "doctor",
     "export", "graph", "graph add", "graph list", "graph remove", "graph show", "help", "index",
-    "index create", "index drop", "inspect", "jobs", "jobs list", "jobs show", "load", "local",
+    "index create", "index drop", "index list", "inspect", "jobs", "jobs list", "jobs show",
+    "load", "local",
     "local import", "local log", "local reset", "local start", "local status", "local stop",
-    "partition", "partitions", "plan", "purge", "repartition", "resume", "route", "schedule",
+    "partition", "partitions", "plan", "purge", "repartition", "resume", "route", "runs",
+    "schedule",
     "sessions", "sessions delete", "sessions list", "sessions show", "show",
 )  # fmt: skip
 
@@ -88,11 +92,30 @@ def test_every_command_explains_itself_in_80_columns(command: str) -> None:
 
 
 def test_the_first_page_cuts_no_sentence() -> None:
-    listed = pgs("--help").output.partition("Commands:")[2]
+    listed = pgs("--help").output.partition("Start:")[2]
     assert "..." not in listed
-    assert {line.split()[0] for line in listed.strip().splitlines()} == {
-        command.split()[0] for command in COMMANDS
-    }
+    rows = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
+    assert sorted(rows) == sorted({command.split()[0] for command in COMMANDS})
+
+
+def test_the_first_page_groups_the_commands() -> None:
+    lines = pgs("--help").output.splitlines()
+    panels = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert panels == ["Options:", "Start:", "Ask:", "Answers:", "Partitions:", "Setup:"]
+    # A panel of its own for every few commands; all texts begin in one column.
+    assert {line.index(COMMAND_TABLE[line.split()[0]][1]) for line in lines
+            if line.startswith("  ") and line.split()[0] in COMMAND_TABLE} == {15}  # fmt: skip
+
+
+def test_the_options_that_matter_most_come_first() -> None:
+    first, _, rest = pgs("ask", "--help").output.partition("Limits of the run:")
+    shown = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", first.partition("Options:")[2], re.MULTILINE)
+    assert shown == [
+        "--graph", "--continue", "--mode", "--session", "--full-sweep", "--top-k",
+        "--idempotency-key", "--json", "--quiet", "--verbose", "--help",
+    ]  # fmt: skip
+    for panel in ("Which partitions are read:", "Model calls:", "How the graph is partitioned:"):
+        assert panel in rest
 
 
 def test_version() -> None:
@@ -102,11 +125,11 @@ def test_version() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        ("nonsense",), ("ask",), ("ask", "q", "--mode", "all"), ("ask", "q", "--top-k", "0"),
-        ("load", "file.json"), ("partitions", "--wrong"), ("local", "import"), ("graph", "add"),
+        ("nonsense",), ("ask", "q", "--mode", "all"), ("ask", "q", "--top-k", "0"),
+        ("load", "file.json"), ("partitions", "--wrong"), ("graph", "add"),
         ("ask", "q", "--threshold", "much"), ("repartition", "--max-drift", "1.5"),
         ("repartition", "--keep", "0"), ("jobs", "list", "--limit", "0"), ("jobs", "show"),
-        ("resume",), ("show",), ("export", "r1"), ("export", "r1", "--to", "-", "--format", "pdf"),
+        ("export", "r1"), ("export",), ("export", "r1", "--to", "-", "--format", "pdf"),
         ("plan", "q", "--top-k", "0"), ("cache",), ("cache", "clear", "now"),
     ],
 )  # fmt: skip
@@ -135,12 +158,9 @@ def test_ask_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "--max-unmatched-tokens 5 --json -q"
     )
     assert pgs(*shlex.split(line)).exit_code == 3
-    question, asked, knobs, named = passed
-    assert question == "why?"
-    assert asked == {
-        "graph": "papers", "mode": "targeted", "session_id": "s", "full_sweep": True, "top_k": 9,
-        "idempotency_key": "k1",
-    }  # fmt: skip
+    request, asked, knobs, _, named = passed
+    assert request == Request("why?", "papers", "targeted", "s", again=False, quiet=True)
+    assert asked == {"full_sweep": True, "top_k": 9, "idempotency_key": "k1"}
     assert knobs == {
         "sweep_fraction": 0.5, "max_sweep_partitions": 7, "min_sweep_partitions": 2,
         "partition_relevance_threshold": 0.4, "max_concurrent_sweeps": 3, "sweep_max_tokens": 900,
@@ -150,7 +170,7 @@ def test_ask_passes_everything_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "run_timeout_s": "none", "cache": False, "hedge": True, "route_by": "centroids",
         "max_unmatched_tokens": "5",
     }  # fmt: skip
-    assert named == {"as_json": True, "quiet": True}
+    assert named == {"as_json": True}
 
 
 def test_ask_alone_leaves_all_to_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,8 +181,9 @@ def test_ask_alone_leaves_all_to_the_settings(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(ask, "_ask", heard)
     assert pgs("ask", "why?").exit_code == 0
-    _, asked, knobs, _ = passed
-    assert asked == {"graph": None, "mode": "full", "session_id": "default", "full_sweep": False}
+    request, asked, knobs, *_ = passed
+    assert request == Request("why?", None, None, None, again=False, quiet=False)
+    assert asked == {"full_sweep": False}
     assert set(knobs.values()) == {None}
 
 
@@ -230,7 +251,7 @@ def test_partition_passes_its_knobs_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitions, "_partition", heard)
     line = "partition -g p --force --algorithm louvain --random-seed 3 --min-community-size 4"
     assert pgs(*line.split()).exit_code == 0
-    graph, force, knobs, named = passed
+    graph, force, knobs, _, named = passed
     assert (graph, force) == ("p", True)
     assert (knobs["algorithm"], knobs["random_seed"]) == ("louvain", 3)
     assert (knobs["min_community_size"], knobs["target_partition_max"]) == (4, None)

@@ -151,7 +151,9 @@ def test_json_is_one_document_also_when_a_job_fails(ends: Any) -> None:
     (job,) = json.loads(done.stdout)["jobs"]
     assert (job["id"], job["outcome"], job["drift"]) == ("j1", "busy", 0.034)
     assert job["figures"]["steps"] == {"scan": 0.5}
-    assert done.stderr == "pgs: graph papers is at work\n"
+    assert json.loads(done.stderr) == {
+        "error": "graph papers is at work", "kind": "BusyError", "code": 4, "fix": None,
+    }  # fmt: skip
 
 
 def test_a_job_without_a_record_is_in_the_document_too(ends: Any) -> None:

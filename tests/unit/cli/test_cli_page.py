@@ -111,14 +111,13 @@ def test_estimated_tokens_are_called_so() -> None:
 def test_advice_is_a_command_that_continues(answer_of: Make, whole: Whole) -> None:
     found = page.advice(answer_of(question="who's there?", session="my line", sweeps=whole))
     assert found[1] == "To read the 120 nodes that are left:"
-    assert found[2] == (
-        "  pgs ask --session 'my line' --graph papers --mode continue 'who'\"'\"'s there?'"
-    )
+    assert found[2] == "  pgs ask --continue --graph papers --session 'my line'"
 
 
-def test_advice_does_not_repeat_a_long_question(answer_of: Make, whole: Whole) -> None:
-    found = page.advice(answer_of(question="long " * 40, sweeps=whole))
-    assert found[2] == '  pgs ask --graph papers --mode continue "(your question)"'
+def test_advice_counts_one_node_as_one(answer_of: Make, whole: Whole) -> None:
+    left = Coverage(partitions_swept=3, partitions_total=4, nodes_read=159, nodes_total=160)
+    found = page.advice(answer_of(coverage=left, sweeps=whole))
+    assert found[1:] == ["To read the 1 node that is left:", "  pgs ask --continue --graph papers"]
 
 
 def test_advice_when_everything_is_read(answer_of: Make, whole: Whole) -> None:

@@ -182,7 +182,7 @@ def test_every_option_of_ask_is_taken() -> None:
 def test_the_table_tells_why_where_reasons_differ(engine: Engine) -> None:
     rows = pgs("plan", "why?").stdout.splitlines()
     assert rows[0].split() == [
-        "id", "nodes", "passes", "cached", "tokens", "in", "out", "why",
+        "id", "nodes", "passes", "cached", "tokens", "in", "out", "label", "and", "reason",
     ]  # fmt: skip
     assert rows[1].split() == ["P1", "40", "2", "5,000", "600", "similarity", "0.1"]
     assert rows[2].split()[:4] == ["P2", "40", "1", "1"]

@@ -122,7 +122,7 @@ def test_resume_writes_as_ask_does(engine: Engine, whole: Any) -> None:
     engine.made = replace(engine.made, sweeps=whole)
     done = pgs("resume", "r1", "-q")
     assert done.exit_code == 0
-    assert "--mode continue" in done.stdout
+    assert "pgs ask --continue --graph papers" in done.stdout
 
 
 def test_resume_as_json_has_the_keywords_of_its_own_partitions(engine: Engine) -> None:
@@ -151,6 +151,16 @@ def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine
     engine.ends = BudgetError("1 call (max_calls) does not cover it")
     done = pgs("resume", "r1", "--json")
     assert (done.exit_code, done.stdout) == (3, "")
+    begun, error = done.stderr.splitlines()
+    assert begun == "run: r1 resumes"
+    assert json.loads(error) == {
+        "error": "1 call (max_calls) does not cover it",
+        "kind": "BudgetError",
+        "code": 3,
+        "fix": "run r1 can be resumed: pgs resume r1; its limits start over, and can be changed",
+    }
+    engine.ends = BudgetError("1 call (max_calls) does not cover it")
+    done = pgs("resume", "r1")
     assert done.stderr.splitlines() == [
         "run: r1 resumes",
         "pgs: 1 call (max_calls) does not cover it",

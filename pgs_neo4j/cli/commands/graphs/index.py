@@ -7,10 +7,11 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import GraphOption, JsonOption
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted
 
 index_app = typer.Typer(
-    no_args_is_help=True, help="Create and drop vector indexes on stored embeddings."
+    no_args_is_help=True, help="Create, list, and drop vector indexes on stored embeddings."
 )
 
 
@@ -42,6 +43,26 @@ async def _create_index(graph: str | None, *, as_json: bool) -> None:
         output.write_lines([f"{amount} of {created.dimensions} dimensions created"])
     else:
         output.write_lines(["every label already has a vector index"])
+
+
+@index_app.command("list")
+def list_(as_json: JsonOption = False) -> None:
+    """List the vector indexes of the database, and who made them."""
+    run(_list(as_json=as_json))
+
+
+async def _list(*, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages import tables
+
+    async with database() as pgs:
+        indexes = await pgs.indexes()
+    if as_json:
+        output.write_json({"indexes": [plain_data(index) for index in indexes]})
+    elif indexes:
+        output.write_table(tables.indexes(indexes))
+    else:
+        output.note("there is no vector index; 'pgs index create' creates those of a graph")
 
 
 @index_app.command("drop")

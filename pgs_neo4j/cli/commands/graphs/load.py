@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import JsonOption, QuietOption
+from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
+from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line
@@ -22,6 +24,7 @@ def load(
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Load a file and store it as a graph.
 
@@ -33,17 +36,24 @@ def load(
     \b
       pgs load physics.json.gz --graph physics
     """
-    run(_load(file, graph, label, as_json=as_json, quiet=quiet))
+    listening = progress(quiet=quiet, verbose=verbose)
+    run(_load(file, graph, label, listening, as_json=as_json))
 
 
-async def _load(file: Path, graph: str, label: str | None, *, as_json: bool, quiet: bool) -> None:
+async def _load(
+    file: Path,
+    graph: str,
+    label: str | None,
+    listening: AbstractContextManager[Listener],
+    *,
+    as_json: bool,
+) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.cli.progress.listen import progress
     from pgs_neo4j.engine import check_graph_name, read_brain
 
     check_graph_name(graph)
     content = read_brain(file)
-    with progress(quiet=quiet) as listener:
+    with listening as listener:
         async with database(listener) as pgs:
             done = await pgs.load(content, graph, label=label)
     ignored = ", ".join(f"{one_line(name)} ({count:,})" for name, count in content.ignored.items())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.questions.knobs import ROUTING
+from pgs_neo4j.cli.commands.questions.request import Request, request_of
 from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
     FullSweepOption,
@@ -15,7 +17,9 @@ from pgs_neo4j.cli.options import (
     JsonOption,
     QuestionArgument,
     QuietOption,
+    VerboseOption,
 )
+from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import ignore
@@ -40,6 +44,7 @@ def partition(
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     **knobs: object,
 ) -> None:
     """Divide a graph into partitions.
@@ -51,17 +56,23 @@ def partition(
       pgs partition --graph papers
       pgs partition --force --json
     """
-    run(_partition(graph, force, knobs, as_json=as_json, quiet=quiet))
+    listening = progress(quiet=quiet, verbose=verbose)
+    run(_partition(graph, force, knobs, listening, as_json=as_json, quiet=quiet))
 
 
 async def _partition(
-    graph: str | None, force: bool, knobs: dict[str, object], *, as_json: bool, quiet: bool
+    graph: str | None,
+    force: bool,
+    knobs: dict[str, object],
+    listening: AbstractContextManager[Listener],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import as_json as json_of
-    from pgs_neo4j.cli.progress.listen import progress
 
-    with progress(quiet=quiet) as listener:
+    with listening as listener:
         async with database(listener, **knobs) as pgs:
             partitioning = await pgs.partition(graph, force=force)
     if as_json:
@@ -112,6 +123,7 @@ def partitions(
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """List, report on, or check the partitions of a graph.
 
@@ -126,7 +138,8 @@ def partitions(
     if report:
         work = _report(graph, check, as_json=as_json)
     elif check:
-        work = _check(graph, as_json=as_json, quiet=quiet)
+        listening = progress(quiet=quiet, verbose=verbose)
+        work = _check(graph, listening, as_json=as_json)
     else:
         work = _partitions(graph, as_json=as_json)
     run(work)
@@ -166,13 +179,14 @@ async def _report(graph: str | None, check: bool, *, as_json: bool) -> None:
     output.write_lines(page.report(generation, output.width(), blocks=page.can_show_blocks()))
 
 
-async def _check(graph: str | None, *, as_json: bool, quiet: bool) -> None:
+async def _check(
+    graph: str | None, listening: AbstractContextManager[Listener], *, as_json: bool
+) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.cli.pages import drift_words
-    from pgs_neo4j.cli.progress.listen import progress
 
-    with progress(quiet=quiet) as listener:
+    with listening as listener:
         async with database(listener) as pgs:
             stored = await pgs.graph(graph)
             moved = await pgs.check(stored.name)
@@ -187,7 +201,7 @@ async def _check(graph: str | None, *, as_json: bool, quiet: bool) -> None:
 
 @with_knobs(*ROUTING)
 def route(
-    question: QuestionArgument,
+    question: QuestionArgument = None,
     graph: GraphOption = None,
     full_sweep: FullSweepOption = False,
     as_json: JsonOption = False,
@@ -200,19 +214,18 @@ def route(
     \b
       pgs route "Who supplies whom?"
     """
-    run(_route(question, graph, full_sweep, knobs, as_json=as_json))
+    request = request_of(question, graph, None, None, again=False, quiet=as_json)
+    run(_route(request, full_sweep, knobs, as_json=as_json))
 
 
 async def _route(
-    question: str, graph: str | None, full_sweep: bool, knobs: dict[str, object], *, as_json: bool
+    request: Request, full_sweep: bool, knobs: dict[str, object], *, as_json: bool
 ) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.engine import check_question
 
-    check_question(question)
     async with database(ignore, **knobs) as pgs:
-        stored = await pgs.graph(graph)
-        routing = await pgs.route(question, graph=stored.name, full_sweep=full_sweep)
+        stored = await pgs.graph(request.graph)
+        routing = await pgs.route(request.question or "", graph=stored.name, full_sweep=full_sweep)
         by_id = {part.id: part for part in await pgs.partitions(stored.name)}
     if as_json:
         output.write_json({"graph": stored.name, **plain_data(routing)})

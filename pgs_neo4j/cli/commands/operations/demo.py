@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,8 @@ import typer
 
 from pgs_neo4j import __version__
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import QuietOption
+from pgs_neo4j.cli.options import QuietOption, VerboseOption
+from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import run
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ def demo(
         bool, typer.Option("--reset", help="Reload and repartition the demo graph.")
     ] = False,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Try pgs on Python's standard library, with no setup.
 
@@ -42,15 +45,17 @@ def demo(
       pgs demo
       pgs demo --question "What is there for hashing, and what is missing?"
     """
-    run(_demo(question, reset=reset, quiet=quiet))
+    run(_demo(question, progress(quiet=quiet, verbose=verbose), reset=reset))
 
 
-async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
+async def _demo(
+    question: str | None, listening: AbstractContextManager[Listener], *, reset: bool
+) -> int:
     from pgs_neo4j import config, local
     from pgs_neo4j.cli.commands.questions.ask import asking
     from pgs_neo4j.cli.commands.questions.delivery import as_text, code_of
     from pgs_neo4j.cli.connection import engine
-    from pgs_neo4j.cli.progress.listen import answer_stream, progress
+    from pgs_neo4j.cli.progress.listen import answer_stream
     from pgs_neo4j.engine import DEMO_QUESTIONS, check_question
 
     asked = DEMO_QUESTIONS[0] if question is None else question
@@ -59,7 +64,7 @@ async def _demo(question: str | None, *, reset: bool, quiet: bool) -> int:
     settings = loaded.settings
     if settings.neo4j_uri is not None:
         output.note("the demo uses the managed local server and ignores PGS_NEO4J_URI")
-    with progress(quiet=quiet) as listener:
+    with listening as listener:
         server = await local.ensure_running(local.options_from_environment(), listener)
         async with engine(
             listener,

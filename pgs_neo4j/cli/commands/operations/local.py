@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import JsonOption, QuietOption, YesOption
+from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption, YesOption
 from pgs_neo4j.cli.pages.text import size
+from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, plain, seconds
 
@@ -34,23 +37,27 @@ local_app = typer.Typer(
 
 @local_app.command("start")
 def start(
-    release: ReleaseOption = None, as_json: JsonOption = False, quiet: QuietOption = False
+    release: ReleaseOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Start the local server if it is not running. Fetches it first, about 143 MB.
 
     Release 2026 is about 174 MB. Each release has data of its own; PGS_LOCAL_RELEASE names the one
     that all commands use.
     """
-    run(_start(release, as_json=as_json, quiet=quiet))
+    run(_start(release, progress(quiet=quiet, verbose=verbose), as_json=as_json))
 
 
-async def _start(release: str | None, *, as_json: bool, quiet: bool) -> None:
+async def _start(
+    release: str | None, listening: AbstractContextManager[Listener], *, as_json: bool
+) -> None:
     from pgs_neo4j import local
     from pgs_neo4j.cli.connection import say_unknown_variables
-    from pgs_neo4j.cli.progress.listen import progress
 
     say_unknown_variables()
-    with progress(quiet=quiet) as listener:
+    with listening as listener:
         options = local.options_from_environment(release=release)
         server = await local.ensure_running(options, listener)
     if release and local.status(local.options_from_environment()).data_dir != server.data_dir:
@@ -175,8 +182,9 @@ async def _reset(release: str | None, *, yes: bool, as_json: bool) -> None:
 @local_app.command("import")
 def import_(
     nodes: Annotated[
-        list[str], typer.Option("--nodes", help="CSV of nodes, [LABEL=]FILE[,FILE]; repeatable.")
-    ],
+        list[str] | None,
+        typer.Option("--nodes", help="CSV of nodes, [LABEL=]FILE[,FILE]; repeatable."),
+    ] = None,
     relationships: Annotated[
         list[str] | None,
         typer.Option(
@@ -193,17 +201,21 @@ def import_(
     release: ReleaseOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Fill the local server from CSV files, for millions of nodes.
 
-    Stops the server and replaces the whole database, with Neo4j's offline importer.
+    Stops the server and replaces the whole database, with Neo4j's offline importer. Each file
+    begins with a header, such as id:ID,title,abstract for nodes and :START_ID,:END_ID for
+    relationships.
 
     \b
       pgs local import --nodes Paper=papers.csv --relationships CITES=cites.csv
       pgs local import --nodes n.csv --overwrite -- --array-delimiter=";"
     """
-    sources = (nodes, relationships or [], flags or [])
-    run(_import(release, *sources, overwrite=overwrite, as_json=as_json, quiet=quiet))
+    sources = (nodes or [], relationships or [], flags or [])
+    listening = progress(quiet=quiet, verbose=verbose)
+    run(_import(release, *sources, listening, overwrite=overwrite, as_json=as_json))
 
 
 async def _import(
@@ -211,15 +223,19 @@ async def _import(
     nodes: list[str],
     relationships: list[str],
     flags: list[str],
+    listening: AbstractContextManager[Listener],
     *,
     overwrite: bool,
     as_json: bool,
-    quiet: bool,
 ) -> None:
     from pgs_neo4j import local
-    from pgs_neo4j.cli.progress.listen import progress
 
-    with progress(quiet=quiet) as listener:
+    if not nodes:
+        raise UsageError(
+            "there is no file of nodes; name one, as in "
+            "pgs local import --nodes Paper=papers.csv --relationships CITES=cites.csv"
+        )
+    with listening as listener:
         result = await local.bulk_import(
             local.options_from_environment(release=release),
             nodes=list[str | Path](nodes),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.knob_options import knob_option
-from pgs_neo4j.cli.options import GraphOption, JsonOption, QuietOption
+from pgs_neo4j.cli.options import GraphOption, JsonOption, QuietOption, VerboseOption
+from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import code_of, run, worst
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import EndedJob
@@ -33,6 +36,7 @@ def repartition(
     keep: Annotated[int | None, knob_option("keep_generations", min=1)] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Repartition graphs as jobs that leave a record.
 
@@ -47,27 +51,26 @@ def repartition(
       pgs repartition --all --max-drift 0.05 --keep 3
     """
     changed = if_changed or max_drift is not None
-    run(_repartition(graph, all_graphs, changed, max_drift, keep, as_json=as_json, quiet=quiet))
+    limits = {"if_changed": changed, "max_drift": max_drift, "keep": keep}
+    listening = progress(quiet=quiet, verbose=verbose)
+    run(_repartition(graph, all_graphs, limits, listening, as_json=as_json))
 
 
 async def _repartition(
     graph: str | None,
     all_graphs: bool,
-    if_changed: bool,
-    max_drift: float | None,
-    keep: int | None,
+    limits: Json,
+    listening: AbstractContextManager[Listener],
     *,
     as_json: bool,
-    quiet: bool,
 ) -> int:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.cli.progress.listen import progress
     from pgs_neo4j.engine import JobOrder
 
     if graph is not None and all_graphs:
         raise UsageError("--graph cannot be combined with --all; leave one of them out")
-    order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
-    with progress(quiet=quiet) as listener:
+    order = JobOrder(**limits)
+    with listening as listener:
         async with database(listener) as pgs:
             if all_graphs:
                 jobs = await pgs.jobs.attempt_all(order)
@@ -88,7 +91,8 @@ def report(jobs: list[EndedJob], *, as_json: bool, several: bool) -> int:
         output.write_json({"jobs": [json_of.job(ended) for ended in jobs]})
     for ended in jobs:
         if isinstance(ended, FailedJob):
-            output.complain(line(ended) if several else str(ended.error))
+            message = line(ended) if several else str(ended.error)
+            output.report_error(message, type(ended.error).__name__, code_of(ended.error))
         elif not as_json:
             output.write_lines([line(ended)])
     return worst(code_of(ended.error) for ended in jobs if isinstance(ended, FailedJob))

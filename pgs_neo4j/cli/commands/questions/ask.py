@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
+from pgs_neo4j.cli.commands.questions.request import Request, request_of
 from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
+    ContinueOption,
     FullSweepOption,
     GraphOption,
     JsonOption,
@@ -16,8 +19,9 @@ from pgs_neo4j.cli.options import (
     QuietOption,
     SessionOption,
     TopKOption,
+    VerboseOption,
 )
-from pgs_neo4j.cli.progress.listen import run_progress
+from pgs_neo4j.cli.progress.listen import Listener, run_progress
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import QuestionError, UnmatchedQuestionError, UsageError
 from pgs_neo4j.text.json_data import Json
@@ -30,15 +34,17 @@ if TYPE_CHECKING:
 
 @with_knobs(*QUESTION)
 def ask(
-    question: QuestionArgument,
+    question: QuestionArgument = None,
     graph: GraphOption = None,
-    mode: ModeOption = "full",
-    session: SessionOption = "default",
+    continue_: ContinueOption = False,
+    mode: ModeOption = None,
+    session: SessionOption = None,
     full_sweep: FullSweepOption = False,
     top_k: TopKOption = None,
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     **knobs: object,
 ) -> None:
     """Ask a graph a question.
@@ -49,39 +55,47 @@ def ask(
     the cost. If nothing in the graph speaks to the question, pgs asks before it buys much, or
     refuses where it cannot ask.
 
+    The words after the command are the question. Put it in quotes if it has characters that your
+    shell interprets. -, or no word where input is piped, reads the question from stdin. -c
+    continues after the latest run: in its graph and session, with its question unless you ask
+    another.
+
     Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
     4 the run with that idempotency key is in progress, 5 database, 6 model, 130 interrupted.
 
     \b
       pgs ask "Which results contradict each other?" --graph papers
-      pgs ask "And what is missing?" --mode continue --max-calls 20
+      pgs ask -c --max-calls 20
+      pgs ask -c "And what is missing?"
       pgs ask "Who supplies whom?" --json --quiet > answer.json
     """
-    asked: Json = {
-        "graph": graph,
-        "mode": mode,
-        "session_id": session,
-        "full_sweep": full_sweep,
-    }
+    request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
+    asked: Json = {"full_sweep": full_sweep}
     if top_k is not None:
         asked["top_k"] = top_k
     if idempotency_key is not None:
         asked["idempotency_key"] = idempotency_key
-    run(_ask(question, asked, knobs, as_json=as_json, quiet=quiet))
+    listening = run_progress(quiet=quiet, verbose=verbose)
+    run(_ask(request, asked, knobs, listening, as_json=as_json))
 
 
 async def _ask(
-    question: str, asked: Json, knobs: dict[str, object], *, as_json: bool, quiet: bool
+    request: Request,
+    asked: Json,
+    knobs: dict[str, object],
+    listening: AbstractContextManager[Listener],
+    *,
+    as_json: bool,
 ) -> int:
     from pgs_neo4j.cli.commands.questions.delivery import answered
     from pgs_neo4j.cli.connection import agrees, can_ask, engine
-    from pgs_neo4j.engine import check_question
 
-    check_question(question)
     if "top_k" in asked and "idempotency_key" in asked:
         raise UsageError("--idempotency-key cannot be combined with --top-k; leave one of them out")
-    with run_progress(quiet=quiet) as listener:
+    with listening as listener:
         async with engine(listener, **knobs) as pgs:
+            question, target = await request.settle(pgs)
+            asked = {**target, **asked}
             try:
                 return await answered(pgs, asking(pgs, question, asked), listener, as_json=as_json)
             except UnmatchedQuestionError as error:

@@ -41,7 +41,7 @@ async def as_text(ask: Ask, stream: AnswerStream) -> Answer:
         answer, search = await ask(stream)
     except asyncio.CancelledError:
         if stream.broken:
-            raise BrokenPipeError from None
+            raise stream.fault or BrokenPipeError from None
         raise
     finally:
         stream.close()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import RunArgument
+from pgs_neo4j.cli.options import LatestOfOption, RunArgument
 from pgs_neo4j.cli.pages.text import size
 from pgs_neo4j.cli.run import run as run_command
 from pgs_neo4j.errors import UsageError
@@ -34,10 +34,11 @@ class Format(StrEnum):
 
 
 def export(
-    run: RunArgument,
     to: Annotated[
         str, typer.Option("--to", metavar="FILE", help="A .md, .html, or .json file; - for stdout.")
     ],
+    run: RunArgument = None,
+    graph: LatestOfOption = None,
     format_: Annotated[
         Format | None,
         typer.Option(
@@ -48,17 +49,22 @@ def export(
 ) -> None:
     """Write the stored answer of a run to a file.
 
+    Without RUN, writes the latest answer. 'pgs runs' lists the runs.
+
     Writes Markdown for people and other tools, a self-contained HTML page with every citation,
     or JSON with all details. The file is written completely or not at all.
 
     \b
-      pgs export r0a1b2c3d4e5 --to answer.html
+      pgs export --to answer.html
       pgs export r0a1b2c3d4e5 --to - --format md | less
     """
-    run_command(_export(run, to, format_, force=force))
+    run_command(_export(run, graph, to, format_, force=force))
 
 
-async def _export(run: str, to: str, format_: Format | None, *, force: bool) -> None:
+async def _export(
+    name: str | None, graph: str | None, to: str, format_: Format | None, *, force: bool
+) -> None:
+    from pgs_neo4j.cli.commands.questions.latest import run_id
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.files import check_target, write_whole
 
@@ -66,6 +72,7 @@ async def _export(run: str, to: str, format_: Format | None, *, force: bool) -> 
     if to != STDOUT:
         check_target(to, force=force)
     async with database() as pgs:
+        run = await run_id(pgs, name, graph, answered=True)
         document = await pgs.document(run)
     text = _writer(form)(document)
     if to == STDOUT:

@@ -9,15 +9,15 @@ ROUTING = (
     "partition_relevance_threshold",
 )
 QUESTION = (
+    *LIMITS,
     *ROUTING,
     "max_flag_sweeps",
-    "max_concurrent_sweeps",
     "sweep_max_tokens",
     "synthesis_max_tokens",
+    "max_concurrent_sweeps",
+    "cache",
+    "hedge",
     "min_community_size",
     "target_partition_max",
     "max_partition_tokens",
-    *LIMITS,
-    "cache",
-    "hedge",
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
+from pgs_neo4j.cli.commands.questions.request import Request, request_of
 from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
+    ContinueOption,
     FullSweepOption,
     GraphOption,
     JsonOption,
@@ -17,9 +20,10 @@ from pgs_neo4j.cli.options import (
     QuietOption,
     SessionOption,
     TopKOption,
+    VerboseOption,
 )
+from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
@@ -27,15 +31,17 @@ if TYPE_CHECKING:
 
 @with_knobs(*QUESTION)
 def plan(
-    question: QuestionArgument,
+    question: QuestionArgument = None,
     graph: GraphOption = None,
-    mode: ModeOption = "full",
-    session: SessionOption = "default",
+    continue_: ContinueOption = False,
+    mode: ModeOption = None,
+    session: SessionOption = None,
     full_sweep: FullSweepOption = False,
     top_k: TopKOption = None,
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     **knobs: object,
 ) -> None:
     """Show what a question would read and cost.
@@ -47,25 +53,29 @@ def plan(
 
     \b
       pgs plan "Which results contradict each other?" --graph papers
-      pgs plan "And what is missing?" --mode continue --max-cost 0.50
+      pgs plan -c --max-cost 0.50
     """
     del top_k, idempotency_key  # accepted, so that the words of 'pgs ask' work here unchanged
-    asked = {"graph": graph, "mode": mode, "session_id": session, "full_sweep": full_sweep}
-    run(_plan(question, asked, knobs, as_json=as_json, quiet=quiet))
+    request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
+    listening = progress(quiet=quiet, verbose=verbose)
+    run(_plan(request, knobs, listening, full_sweep=full_sweep, as_json=as_json))
 
 
 async def _plan(
-    question: str, asked: Json, knobs: dict[str, object], *, as_json: bool, quiet: bool
+    request: Request,
+    knobs: dict[str, object],
+    listening: AbstractContextManager[Listener],
+    *,
+    full_sweep: bool,
+    as_json: bool,
 ) -> None:
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.pages import as_json as json_of
-    from pgs_neo4j.cli.progress.listen import progress
-    from pgs_neo4j.engine import check_question
 
-    check_question(question)
-    with progress(quiet=quiet) as listener:
+    with listening as listener:
         async with engine(listener, **knobs) as pgs:
-            forecast = await pgs.plan(question, **asked)
+            question, target = await request.settle(pgs)
+            forecast = await pgs.plan(question, **target, full_sweep=full_sweep)
             missing = unpriced(pgs)
     if as_json:
         output.write_json(json_of.plan(forecast, missing))

@@ -14,6 +14,12 @@ from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line, plain, seconds
 
+LEAN = (
+    *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
+    *("nodes_read", "calls", "cached", "input_tokens", "output_tokens", "cost", "thesis"),
+    *("stopped", "error", "warnings", "sweeps", "redefined"),
+)
+"""The properties of a run that JSON shows; the answer is one `pgs show` away."""
 RUNNING_HINT = ", if its process was killed"
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
 
@@ -43,15 +49,22 @@ async def _list(graph: str | None, *, as_json: bool) -> None:
 
 
 @sessions_app.command("show")
-def show(session: SessionArgument, graph: GraphOption = None, as_json: JsonOption = False) -> None:
+def show(
+    session: SessionArgument,
+    graph: GraphOption = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="With --json: all that is stored, answers included.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Show the runs of a session: question, outcome, and thesis.
 
     'pgs show RUN' prints an answer again; 'pgs resume RUN' resumes a run that ended early.
     """
-    run(_show(session, graph, as_json=as_json))
+    run(_show(session, graph, full=full, as_json=as_json))
 
 
-async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
+async def _show(session: str, graph: str | None, *, full: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages.tables import REDEFINED
     from pgs_neo4j.export.figures import coverage_line
@@ -63,7 +76,11 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
         covered = await pgs.coverage(stored.name, session)
     redefined = stored.redefined
     if as_json:
-        document = {"session": session, "graph": stored.name, "runs": plain_data(runs)}
+        document = {
+            "session": session,
+            "graph": stored.name,
+            "runs": plain_data(runs if full else [_lean(properties) for properties in runs]),
+        }
         document["coverage"] = coverage_data(covered) if covered else None
         document["redefined"] = redefined
         output.write_json(document)
@@ -72,6 +89,11 @@ async def _show(session: str, graph: str | None, *, as_json: bool) -> None:
     progress = f": {told}" if told else ""
     lines = [f"session {one_line(session, 60)} of graph {stored.name}{progress}"]
     output.write_lines([*lines, *(line for properties in runs for line in _describe(properties))])
+
+
+def _lean(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return what a reader of many runs wants to know of each."""
+    return {name: properties[name] for name in LEAN if name in properties}
 
 
 def _describe(properties: dict[str, Any]) -> list[str]:

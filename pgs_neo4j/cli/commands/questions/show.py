@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import JsonOption, RunArgument
+from pgs_neo4j.cli.options import JsonOption, LatestOfOption, RunArgument
 from pgs_neo4j.cli.progress.listen import write_answer
 from pgs_neo4j.cli.run import run as run_command
 
@@ -14,24 +14,29 @@ if TYPE_CHECKING:
     from pgs_neo4j.export import Document
 
 
-def show(run: RunArgument, as_json: JsonOption = False) -> None:
+def show(
+    run: RunArgument = None, graph: LatestOfOption = None, as_json: JsonOption = False
+) -> None:
     """Show the stored answer of a run.
 
-    Without an answer, shows how the run ended. 'pgs sessions show' lists the runs of a session.
-    Calls no model and changes no coverage.
+    Without RUN, shows the latest run. Without an answer, shows how the run ended. 'pgs runs'
+    lists the runs. Calls no model and changes no coverage.
 
     \b
+      pgs show
       pgs show r0a1b2c3d4e5
       pgs show r0a1b2c3d4e5 --json
     """
-    run_command(_show(run, as_json=as_json))
+    run_command(_show(run, graph, as_json=as_json))
 
 
-async def _show(run: str, *, as_json: bool) -> None:
+async def _show(name: str | None, graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.commands.questions.latest import run_id
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import answer_json
 
     async with database() as pgs:
+        run = await run_id(pgs, name, graph)
         stored = await pgs.runs.get(run)
         document = await pgs.document(run) if stored.properties.get("details") else None
     if as_json:

@@ -1,0 +1,19 @@
+// Runs, newest first; an empty graph or session means all. With `answered`, only runs that have an
+// answer. `silent` if it is running but gave no sign of life for some seconds.
+// params: graph: str, session: str, answered: bool, silent_s: number, limit: int
+// returns: run: dict
+// mode: read
+// language: 5, 25
+MATCH (r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)
+WHERE ($graph = '' OR s.graph = $graph)
+  AND ($session = '' OR s.id = $session)
+  AND (NOT $answered OR r.details IS NOT NULL)
+WITH r, s ORDER BY r.started_at DESC, r.id DESC
+LIMIT $limit
+RETURN r {
+  .id, .mode, .status, .question, .nodes_read, .seconds, .error, .model, .cost,
+  graph: s.graph, session: s.id, answered: r.details IS NOT NULL,
+  started_at: toString(r.started_at), finished_at: toString(r.finished_at),
+  silent: r.status = 'running' AND r.updated_at < datetime() - duration({seconds: $silent_s})
+} AS run
+ORDER BY r.started_at DESC, r.id DESC
