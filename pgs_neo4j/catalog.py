@@ -27,6 +27,15 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
+class StoredNames:
+    """Names of graphs, and ids of sessions and runs, the latest first."""
+
+    graphs: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StoredGraph:
     """A stored graph: its mapping, and its current generation if any.
 
@@ -271,3 +280,9 @@ def _stored(row: dict[str, Any]) -> StoredGraph:
         node_count=row["node_count"],
         partition_count=row["partition_count"],
     )
+
+
+async def read_names(db: Database, limit: int) -> StoredNames:
+    """Return the names of graphs, sessions, and runs, at most ``limit`` of each."""
+    (row,) = await db.read(queries.get("catalog/read_names"), limit=limit)
+    return StoredNames(*(tuple(map(str, row[kind])) for kind in ("graphs", "sessions", "runs")))

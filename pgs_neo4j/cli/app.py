@@ -97,15 +97,20 @@ class LazyGroup(TyperGroup):
             if words and not HELP & set(words):
                 raise
             # Help was written to a full disk; commands report this themselves.
-            output.silence(sys.stdout)
-            from pgs_neo4j.cli.run import code_of
-
-            problem = output.unwritable(error)
-            code = code_of(problem)
-            output.report_error(str(problem), type(problem).__name__, code)
+            code = _report_full_disk(error)
         finally:
             output.write_errors_as_json(False)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _report_full_disk(error: OSError) -> int:
+    from pgs_neo4j.cli import output
+    from pgs_neo4j.cli.run import code_of
+
+    output.silence(sys.stdout)
+    problem = output.unwritable(error)
+    output.report_error(str(problem), type(problem).__name__, code_of(problem))
+    return code_of(problem)
 
 
 def _load(name: str, place: str) -> Any:

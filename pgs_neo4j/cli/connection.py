@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.completion import refresh
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import Event, OnEvent, Warned, ignore
 
@@ -18,6 +24,8 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
 
 
+WAITING = "still waiting for the database"
+WAIT_S = 4.0
 _SAID: set[str] = set()  # a schedule connects for each of its jobs
 
 
@@ -27,8 +35,8 @@ async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterato
     from pgs_neo4j.engine import PGS
 
     aloud = _Aloud(on_event)
-    async with PGS.connect(on_event=aloud, **cast("SettingsOverrides", settings)) as pgs:
-        aloud.connected = True
+    connecting = PGS.connect(on_event=aloud, **cast("SettingsOverrides", settings))
+    async with _opened(connecting, aloud, local="neo4j_uri" in settings) as pgs:
         yield pgs
 
 
@@ -38,11 +46,22 @@ async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncItera
     from pgs_neo4j.engine import PGS
 
     aloud = _Aloud(on_event)
-    async with PGS.connect_without_models(
-        on_event=aloud, **cast("SettingsOverrides", settings)
-    ) as pgs:
+    connecting = PGS.connect_without_models(on_event=aloud, **cast("SettingsOverrides", settings))
+    async with _opened(connecting, aloud, local="neo4j_uri" in settings) as pgs:
+        yield pgs
+
+
+@asynccontextmanager
+async def _opened(
+    connecting: AbstractAsyncContextManager[PGS], aloud: _Aloud, *, local: bool
+) -> AsyncIterator[PGS]:
+    """Wait for a connection, aloud if nothing else shows progress; refresh completion after."""
+    async with AsyncExitStack() as stack:
+        with output.patience(WAITING, WAIT_S) if aloud.on_event is ignore else nullcontext():
+            pgs = await stack.enter_async_context(connecting)
         aloud.connected = True
         yield pgs
+        await refresh(pgs, local=local)
 
 
 @dataclass(slots=True)

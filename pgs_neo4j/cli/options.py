@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pgs_neo4j.cli.completion import complete_graphs, complete_runs, complete_sessions
 from pgs_neo4j.model import Mode
 
 QuestionArgument = Annotated[
@@ -16,15 +17,29 @@ QuestionArgument = Annotated[
 ]
 RunArgument = Annotated[
     str | None,
-    typer.Argument(metavar="RUN", help="The run's id; the latest run by default."),
+    typer.Argument(
+        metavar="RUN",
+        help="The run's id; the latest run by default.",
+        autocompletion=complete_runs,
+    ),
 ]
 GraphOption = Annotated[
     str | None,
-    typer.Option("--graph", "-g", help="Stored graph; optional if there is only one."),
+    typer.Option(
+        "--graph",
+        "-g",
+        help="Stored graph; optional if there is only one.",
+        autocompletion=complete_graphs,
+    ),
 ]
 LatestOfOption = Annotated[
     str | None,
-    typer.Option("--graph", "-g", help="Without RUN: take the latest run of this graph."),
+    typer.Option(
+        "--graph",
+        "-g",
+        help="Without RUN: take the latest run of this graph.",
+        autocompletion=complete_graphs,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print lines of JSON on stdout.")]
@@ -46,7 +61,11 @@ ModeOption = Annotated[
 ]
 SessionOption = Annotated[
     str | None,
-    typer.Option("--session", help="Session that records what was read.  [default: default]"),
+    typer.Option(
+        "--session",
+        help="Session that records what was read.  [default: default]",
+        autocompletion=complete_sessions,
+    ),
 ]
 ContinueOption = Annotated[
     bool,

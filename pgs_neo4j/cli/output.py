@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -142,6 +144,18 @@ def error_console() -> Console:
 def note(message: str) -> None:
     """Write one line to stderr."""
     say(f"note: {one_line(message)}")
+
+
+@contextmanager
+def patience(message: str, wait_s: float) -> Iterator[None]:
+    """Write a note if the body takes longer than ``wait_s`` seconds."""
+    timer = threading.Timer(wait_s, note, [message])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def complain(message: str) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.errors import QuestionError
@@ -41,7 +39,7 @@ def read_stdin() -> str:
     """Return the text on stdin, without the white space around it. Raises QuestionError."""
     if sys.stdin is None:
         raise QuestionError("stdin is closed; write the question after the command")
-    with _patience():
+    with output.patience("waiting for the question on stdin; end it with Ctrl-D", WAIT_S):
         content = sys.stdin.buffer.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise QuestionError(
@@ -54,16 +52,3 @@ def read_stdin() -> str:
     if not text:
         raise QuestionError("stdin holds no question; write it after the command, or pipe it in")
     return text
-
-
-@contextmanager
-def _patience() -> Iterator[None]:
-    """Say after WAIT_S seconds that stdin is awaited."""
-    message = "waiting for the question on stdin; end it with Ctrl-D"
-    timer = threading.Timer(WAIT_S, output.note, [message])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

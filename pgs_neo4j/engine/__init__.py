@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pgs_neo4j.calls.replies import Kept
-    from pgs_neo4j.catalog import GraphChange, Purged, StoredGraph, check_mapping
+    from pgs_neo4j.catalog import GraphChange, Purged, StoredGraph, StoredNames, check_mapping
     from pgs_neo4j.catalog import check_name as check_graph_name
     from pgs_neo4j.database.lease import LeaseHolder
     from pgs_neo4j.demo.graph import DEMO_QUESTIONS
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.facade import PGS
     from pgs_neo4j.engine.indexes import CreatedIndexes
     from pgs_neo4j.engine.loading import DEMO_GRAPH
+    from pgs_neo4j.engine.names import read_names
     from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder
     from pgs_neo4j.ingest.brain import read_brain
     from pgs_neo4j.ingest.graph_file import GraphFile
@@ -59,6 +60,7 @@ __all__ = [
     "SearchAnswer",
     "SessionInfo",
     "StoredGraph",
+    "StoredNames",
     "StoredRun",
     "Survey",
     "VectorIndex",
@@ -69,6 +71,7 @@ __all__ = [
     "is_free",
     "propose",
     "read_brain",
+    "read_names",
 ]
 
 _HOMES = {
@@ -96,6 +99,7 @@ _HOMES = {
     "SearchAnswer": "pgs.layered",
     "SessionInfo": "runs.session",
     "StoredGraph": "catalog",
+    "StoredNames": "catalog",
     "StoredRun": "runs.runs",
     "Survey": "survey",
     "VectorIndex": "retrieval.topk",
@@ -106,6 +110,7 @@ _HOMES = {
     "is_free": "llm.protocol",
     "propose": "survey",
     "read_brain": "ingest.brain",
+    "read_names": "engine.names",
 }
 
 

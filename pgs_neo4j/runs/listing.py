@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.runs.runs import SILENT_S
+from pgs_neo4j.database.heartbeat import SILENT_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

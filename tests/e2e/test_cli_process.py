@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -110,7 +111,9 @@ async def test_from_a_look_at_the_database_to_the_purge(pgs: Shell, db: Database
     inspected = await pgs("inspect", "--name", "papers")
     proposed = inspected.out.splitlines()[-1]
     assert proposed.startswith("pgs graph add papers ")
-    assert (await pgs(*proposed.split()[1:])).out == "graph papers is stored\n"
+    added = await pgs(*shlex.split(proposed)[1:])
+    assert added.out.startswith("graph papers is stored\n")
+    assert shlex.split(added.out.splitlines()[-1])[:4] == ["pgs", "ask", "--graph", "papers"]
     listed = (await pgs("graph", "list", "--json")).document["graphs"]
     assert [graph["name"] for graph in listed] == ["papers"]
 
@@ -144,12 +147,19 @@ async def _ask_until_covered(pgs: Shell) -> None:
     assert asked.code == 0
     for told in ("## Thesis", "Sources", "Paper ", "Coverage", "nodes (", "No language model was"):
         assert told in asked.out
-    assert "--mode continue" in asked.out
-    assert re.search(r"^sweep: P\d+ begins, 40 nodes in 1 pass", asked.err, re.MULTILINE)
+    assert "pgs ask --continue --graph papers" in asked.out
+    assert re.search(r"^sweep: \d+ of \d+ partitions? \(", asked.err, re.MULTILINE)
+    assert len(asked.err.splitlines()) <= 6
     first = (await pgs("sessions", "list", "--json")).document["sessions"][0]
     assert 0 < first["coverage"]["nodes_read"] < 165
 
-    rest = await pgs("ask", "And what else?", "--mode", "continue", "--json", "--quiet")
+    first_run = (await pgs("runs", "--json")).document["runs"][0]
+    assert (first_run["graph"], first_run["status"]) == ("papers", "complete")
+    shown = await pgs("show")
+    assert f"note: the latest run: {first_run['id']} of graph papers" in shown.err
+    assert first_run["question"] in shown.out
+
+    rest = await pgs("ask", "-c", "And", "what", "else?", "--json", "--quiet")
     assert rest.err == ""
     document = rest.document
     assert document["model"] == "extractive"
@@ -160,6 +170,9 @@ async def _ask_until_covered(pgs: Shell) -> None:
     assert all(each["node"].startswith(("doi/", "alone/")) for each in document["citations"])
     shown = (await pgs("sessions", "show", "default", "--json")).document
     assert [run["status"] for run in shown["runs"]] == ["complete", "complete"]
+    assert "answer" not in shown["runs"][0]
+    whole = (await pgs("sessions", "show", "default", "--full", "--json")).document
+    assert whole["runs"][0]["answer"].startswith("## Thesis")
     assert "And what else?" in (await pgs("sessions", "show", "default")).out
     assert (await pgs("sessions", "delete", "default")).code == 2
     assert (await pgs("sessions", "delete", "default", "--yes")).code == 0

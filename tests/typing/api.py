@@ -17,10 +17,12 @@ from pgs_neo4j.engine import (
     Partitioning,
     Proposal,
     Purged,
+    RunInfo,
     SessionInfo,
     StoredGraph,
     StoredRun,
     Survey,
+    VectorIndex,
     diagnose,
 )
 from pgs_neo4j.export import Document
@@ -61,6 +63,8 @@ async def stored(pgs: PGS) -> None:
     assert_type(await pgs.graphs.validate(GraphMapping()), list[str])
     assert_type(await pgs.sessions("papers"), list[SessionInfo])
     assert_type(await pgs.sessions.coverage("default", "papers"), Coverage | None)
+    assert_type(await pgs.runs("papers", limit=5), list[RunInfo])
+    assert_type(await pgs.runs.latest(answered=True), RunInfo)
     assert_type(await pgs.runs.get("r1"), StoredRun)
     assert_type(await pgs.runs.answer("r1"), Answer)
     assert_type(await pgs.runs.document("r1"), Document)
@@ -84,6 +88,7 @@ async def operations(pgs: PGS) -> None:
     assert_type(await pgs.jobs.run("papers", max_drift=0.05), Job)
     assert_type(await pgs.jobs.attempt("papers", JobOrder(keep=2)), EndedJob)
     assert_type(await pgs.jobs.attempt_all(JobOrder()), list[EndedJob])
+    assert_type(await pgs.indexes(), list[VectorIndex])
     assert_type(await pgs.indexes.create("papers"), CreatedIndexes)
     assert_type(await pgs.indexes.drop(), list[str])
     survey = await pgs.survey(["Paper"])

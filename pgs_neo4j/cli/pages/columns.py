@@ -15,17 +15,21 @@ SHORT = 16  # columns that a short cell keeps to itself, if there is room
 def column_widths(cells: Sequence[Sequence[str]], room: int) -> list[int]:
     """Return a width per column of ``cells``, given column by column; all fit into ``room``.
 
-    The longest piece of a word comes first, then cells of up to SHORT columns on one line. What is
-    left goes to the columns with longer texts.
+    The longest piece of a word comes first, then cells of up to SHORT columns on one line, then
+    whole words. What is left goes to the columns with longer texts.
     """
     least = [
         max((cell_len(piece) for text in texts for piece in _PIECE.findall(text)), default=1) or 1
         for texts in cells
     ]
     most = [max((cell_len(text) for text in texts), default=1) or 1 for texts in cells]
+    words = [
+        max((cell_len(word) for text in texts for word in text.split()), default=1)
+        for texts in cells
+    ]
     widths = _level(least, max(room, len(cells)))
     whole = [max(low, min(high, SHORT)) for low, high in zip(least, most, strict=True)]
-    for wanted in (whole, most):
+    for wanted in (whole, words, most):
         widths = _widen(widths, wanted, room - sum(widths))
     return widths
 

@@ -1,14 +1,15 @@
-"""A graph mapping as the command line that stores it. Pure."""
+"""Commands to paste: the one that stores a graph, and the one that asks it. Pure."""
 
 from __future__ import annotations
 
-import shlex
-
+from pgs_neo4j.cli.pages.shell_words import command_line
 from pgs_neo4j.model import GraphMapping
+
+FIRST_QUESTION = "What is this graph about, and what is missing?"
 
 
 def add_command(name: str, mapping: GraphMapping) -> str:
-    """Return a mapping's ``pgs graph add`` command, quoted for a POSIX shell."""
+    """Return a mapping's ``pgs graph add`` command, to paste into a shell."""
     options = (
         ("--label", mapping.labels),
         ("--relationship-type", mapping.relationship_types),
@@ -25,4 +26,10 @@ def add_command(name: str, mapping: GraphMapping) -> str:
             if value is not None:
                 # Only this form accepts a name that begins with a dash.
                 words += [f"{option}={value}"] if value.startswith("-") else [option, value]
-    return shlex.join(words)
+    return command_line(words)
+
+
+def next_question(name: str) -> list[str]:
+    """Return how to ask the graph that was just stored, after an empty line."""
+    words = ["pgs", "ask", "--graph", name, FIRST_QUESTION]
+    return ["", "To ask it a question:", f"  {command_line(words)}"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages import checks_page
 from pgs_neo4j.cli.pages.run_words import resume_command
+from pgs_neo4j.cli.pages.shell_words import shell_word
 from pgs_neo4j.cli.pages.text import labeled, moment
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.model import Answer, Citation
@@ -84,7 +84,7 @@ def advice(answer: Answer) -> list[str]:
     """Return the next command to try, after an empty line."""
     if answer.partial:
         return _resuming(answer)
-    graph, session = shlex.quote(one_line(answer.graph)), shlex.quote(one_line(answer.session))
+    graph, session = shell_word(answer.graph), shell_word(answer.session)
     left = answer.coverage.nodes_total - answer.coverage.nodes_read
     if left <= 0:
         command = f"pgs sessions show {session} --graph {graph}"
@@ -95,7 +95,8 @@ def advice(answer: Answer) -> list[str]:
         ]
     words = ["pgs", "ask", "--continue", "--graph", graph]
     if answer.session != "default":
-        words += ["--session", session]
+        # Only this form accepts a name that begins with a dash.
+        words += [f"--session={session}"] if session[0] == "-" else ["--session", session]
     are = "is" if left == 1 else "are"
     return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {' '.join(words)}"]
 

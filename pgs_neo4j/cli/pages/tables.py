@@ -32,8 +32,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     room = output.width() - GAP * (len(columns) - 1)
     widths = column_widths([*zip(headings, *lines, strict=True)], room)
     for column, heading, width in zip(columns, headings, widths, strict=True):
-        right = "right" if column.endswith(">") else "left"
-        grid.add_column(heading, justify=right, overflow="fold", width=width)
+        grid.add_column(
+            heading,
+            justify="right" if column.endswith(">") else "left",
+            overflow="fold",
+            width=width,
+        )
     for line in lines:
         grid.add_row(*map(Text, map(wrap_cell, line, widths)))
     return grid

@@ -21,7 +21,7 @@ from pgs_neo4j.events import (
 from pgs_neo4j.model import SweepStatus
 from pgs_neo4j.text.shown import seconds
 
-FIRST_SIGN_S = 10.0  # without a line: one says what is being done
+FIRST_SIGN_S = 5.0  # without a line: one says what is being done
 SIGN_EVERY_S = 30.0  # and then as often as this
 TICK_S = 1.0
 OPENERS = ("connect", "load")  # phases whose steps are long, and that have no end event

@@ -96,7 +96,7 @@ def test_a_long_phase_gives_signs_of_life_that_grow_rare(
         lines.pulse.beat()
         if capsys.readouterr().err:
             told.append(second)
-    assert told == [10, 40, 70]
+    assert told == [5, 35, 65, 95]
 
 
 def test_a_sign_of_life_says_what_is_done(capsys: pytest.CaptureFixture[str]) -> None:

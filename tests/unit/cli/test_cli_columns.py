@@ -18,6 +18,11 @@ def test_short_cells_stay_on_one_line() -> None:
     assert column_widths(cells, 76) == [13, 16, 47]
 
 
+def test_whole_words_come_before_long_texts() -> None:
+    cells = [["partition_relevance_threshold"], ["a meaning of some words " * 4]]
+    assert column_widths(cells, 60) == [29, 31]
+
+
 def test_a_name_is_broken_after_its_marks_only_if_it_must() -> None:
     assert wrap_cell("xml.dom.expatbuilder.ExpatBuilder", 16) == (
         "xml.dom.\nexpatbuilder.\nExpatBuilder"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.completion import complete_graphs
 from pgs_neo4j.cli.options import JsonOption, YesOption
-from pgs_neo4j.cli.pages.mapping_words import add_command
+from pgs_neo4j.cli.pages.mapping_words import add_command, next_question
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import plain_data
@@ -17,7 +18,10 @@ from pgs_neo4j.text.shown import counted, one_line
 if TYPE_CHECKING:
     from pgs_neo4j.engine import GraphChange, StoredGraph
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The graph's name.")]
+NameArgument = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="The graph's name.", autocompletion=complete_graphs),
+]
 
 graph_app = typer.Typer(no_args_is_help=True, help="Store, list, show, and remove named graphs.")
 
@@ -87,7 +91,8 @@ async def _add(name: str, mapping: GraphMapping, *, replace: bool, as_json: bool
         return
     for warning in warnings:
         output.note(warning)
-    output.write_lines(_describe_added(name, change, created=created))
+    lines = [*_describe_added(name, change, created=created), *next_question(name)]
+    output.write_lines(lines)
 
 
 def _describe_added(name: str, change: GraphChange | None, *, created: bool) -> list[str]:

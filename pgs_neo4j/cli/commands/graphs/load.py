@@ -10,6 +10,7 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
+from pgs_neo4j.cli.pages.mapping_words import next_question
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
@@ -62,6 +63,7 @@ async def _load(
         return
     amount = f"{counted(done.nodes, 'node')} and {counted(done.relationships, 'relationship')}"
     how = "is already loaded, unchanged" if done.unchanged else "is loaded"
-    output.write_lines([f"graph {graph}, {amount} labeled {done.label}, {how}"])
+    told = f"graph {graph}, {amount} labeled {done.label}, {how}"
+    output.write_lines([told, *next_question(graph)])
     if ignored:
         output.note(f"these keys of the file were ignored: {ignored}")

@@ -70,11 +70,9 @@ def ask(
       pgs ask "Who supplies whom?" --json --quiet > answer.json
     """
     request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
-    asked: Json = {"full_sweep": full_sweep}
-    if top_k is not None:
-        asked["top_k"] = top_k
-    if idempotency_key is not None:
-        asked["idempotency_key"] = idempotency_key
+    optional = {"top_k": top_k, "idempotency_key": idempotency_key}
+    asked: Json = {name: value for name, value in optional.items() if value is not None}
+    asked["full_sweep"] = full_sweep
     listening = run_progress(quiet=quiet, verbose=verbose)
     run(_ask(request, asked, knobs, listening, as_json=as_json))
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.completion import complete_sessions
 from pgs_neo4j.cli.options import GraphOption, JsonOption
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
@@ -15,7 +16,10 @@ from pgs_neo4j.text.json_data import plain_data
 def runs(
     graph: GraphOption = None,
     session: Annotated[
-        str | None, typer.Option("--session", help="Only the runs of this session.")
+        str | None,
+        typer.Option(
+            "--session", help="Only the runs of this session.", autocompletion=complete_sessions
+        ),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Runs to list.")] = 20,
     as_json: JsonOption = False,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.completion import complete_sessions
 from pgs_neo4j.cli.options import GraphOption, JsonOption, YesOption
 from pgs_neo4j.cli.pages.run_words import RUNNING, WHOLE, resume_command
 from pgs_neo4j.cli.pages.text import moment
@@ -21,7 +22,10 @@ LEAN = (
 )
 """The properties of a run that JSON shows; the answer is one `pgs show` away."""
 RUNNING_HINT = ", if its process was killed"
-SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
+SessionArgument = Annotated[
+    str,
+    typer.Argument(metavar="SESSION", help="The session's id.", autocompletion=complete_sessions),
+]
 
 sessions_app = typer.Typer(no_args_is_help=True, help="List, show, and delete sessions.")
 
