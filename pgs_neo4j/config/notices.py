@@ -26,6 +26,7 @@ OTHER_VARIABLES = (
     "LOCAL_HEAP_MB",
     "LOCAL_MIRRORS",
     "LOCAL_PAGE_CACHE_MB",
+    "LOCAL_RELEASE",
 )
 """Variables that are read but are not settings, without PGS_."""
 # Kubernetes sets such variables for a service called pgs.
