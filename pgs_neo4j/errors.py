@@ -5,6 +5,7 @@
     │   ├── ConfigError             a setting or parameter is unknown or out of range
     │   ├── MappingError            a graph mapping is malformed or matches nothing
     │   ├── EmptyGraphError         the graph has no node to read
+    │   ├── NoTextError             no node of the graph has text
     │   ├── QuestionError           the question is empty, over-long, or not text
     │   │   └── UnmatchedQuestionError  nothing in the graph speaks to it
     │   ├── GraphExistsError        the name has another mapping, and replacing was not asked for
@@ -82,6 +83,10 @@ class MappingError(UsageError):
 
 class EmptyGraphError(UsageError):
     """The graph has no nodes to partition or read."""
+
+
+class NoTextError(UsageError):
+    """No node of the graph has text, and the question was not asked of its structure only."""
 
 
 class QuestionError(UsageError):

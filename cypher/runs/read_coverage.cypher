@@ -1,8 +1,9 @@
-// Ranks that a session has read, per partition of a generation. Nodes read in an older generation
-// count if they still exist with the same text. With a run's id as `before`, only runs that
-// started before it count.
-// params: session: str, generation: str, before: str
-// returns: partition: int, ranks: list[int]
+// Ranks that a session has read, per partition of a generation, and those of them that were read
+// with a text. Nodes read in an older generation count if they still exist with the same text.
+// With a run's id as `before`, only runs that started before it count. `empty` is the hash of no
+// text.
+// params: session: str, generation: str, before: str, empty: int
+// returns: partition: int, ranks: list[int], texts: list[int]
 // mode: read
 // language: 5, 25
 OPTIONAL MATCH (this:PgsRun {id: $before})
@@ -16,7 +17,8 @@ CALL (w, p, current) {
   MATCH (p)<-[m:PGS_IN]-()
   WHERE any(i IN range(0, size(w.read_first) - 1)
             WHERE w.read_first[i] <= m.rank < w.read_last[i])
-  RETURN p.id AS partition, m.rank AS rank
+  RETURN p.id AS partition, m.rank AS rank,
+         m.hash <> $empty AND NOT m.rank IN coalesce(w.without_text, []) AS text
   UNION ALL
   WITH w, p, current
   WHERE NOT current
@@ -25,7 +27,9 @@ CALL (w, p, current) {
             WHERE w.read_first[i] <= m.rank < w.read_last[i])
   MATCH (n)-[now:PGS_IN]->(c:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
   WHERE now.hash = m.hash
-  RETURN c.id AS partition, now.rank AS rank
+  RETURN c.id AS partition, now.rank AS rank,
+         m.hash <> $empty AND NOT m.rank IN coalesce(w.without_text, []) AS text
 }
-RETURN partition, collect(DISTINCT rank) AS ranks
+RETURN partition, collect(DISTINCT rank) AS ranks,
+       collect(DISTINCT CASE WHEN text THEN rank END) AS texts
 ORDER BY partition

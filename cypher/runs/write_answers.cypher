@@ -34,7 +34,7 @@ CALL () {
   UNWIND $absences AS row
   MATCH (a:PgsAbsence {id: row.id})
   SET a.status = row.status, a.terms = row.terms, a.searched = row.searched, a.method = row.method,
-      a.count = row.count, a.partitions = row.partitions
+      a.count = row.count, a.partitions = row.partitions, a.texts = row.texts
   WITH a
   MATCH (a)-[old:PGS_SEEN_IN]->()
   DELETE old

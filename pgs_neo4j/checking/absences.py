@@ -98,6 +98,7 @@ def _check_group(
         method=result.method,
         count=result.count,
         sightings=tuple(sightings[:MOST_SIGHTINGS]),
+        texts=result.texts,
     )
 
 
@@ -105,7 +106,7 @@ def _status(result: SearchResult, sightings: Sequence[Sighting]) -> AbsenceStatu
     if sightings:
         read = sightings[0].read
         return AbsenceStatus.CONTRADICTED if read else AbsenceStatus.ELSEWHERE
-    if result.searched and result.complete:
+    if result.searched and result.complete and result.texts != 0:
         return AbsenceStatus.CONFIRMED
     return AbsenceStatus.UNCHECKED
 

@@ -42,6 +42,11 @@ HEAD = (
     "looked for by their words in the whole graph, read or unread."
 )
 
+STRUCTURE_HEAD = (
+    "# Checked\nFound among all reports by looking and counting, without a model. No node of the "
+    "graph has text, so absences could not be looked for: nothing is known to be absent."
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOrder:
@@ -84,6 +89,7 @@ def open_lookups(
         partitions=tuple(map(without_centroid, partitioning.partitions)),
         first=frozenset(first),
         outdated=partitioning.outdated,
+        texts=partitioning.generation.texts,
     )
     return Lookups(partial(look_up, db, order), warn)
 
@@ -105,8 +111,11 @@ async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:
     )
 
 
-def word_checks(crosscheck: Crosscheck) -> str:
-    """Return the checks in words for the synthesis; may be empty."""
+def word_checks(crosscheck: Crosscheck, *, structure_only: bool = False) -> str:
+    """Return the checks in words for the synthesis; may be empty.
+
+    ``structure_only``: no node has text, so no absence was looked for.
+    """
     flags = sorted(crosscheck.flags, key=lambda flag: (flag.absent is None, not flag.answers))
     absences = crosscheck.absences[:TOLD_ABSENCES]
     convergences = crosscheck.convergences[:TOLD_CONVERGENCES]
@@ -116,7 +125,8 @@ def word_checks(crosscheck: Crosscheck) -> str:
         ("Convergences", [_word_convergence(convergence) for convergence in convergences]),
     )
     blocks = [f"## {title}\n" + "\n".join(lines) for title, lines in parts if lines]
-    return "\n\n".join((HEAD, *blocks)) if blocks else ""
+    head = STRUCTURE_HEAD if structure_only else HEAD
+    return "\n\n".join((head, *blocks)) if blocks else ""
 
 
 def _word_absence(absence: CheckedAbsence) -> str:
@@ -129,6 +139,9 @@ def _word_status(absence: CheckedAbsence) -> str:
     seen = "; ".join(f"“{clean_text(node.title)}” in P{node.partition}" for node in first)
     match absence.status:
         case AbsenceStatus.CONFIRMED:
+            if absence.texts is not None and absence.texts < absence.searched:
+                of = f"{absence.texts:,} texts ({absence.searched:,} nodes)"
+                return f"confirmed, in none of {of}"
             return f"confirmed, in none of {absence.searched:,} nodes"
         case AbsenceStatus.ELSEWHERE:
             count = f"{absence.count:,}"

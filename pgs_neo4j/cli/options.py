@@ -48,6 +48,10 @@ VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print every step as a line on stderr.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+StructureOption = Annotated[
+    bool,
+    typer.Option("--structure-only", help="Ask a graph of which no node has text."),
+]
 FullSweepOption = Annotated[
     bool, typer.Option("--full-sweep", help="Sweep every partition, whatever the question.")
 ]

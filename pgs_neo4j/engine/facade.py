@@ -189,6 +189,7 @@ class PGS:
         mode: Mode = "full",
         session_id: str = session.DEFAULT,
         full_sweep: bool = False,
+        structure_only: bool = False,
         idempotency_key: str | None = None,
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
@@ -197,12 +198,14 @@ class PGS:
 
         Modes: ``full`` routes among all partitions, ``continue`` sweeps the partitions that the
         session has not read, ``targeted`` routes among those. With an ``idempotency_key``, the same
-        request in the same session returns the first answer, or resumes a run without one. Raises
+        request in the same session returns the first answer, or resumes a run without one.
+        ``structure_only`` asks a graph of which no node has text. Raises NoTextError for such a
+        graph without it,
         AllSweepsFailedError when nothing could be read, StoppedError when a limit prevented it,
         IdempotencyError when the key belongs to another request, and BusyError while that run is in
         progress.
         """
-        asking = Asking(question, graph, mode, session_id, full_sweep, knobs)
+        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
         return await questions.execute(self._core, asking, on_event, idempotency_key)
 
     async def plan(
@@ -213,6 +216,7 @@ class PGS:
         mode: Mode = "full",
         session_id: str = session.DEFAULT,
         full_sweep: bool = False,
+        structure_only: bool = False,
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Plan:
@@ -220,7 +224,7 @@ class PGS:
 
         No language model is called. A graph that changed is partitioned, as ``execute`` would do.
         """
-        asking = Asking(question, graph, mode, session_id, full_sweep, knobs)
+        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
         return await questions.plan_question(self._core, asking, on_event)
 
     async def layered_search(
@@ -232,11 +236,12 @@ class PGS:
         mode: Mode = "full",
         session_id: str = session.DEFAULT,
         full_sweep: bool = False,
+        structure_only: bool = False,
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> LayeredAnswer:
         """Answer from the ``top_k`` nodes that match best, then sweep beyond that answer."""
-        asking = Asking(question, graph, mode, session_id, full_sweep, knobs)
+        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
         return await questions.search(self._core, asking, on_event, top_k)
 
     async def resume(

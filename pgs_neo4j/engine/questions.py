@@ -34,6 +34,7 @@ class Asking:
     mode: Mode = "full"
     session: str = session.DEFAULT
     full_sweep: bool = False
+    structure_only: bool = False
     knobs: Knobs = field(default_factory=Knobs)
 
 
@@ -158,4 +159,5 @@ def _run_order(core: Core, asking: Asking, stored: StoredGraph) -> RunOrder:
         mode=asking.mode,
         session=asking.session,
         full_sweep=asking.full_sweep,
+        structure_only=asking.structure_only,
     )

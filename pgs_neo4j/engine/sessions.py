@@ -79,4 +79,4 @@ class Sessions:
         read = await stored_sessions.read_so_far(
             self._core.db, graph, session, current.generation.id
         )
-        return read.coverage(current.partitions)
+        return read.coverage(current.partitions, current.generation.texts)

@@ -9,23 +9,58 @@ from pgs_neo4j.export import counts
 from pgs_neo4j.export.document import Area, AreaState
 from pgs_neo4j.export.wording import NO_SYNTHESIS, SWEEP_WORDS
 from pgs_neo4j.model import Answer, Coverage, Sweep, SweepStatus, Usage
-from pgs_neo4j.text.shown import counted, money, one_line, percent, seconds, tokens
+from pgs_neo4j.text.shown import (
+    counted,
+    money,
+    one_line,
+    percent,
+    seconds,
+    texts_note,
+    tokens,
+)
 
 TITLES = 3  # of a partition
 PHASES = ("partition", "route", "sweep", "synthesize")
+NO_TEXT = "No node of the graph has text. Only its structure was read, and no absence was checked."
 NO_MODEL = "No language model was used. The extractive reader quotes sentences and counts words."
 
 
 def coverage_line(coverage: Coverage) -> str:
     """Return the coverage in one line.
 
-    ``5 of 11 partitions, 300 of 586 nodes (51 %)``.
+    ``5 of 11 partitions, 300 of 586 nodes, 120 of 400 texts (30 %)``.
     """
-    return (
-        f"{coverage.partitions_swept:,} of {counted(coverage.partitions_total, 'partition')}, "
-        f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')} "
-        f"({percent(coverage.fraction)})"
+    partitions = (
+        f"{coverage.partitions_swept:,} of {counted(coverage.partitions_total, 'partition')}"
     )
+    return f"{partitions}, {reading_line(coverage)}"
+
+
+def reading_line(coverage: Coverage) -> str:
+    """Return how many nodes were read, and how many of them had text.
+
+    ``300 of 586 nodes, all with text (51 %)``.
+    """
+    nodes = f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')}"
+    read, total, share = coverage.texts_read, coverage.texts_total, percent(coverage.fraction)
+    if read is None or total is None:
+        return f"{nodes} ({share}), texts not counted"
+    if not total:
+        return f"{nodes}, 0 with text"
+    if total == coverage.nodes_total and read == coverage.nodes_read:
+        return f"{nodes}, all with text ({share})"
+    return f"{nodes}, {read:,} of {counted(total, 'text')} ({share})"
+
+
+def coverage_rows(answer: Answer) -> list[tuple[str, str]]:
+    """Return the coverage of the answer, then that of its session."""
+    session = f"{coverage_line(answer.coverage)} in session {one_line(answer.session, 60)} so far"
+    if answer.own_coverage is None:
+        return [("Coverage", session)]
+    return [
+        ("Coverage", f"{coverage_line(answer.own_coverage)} for this answer"),
+        ("Session", session),
+    ]
 
 
 def sweeps_line(sweeps: Sequence[Sweep]) -> str:
@@ -40,7 +75,10 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
     problems = (SweepStatus.PARTIAL, SweepStatus.FAILED, SweepStatus.UNREAD)
     listed = [f"{count[status]:,} {SWEEP_WORDS[status]}" for status in problems if count[status]]
     read = sum(sweep.nodes_read for sweep in sweeps)
-    parts = [f"{counted(len(swept), 'partition')} swept{because}", f"{counted(read, 'node')} read"]
+    known = all(sweep.texts_read is not None for sweep in sweeps)
+    spoken = sum(sweep.texts_read or 0 for sweep in sweeps) if known else None
+    amount = f"{counted(read, 'node')} read{texts_note(read, spoken)}"
+    parts = [f"{counted(len(swept), 'partition')} swept{because}", amount]
     return "; ".join([*parts, ", ".join(listed)] if listed else parts)
 
 
@@ -98,14 +136,15 @@ def area_line(area: Area) -> str:
     failed = "; its sweep failed" if area.state is AreaState.FAILED else ""
     return (
         f"P{area.partition}: {topics}{central}; {pool}"
-        f"{area.nodes_read:,} of {counted(area.nodes, 'node')} read{failed}"
+        f"{area.nodes_read:,} of {counted(area.nodes, 'node')} read"
+        f"{texts_note(area.nodes_read, area.texts_read)}{failed}"
     )
 
 
 def figures(answer: Answer) -> list[tuple[str, str]]:
     """Return coverage, usage, cost, time, and ids, as labels and texts."""
     rows = [
-        ("Coverage", f"{coverage_line(answer.coverage)} in this session"),
+        *coverage_rows(answer),
         ("This run", sweeps_line(answer.sweeps)),
         ("Checks", checks_line(answer)),
         ("Model", one_line(answer.model, 120)),
@@ -113,7 +152,6 @@ def figures(answer: Answer) -> list[tuple[str, str]]:
         ("Cost", cost_line(answer.cost)),
         ("Time", timing_line(answer.seconds)),
         ("Graph", one_line(answer.graph, 120)),
-        ("Session", one_line(answer.session, 120)),
         ("Run", f"{one_line(answer.run, 120)}, mode {answer.mode}"),
     ]
     if answer.generation:
@@ -136,6 +174,8 @@ def notes(answer: Answer) -> list[str]:
         lines.append(f"The reports were too long for one prompt. {calls} condensed them first.")
     if counts.used_extractive_reader(answer):
         lines.append(NO_MODEL)
+    if answer.coverage.texts_total == 0:
+        lines.append(NO_TEXT)
     return [*lines, *warnings(answer)]
 
 

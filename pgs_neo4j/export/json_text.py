@@ -70,6 +70,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         "sweeps": [sweep_data(sweep, by_id.get(sweep.partition)) for sweep in answer.sweeps],
         "routing": plain_data(answer.routing),
         "coverage": coverage_data(answer.coverage),
+        "own_coverage": coverage_data(answer.own_coverage) if answer.own_coverage else None,
         "usage": plain_data(answer.usage),
         "synthesis_usage": plain_data(synthesis.usage),
         "cost": plain_data(answer.cost),
@@ -79,7 +80,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
 
 
 def coverage_data(coverage: Coverage) -> Json:
-    """Return coverage in partitions and in nodes."""
+    """Return coverage in partitions, in nodes, and in texts."""
     return {**plain_data(coverage), "fraction": plain_data(coverage.fraction)}
 
 
@@ -100,6 +101,7 @@ def sweep_data(sweep: Sweep, area: Area | None = None) -> Json:
         "wave": sweep.wave,
         "nodes": sweep.nodes,
         "nodes_read": sweep.nodes_read,
+        "texts_read": sweep.texts_read,
         "read": plain_data(sweep.read),
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
@@ -141,6 +143,7 @@ def _absence(absence: CheckedAbsence) -> Json:
         "reported": plain_data(absence.reported),
         "terms": list(absence.terms),
         "searched": absence.searched,
+        "texts": absence.texts,
         "method": absence.method,
         "count": absence.count,
         "sightings": [_sighting(sighting) for sighting in absence.sightings],

@@ -11,7 +11,7 @@ from pgs_neo4j.text.mentions import Cited, Place, cited_titles, distinct, name_o
 from pgs_neo4j.text.shown import counted, one_line
 
 MAX_SOURCES = 200
-LABELS = ("Coverage", "Checks", "Usage", "Cost", "Time")
+LABELS = ("Coverage", "Session", "Checks", "Usage", "Cost", "Time")
 
 
 def to_notebook(answer: Answer) -> str:
@@ -79,19 +79,20 @@ def _source(citation: Citation) -> tuple[Html, str]:
 
 
 def _bar(answer: Answer) -> Html:
-    """Return the share of the graph that was read, as a bar."""
-    share = min(max(answer.coverage.fraction, 0.0), 1.0)
+    """Return the share of the graph that the answer rests on, as a bar."""
+    coverage = answer.own_coverage or answer.coverage
+    share = min(max(coverage.fraction, 0.0), 1.0)
     return element(
         "svg",
         element("rect", width=100, height=6, class_="pgs-all"),
         element("rect", width=100 * share, height=6, class_="pgs-done"),
         viewBox="0 0 100 6", preserveAspectRatio="none", class_="pgs-bar", role="img",
-        aria_label=figures.coverage_line(answer.coverage),
+        aria_label=figures.coverage_line(coverage),
     )  # fmt: skip
 
 
 def _figures(answer: Answer) -> list[str]:
     rows = dict(figures.figures(answer))
-    lines = [f"{label}: {rows[label]}" for label in LABELS]
+    lines = [f"{label}: {rows[label]}" for label in LABELS if label in rows]
     absences = wording.status_counts(answer.crosscheck.absences)
     return [*lines, f"{wording.ABSENCES}: {absences}"] if absences else lines

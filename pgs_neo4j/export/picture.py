@@ -27,7 +27,7 @@ def coverage(document: Document, linked: Collection[int]) -> Html:
     ``linked`` are the partitions that have a place on the page.
     """
     areas = sorted(document.areas, key=lambda area: (-area.nodes, area.partition))
-    headline = f"{figures.coverage_line(document.answer.coverage)} in this session."
+    headline = ". ".join(text for _, text in figures.coverage_rows(document.answer)) + "."
     if not areas:
         return element("p", headline)
     maps = [_map(areas, name, linked) for name in FRAMES]

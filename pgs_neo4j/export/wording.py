@@ -90,7 +90,7 @@ def search_line(absence: CheckedAbsence) -> str:
     by = f" by {one_line(absence.method, 80)}" if absence.method else ""
     contain = "contains" if absence.count == 1 else "contain"
     hits = f"{counted(absence.count, 'node')} {contain} it"
-    return f"{counted(absence.searched, 'node')} searched{by}{wanted}; {hits}."
+    return f"{_searched(absence)} searched{by}{wanted}; {hits}."
 
 
 def more_sightings(absence: CheckedAbsence) -> str:
@@ -104,10 +104,18 @@ def sighting_state(sighting: Sighting) -> str:
     return "read" if sighting.read else "not read"
 
 
+def _searched(absence: CheckedAbsence) -> str:
+    """Return how much was searched: ``160 nodes``, or ``90 texts of 160 nodes``."""
+    nodes = counted(absence.searched, "node")
+    if absence.texts is None or absence.texts >= absence.searched:
+        return nodes
+    return f"{counted(absence.texts, 'text')} of {nodes}"
+
+
 def _outcome(absence: CheckedAbsence) -> str:
     match absence.status:
         case AbsenceStatus.CONFIRMED:
-            return f"and not found in any of {counted(absence.searched, 'node')}"
+            return f"and not found in any of {_searched(absence)}"
         case AbsenceStatus.ELSEWHERE:
             count = max(absence.count, len(absence.sightings))
             more = ", …" if count > MAX_SIGHTINGS else ""

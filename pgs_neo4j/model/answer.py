@@ -47,19 +47,28 @@ class Routing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What a session has read of the current generation.
+    """What a session, or an answer, has read of a generation.
 
-    ``partitions_swept`` counts the partitions that were read completely.
+    ``partitions_swept`` counts the partitions that were read completely. ``texts_total`` counts the
+    nodes that have text, and ``texts_read`` those of them that were read with it. Both are None if
+    an earlier release did not count them.
     """
 
     partitions_swept: int
     partitions_total: int
     nodes_read: int
     nodes_total: int
+    texts_read: int | None = None
+    texts_total: int | None = None
 
     @property
     def fraction(self) -> float:
-        """Share of the graph's nodes that were read, 0 to 1."""
+        """Share of the graph's texts that were read, 0 to 1; 0 without any text.
+
+        Share of its nodes if an earlier release did not count texts.
+        """
+        if self.texts_read is not None and self.texts_total is not None:
+            return self.texts_read / self.texts_total if self.texts_total else 0.0
         return self.nodes_read / self.nodes_total if self.nodes_total else 0.0
 
     @property
@@ -91,6 +100,7 @@ class Synthesis:
 class Answer:
     """The result of one run.
 
+    ``coverage`` is that of the session by then, ``own_coverage`` what this answer alone rests on.
     ``stopped`` names the limit that ended the run early; it is empty if none did. ``cost`` is in
     the unit of the configured prices, None if a model has no price. ``seconds`` are by phase.
     """
@@ -112,6 +122,7 @@ class Answer:
     generation: str = ""
     stopped: str = ""
     cost: float | None = None
+    own_coverage: Coverage | None = None
 
     @property
     def text(self) -> str:

@@ -59,8 +59,9 @@ class Sighting:
 class CheckedAbsence:
     """An absence, who reports it, and the result of searching for it.
 
-    ``searched`` counts the nodes searched for ``terms`` by ``method``; ``count`` of them contain
-    the terms. ``sightings`` are the first of those, nodes that were read before the others.
+    ``searched`` counts the nodes searched for ``terms`` by ``method``; ``texts`` of them have text,
+    None if that is not known. ``count`` of them contain the terms. ``sightings`` are the first of
+    those, nodes that were read before the others.
     """
 
     text: str
@@ -71,6 +72,7 @@ class CheckedAbsence:
     method: str = ""
     count: int = 0
     sightings: tuple[Sighting, ...] = ()
+    texts: int | None = None
 
     @property
     def partitions(self) -> tuple[int, ...]:

@@ -88,7 +88,8 @@ class Partition:
     nodes that no relationship places. ``lineage`` stays the same across generations while most
     members stay. ``parent`` is the id of the unit above. ``terms`` tell it apart from the others;
     ``label`` consists of the best of them. ``titles`` are those of its heaviest nodes. ``abstract``
-    consists of its most typical sentences.
+    consists of its most typical sentences. ``texts`` counts its nodes with text, None if an earlier
+    release made it.
     """
 
     id: int
@@ -106,6 +107,7 @@ class Partition:
     terms: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     abstract: str = ""
+    texts: int | None = None
 
     @property
     def name(self) -> str:
@@ -189,6 +191,11 @@ class Generation:
     common: tuple[str, ...] = ()
     grown: float = 0.0
     indexed: bool = False
+
+    @property
+    def texts(self) -> int:
+        """Return how many nodes have text."""
+        return self.node_count - self.issues.get("nodes_without_text", 0)
 
     @property
     def largest_fraction(self) -> float:

@@ -149,6 +149,7 @@ def _draft_partitions(
     lineages = _lineages(limited, previous)
     sizes = np.bincount(limited.labels, minlength=limited.partition_count)
     tokens = np.bincount(limited.labels, view.tokens, minlength=limited.partition_count)
+    texts = np.bincount(limited.labels, view.tokens > 0, minlength=limited.partition_count)
     links = adjacency(edges, limited.labels, ADJACENT)
     drafts = [
         Partition(
@@ -157,6 +158,7 @@ def _draft_partitions(
             lineage=lineages[part] or uid(generation_id, part + 1),
             size=int(sizes[part]),
             tokens=int(tokens[part]),
+            texts=int(texts[part]),
             adjacent=tuple(Adjacent(n + 1, e, w) for n, e, w in links.of(part)),
             pool=bool(limited.pool[part]),
         )

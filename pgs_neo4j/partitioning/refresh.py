@@ -68,9 +68,14 @@ def _redraft(
     """Return the partitions by id, the touched ones with new uids."""
     touched = set(previous.comparison.touched)
     tokens = np.bincount(members.partition_ids, view.tokens, len(previous.partitions) + 1)
+    texts = np.bincount(members.partition_ids, view.tokens > 0, len(previous.partitions) + 1)
     return [
         replace(
-            part, uid=uid(order.generation_id, part.id), tokens=int(tokens[part.id]), parent=None
+            part,
+            uid=uid(order.generation_id, part.id),
+            tokens=int(tokens[part.id]),
+            texts=int(texts[part.id]),
+            parent=None,
         )
         if part.id in touched
         else part

@@ -63,6 +63,7 @@ class StoredPartition(TypedDict):
     terms: NotRequired[list[str]]
     titles: NotRequired[list[str]]
     abstract: NotRequired[str]
+    texts: NotRequired[int]
 
 
 class StoredUnit(TypedDict):
@@ -222,6 +223,7 @@ def partition_row(partition: Partition) -> Row:
         "terms": list(partition.terms),
         "titles": list(partition.titles),
         "abstract": partition.abstract,
+        "texts": partition.texts,
     }
 
 
@@ -245,6 +247,7 @@ def partition_of(row: PartitionRow) -> Partition:
         terms=tuple(stored.get("terms", ())),
         titles=tuple(stored.get("titles", ())),
         abstract=stored.get("abstract", ""),
+        texts=stored.get("texts"),
     )
 
 

@@ -18,13 +18,15 @@ def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
 
     It holds the question, models, and shaping knobs.
     """
-    return {
+    request = {
         "question": order.question,
         "mode": order.mode,
         "full_sweep": order.full_sweep,
         "models": models,
         "knobs": order.config.model_dump(mode="json", include=set(SHAPING)),
     }
+    # Left out unless set, because earlier releases stored no such field.
+    return request | ({"structure_only": True} if order.structure_only else {})
 
 
 async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
@@ -76,6 +78,7 @@ def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -
         mode=properties["mode"],
         session=stored.session,
         full_sweep=bool(stored.request.get("full_sweep")),
+        structure_only=bool(stored.request.get("structure_only")),
         search_answer=properties.get("known"),
         request=stored.request,
     )

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import QuestionError, UsageError
+from pgs_neo4j.errors import NoTextError, QuestionError, UsageError
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import GraphMapping, Mode
 from pgs_neo4j.partitioning.order import OpenGDS
@@ -19,6 +19,7 @@ from pgs_neo4j.runs import session
 
 MAX_QUESTION = 20_000
 MAX_KEY = 200
+NO_TEXT = "its definition names no text"
 GRACE_S = 0.5  # after the deadline of a run, to record what came last
 
 
@@ -26,8 +27,9 @@ GRACE_S = 0.5  # after the deadline of a run, to record what came last
 class RunOrder:
     """One question and how to treat it.
 
-    ``search_answer`` is an answer from a search that the run should go beyond. ``request`` is the
-    JSON data that distinguishes this request from all others.
+    ``structure_only`` asks a graph of which no node has text. ``search_answer`` is an answer from a
+    search that the run should go beyond. ``request`` is the JSON data that distinguishes this
+    request from all others.
     """
 
     question: str
@@ -37,6 +39,7 @@ class RunOrder:
     mode: Mode = "full"
     session: str = session.DEFAULT
     full_sweep: bool = False
+    structure_only: bool = False
     search_answer: str | None = None
     idempotency_key: str | None = None
     request: dict[str, Any] = field(default_factory=dict)
@@ -85,6 +88,27 @@ def check_order(order: RunOrder) -> None:
     if order.mode not in get_args(Mode):
         raise UsageError(
             f"there is no mode {order.mode!r}; the modes are {', '.join(get_args(Mode))}"
+        )
+
+
+def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
+    """Raise NoTextError for a graph without text, unless its structure alone is asked.
+
+    ``texts`` of the graph's ``nodes`` have text. Raises UsageError when only the structure is asked
+    of a graph with text, because its text would be read.
+    """
+    name, properties = order.graph, ", ".join(order.mapping.text)
+    if order.structure_only and texts:
+        raise UsageError(
+            f"{texts:,} nodes of graph {name} have text that would be read; leave out "
+            "--structure-only (structure_only=True)"
+        )
+    if not order.structure_only and not texts:
+        why = f"none of its {nodes:,} nodes has text in {properties}" if properties else NO_TEXT
+        raise NoTextError(
+            f"graph {name} has nothing to read: {why}; map a property with words with 'pgs graph "
+            "add --replace --text', or ask about the structure alone with --structure-only "
+            "(structure_only=True)"
         )
 
 

@@ -188,7 +188,7 @@ async def synthesize(
         config=order.config,
         units=tuple(map(without_centroid, units)),
         search_answer=order.search_answer,
-        checks=word_checks(evidence.crosscheck),
+        checks=word_checks(evidence.crosscheck, structure_only=not partitioning.generation.texts),
     )
     synthesis_tools = SynthesisTools(
         llm=tools.synthesis_llm,
@@ -222,6 +222,7 @@ def compose_answer(
     ``stopped`` is the limit that ended it early.
     """
     spent = record.before + tools.calls.settled()
+    partitions, texts = record.partitioning.partitions, record.partitioning.generation.texts
     return Answer(
         question=order.question,
         graph=order.graph,
@@ -232,7 +233,8 @@ def compose_answer(
         synthesis=synthesis,
         routing=evidence.routing,
         sweeps=evidence.sweeps,
-        coverage=evidence.read.coverage(record.partitioning.partitions),
+        coverage=evidence.read.coverage(partitions, texts),
+        own_coverage=evidence.read.of_sweeps(evidence.reports).coverage(partitions, texts),
         usage=spent.usage,
         seconds=seconds,
         warnings=tuple(tools.log.warnings),
@@ -275,6 +277,7 @@ def _properties(answer: Answer, read: Read) -> dict[str, object]:
         "model": answer.model,
         "seconds": round(answer.seconds["total"], 3),
         "nodes_read": sum(sweep.nodes_read for sweep in answer.sweeps),
+        "texts_read": sum(sweep.texts_read or 0 for sweep in answer.sweeps),
         "warnings": list(answer.warnings),
         "stopped": answer.stopped,
         "details": details_json(answer, read),

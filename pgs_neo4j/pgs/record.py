@@ -32,7 +32,7 @@ from pgs_neo4j.events import RunStarted
 from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import Partitioning, read_generation
-from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.pgs.order import RunOrder, RunTools, check_texts
 from pgs_neo4j.retrieval.space import QuestionVector
 from pgs_neo4j.runs import keys, runs, session
 from pgs_neo4j.runs.runs import Handle, StoredRun
@@ -118,8 +118,13 @@ class RunRecord:
 
 
 async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
-    """Phase 0: check the session, then get the current partitions."""
+    """Phase 0: check the session, then get the current partitions.
+
+    Raises NoTextError when no node has text.
+    """
     began = perf_counter()
+    if not order.mapping.text:
+        check_texts(order, nodes=0, texts=0)
     await ensure_schema(tools.db)
     if order.mode != "full":
         await session.check_exists(tools.db, order.graph, order.session)
@@ -140,6 +145,7 @@ async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
         ),
     )
     tools.log.note_seconds("partition", perf_counter() - began)
+    check_texts(order, partitioning.generation.node_count, partitioning.generation.texts)
     return Prepared(partitioning)
 
 

@@ -31,10 +31,11 @@ async def look_up(
     """Run each of ``searches``, and return its result.
 
     ``searched`` is 0 for a search that no text could satisfy: no term has a word, or there are
-    fewer terms than needed. It is also 0 if nodes have no text. Raises DatabaseError.
+    fewer terms than needed. It is also 0 if no node has text. Raises DatabaseError.
     """
     asked = list(dict.fromkeys(searches))
-    possible = [search for search in asked if search.searchable] if order.properties else []
+    searchable = order.properties and order.texts != 0
+    possible = [search for search in asked if search.searchable] if searchable else []
     results = dict.fromkeys(asked, SearchResult())
     if not possible:
         return results
@@ -67,6 +68,7 @@ async def _search_index(
             method=INDEX + (f", the first {verified[search]} candidates" if more[search] else ""),
             hits=tuple(hits[search]),
             complete=not more[search],
+            texts=order.count_texts(searched),
         )
         for search in found
     }

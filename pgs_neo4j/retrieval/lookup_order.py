@@ -21,7 +21,8 @@ class LookupOrder:
     """The generation to search: all its ``partitions``.
 
     Those whose ids are in ``first`` come before the others. ``outdated``: texts may have changed
-    since they were indexed, so an index proves no absence.
+    since they were indexed, so an index proves no absence. ``texts`` counts the nodes that have
+    text.
     """
 
     mapping: GraphMapping
@@ -29,6 +30,7 @@ class LookupOrder:
     partitions: tuple[Partition, ...]
     first: frozenset[int] = frozenset()
     outdated: bool = False
+    texts: int | None = None
     max_nodes: int = MAX_NODES
     max_tokens: int = MAX_TOKENS
 
@@ -44,6 +46,22 @@ class LookupOrder:
         """The properties to search: those that a prompt shows of a node."""
         title = [self.mapping.title] if self.mapping.title else []
         return list(dict.fromkeys((*self.mapping.text, *title)))
+
+    def count_texts(self, searched: int) -> int | None:
+        """Return how many of the first ``searched`` nodes in search order have text.
+
+        None if that is not known.
+        """
+        if searched >= sum(partition.size for partition in self.partitions):
+            return self.texts
+        count = 0
+        for partition in self.sequence:
+            if searched <= 0:
+                return count
+            if partition.texts is None:
+                return None
+            count, searched = count + partition.texts, searched - partition.size
+        return count
 
     @property
     def fits(self) -> bool:

@@ -122,6 +122,7 @@ async def _verify(
             method=pool.method + (f", the first {CANDIDATES} candidates" if pool.full else ""),
             hits=_in_order(order, hits[search]),
             complete=not pool.full,
+            texts=order.count_texts(pool.searched),
         )
         for search, pool in candidates.items()
     }

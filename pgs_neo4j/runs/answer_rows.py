@@ -58,6 +58,7 @@ class AbsenceRow(TypedDict):
     method: str
     count: int
     partitions: int
+    texts: int | None
 
 
 class CitationRow(TypedDict):
@@ -156,6 +157,7 @@ def _absences(run: str, crosscheck: Crosscheck) -> list[AbsenceRow]:
             "method": absence.method,
             "count": absence.count,
             "partitions": len(absence.partitions),
+            "texts": absence.texts,
         }
         for absence in crosscheck.absences
         for stated in absence.reported

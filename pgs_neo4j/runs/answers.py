@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model import Answer, Citation, GraphMapping, Sweep, Synthesis
+from pgs_neo4j.model import (
+    Answer,
+    Citation,
+    Coverage,
+    GraphMapping,
+    Sweep,
+    SweepStatus,
+    Synthesis,
+)
+from pgs_neo4j.partitioning import generation
 from pgs_neo4j.runs.answer_rows import answer_rows
 from pgs_neo4j.runs.details import Details, read_details
 from pgs_neo4j.runs.earlier_answers import parsed_synthesis
@@ -46,7 +56,9 @@ async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer
             f"continue it with 'pgs resume {stored.id}'"
         )
     details = read_details(properties["details"])
-    generation = stored.generation or ""
+    generation_id = stored.generation or ""
+    sweeps = await _sweeps(db, stored.id, generation_id, mapping, details)
+    coverage, own = await _coverages(db, generation_id, details, sweeps)
     return Answer(
         question=properties["question"],
         graph=stored.graph,
@@ -56,13 +68,14 @@ async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer
         model=properties["model"],
         synthesis=await _synthesis(db, stored, mapping, details),
         routing=details.routing,
-        sweeps=await _sweeps(db, stored.id, generation, mapping, details),
-        coverage=details.coverage,
+        sweeps=sweeps,
+        coverage=coverage,
+        own_coverage=own,
         usage=details.usage,
         seconds=dict(details.seconds),
         warnings=tuple(properties.get("warnings") or ()),
         crosscheck=details.crosscheck,
-        generation=generation,
+        generation=generation_id,
         stopped=properties.get("stopped") or "",
         cost=properties.get("cost"),
     )
@@ -76,11 +89,44 @@ def nodes_read(stored: StoredRun) -> dict[int, int] | None:
     return read_details(stored.properties["details"]).nodes_read
 
 
+def texts_read(stored: StoredRun) -> dict[int, int] | None:
+    """Those of ``nodes_read`` that had text; None if an earlier release stored the answer."""
+    return read_details(stored.properties["details"]).texts_read
+
+
+async def _coverages(
+    db: Database, generation_id: str, details: Details, sweeps: Sequence[Sweep]
+) -> tuple[Coverage, Coverage]:
+    """Return the coverage of the session and that of the answer alone.
+
+    Where an earlier release counted no texts, they are known only if all nodes have text, or none.
+    """
+    coverage, own = details.coverage, details.own_coverage
+    if own is not None:
+        return coverage, own
+    read = [sweep for sweep in sweeps if sweep.nodes_read]
+    own = replace(
+        coverage,
+        partitions_swept=sum(sweep.status is SweepStatus.ACCEPTED for sweep in read),
+        nodes_read=sum(sweep.nodes_read for sweep in read),
+    )
+    found = await generation.read(db, generation_id) if generation_id else None
+    if found is None or found.node_count != coverage.nodes_total:
+        return coverage, own
+    return _with_texts(coverage, found.texts), _with_texts(own, found.texts)
+
+
+def _with_texts(coverage: Coverage, texts: int) -> Coverage:
+    whole = texts == coverage.nodes_total
+    count = coverage.nodes_read if whole else None if texts else 0
+    return replace(coverage, texts_total=texts, texts_read=count)
+
+
 async def _sweeps(
-    db: Database, run: str, generation: str, mapping: GraphMapping, details: Details
+    db: Database, run: str, generation_id: str, mapping: GraphMapping, details: Details
 ) -> tuple[Sweep, ...]:
     """Return the sweeps in the order of their routes."""
-    recorded = await recorded_sweeps(db, run, generation, mapping)
+    recorded = await recorded_sweeps(db, run, generation_id, mapping)
     # A run that was resumed and then killed has recorded what its last answer calls unread.
     recorded_ids = {sweep.partition for sweep in recorded}
     unread = [sweep for sweep in details.unread if sweep.partition not in recorded_ids]

@@ -32,8 +32,8 @@ class Details:
     """Everything in an answer except its run's columns and recorded sweeps.
 
     ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
-    counts, by partition id, the nodes that the session had read by then. It is None in what the
-    first releases stored.
+    counts, by partition id, the nodes that the session had read by then, and ``texts_read`` those
+    of them that had text. They are None in what earlier releases stored, as is ``own_coverage``.
 
     Earlier releases stored no ``synthesis``. Their ``complete``, ``reductions``, and ``citations``
     (None in the first releases) describe the one that ``earlier_answers`` parses from its text.
@@ -46,6 +46,8 @@ class Details:
     crosscheck: Crosscheck
     unread: tuple[Sweep, ...]
     nodes_read: dict[int, int] | None = None
+    texts_read: dict[int, int] | None = None
+    own_coverage: Coverage | None = None
     synthesis: Synthesis | None = None
     complete: bool = True
     reductions: int = 0
@@ -67,6 +69,8 @@ def details_json(answer: Answer, read: Read) -> str:
         crosscheck=answer.crosscheck,
         unread=tuple(sweep for sweep in answer.sweeps if sweep.status is SweepStatus.UNREAD),
         nodes_read=read.counts,
+        texts_read=read.text_counts,
+        own_coverage=answer.own_coverage,
         synthesis=answer.synthesis,
     )
     data = DETAILS.dump_python(details, mode="json", exclude=set(EARLIER_FIELDS))

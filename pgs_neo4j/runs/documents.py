@@ -29,19 +29,24 @@ async def document(
     Coverage is as of the answer; cited nodes are as they are now. Raises DatabaseError.
     """
     partitions = await generation.read_partitions(db, answer.generation)
-    read = answers.nodes_read(stored)
+    read, texts = answers.nodes_read(stored), answers.texts_read(stored)
     if read is None:  # the first releases stored no counts, so the map shows what is read now
         now = await session.read_so_far(db, answer.graph, answer.session, answer.generation)
-        read = now.counts
+        read, texts = now.counts, now.text_counts
     return Document(
         answer=answer,
         asked_at=str(stored.properties.get("started_at") or ""),
-        areas=tuple(_area(part, read.get(part.id, 0), answer) for part in partitions),
+        areas=tuple(
+            _area(
+                part, read.get(part.id, 0), None if texts is None else texts.get(part.id, 0), answer
+            )
+            for part in partitions
+        ),
         sources=tuple(await _sources(db, answer, mapping)),
     )
 
 
-def _area(part: Partition, nodes_read: int, answer: Answer) -> Area:
+def _area(part: Partition, nodes_read: int, texts_read: int | None, answer: Answer) -> Area:
     failed = any(s.partition == part.id and s.status is SweepStatus.FAILED for s in answer.sweeps)
     if nodes_read >= part.size:
         state = AreaState.READ
@@ -60,6 +65,8 @@ def _area(part: Partition, nodes_read: int, answer: Answer) -> Area:
         terms=part.terms,
         titles=part.titles,
         abstract=part.abstract,
+        texts=part.texts,
+        texts_read=texts_read,
     )
 
 

@@ -93,6 +93,7 @@ class StoredSweep(TypedDict):
     usage: NotRequired[str | None]
     seconds: NotRequired[float | None]
     wave: NotRequired[int | None]
+    without_text: NotRequired[list[int]]
 
 
 class RecordedSweepRow(TypedDict):

@@ -7,14 +7,15 @@ has a key, so repeating it is harmless.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pgs_neo4j.calls.ledger import Total
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
+from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Coverage, Mode, Partition, Sweep
 from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.runs import Handle, taken_away, total_properties
@@ -28,10 +29,11 @@ MAX_NAME = 200
 class Read:
     """The ranks that a session has read, by partition id.
 
-    They belong to one generation.
+    They belong to one generation. ``texts`` are those of them that were read with a text.
     """
 
     ranks: dict[int, frozenset[int]]
+    texts: dict[int, frozenset[int]] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[int, int]:
@@ -42,14 +44,43 @@ class Read:
         """How many nodes of a partition are unread."""
         return partition.size - len(self.ranks.get(partition.id, frozenset()))
 
-    def coverage(self, partitions: Sequence[Partition]) -> Coverage:
-        """Coverage in partitions (those read whole) and in nodes."""
+    @property
+    def text_counts(self) -> dict[int, int]:
+        """How many nodes of each partition were read with a text."""
+        return {partition: len(ranks) for partition, ranks in self.texts.items()}
+
+    def coverage(self, partitions: Sequence[Partition], texts: int) -> Coverage:
+        """Coverage in partitions (those read whole), in nodes, and in texts.
+
+        ``texts`` counts the nodes of the generation that have text.
+        """
         return Coverage(
             partitions_swept=sum(not self.unread(partition) for partition in partitions),
             partitions_total=len(partitions),
             nodes_read=sum(len(ranks) for ranks in self.ranks.values()),
             nodes_total=sum(partition.size for partition in partitions),
+            texts_read=sum(len(ranks) for ranks in self.texts.values()),
+            texts_total=texts,
         )
+
+    def of_sweeps(self, sweeps: Iterable[Sweep]) -> Read:
+        """Return the part of it that some sweeps have read."""
+        ranks: dict[int, set[int]] = {}
+        texts: dict[int, set[int]] = {}
+        for sweep in sweeps:
+            own = {rank for first, last in sweep.read for rank in range(first, last)}
+            ranks.setdefault(sweep.partition, set()).update(own)
+            spoken = own.difference(sweep.without_text or ())
+            texts.setdefault(sweep.partition, set()).update(spoken)
+        return Read(_common(ranks, self.ranks), _common(texts, self.texts))
+
+
+def _common(
+    ranks: Mapping[int, set[int]], among: Mapping[int, frozenset[int]]
+) -> dict[int, frozenset[int]]:
+    """Return the ranks that both have, by partition id."""
+    common = ((number, among.get(number, frozenset()) & own) for number, own in ranks.items())
+    return {number: both for number, both in common if both}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +143,12 @@ async def read_so_far(
         session=keys.session_uid(graph, session),
         generation=generation,
         before=before,
+        empty=text_hash(""),
     )
-    return Read({row["partition"]: frozenset(row["ranks"]) for row in rows})
+    return Read(
+        {row["partition"]: frozenset(row["ranks"]) for row in rows},
+        {row["partition"]: frozenset(row["texts"]) for row in rows if row["texts"]},
+    )
 
 
 def find_candidates(

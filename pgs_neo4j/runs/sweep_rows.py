@@ -16,7 +16,7 @@ from pgs_neo4j.runs.verdicts import citations_json, quotes_json
 class SweepNodeRow(TypedDict):
     """The node of a sweep.
 
-    The ranks read are half-open ranges; ``usage`` is JSON.
+    The ranks read are half-open ranges; those ``without_text`` are listed. ``usage`` is JSON.
     """
 
     id: str
@@ -26,6 +26,7 @@ class SweepNodeRow(TypedDict):
     nodes_read: int
     read_first: list[int]
     read_last: list[int]
+    without_text: list[int]
     passes: int
     passes_accepted: int
     domain_state: str | None
@@ -152,6 +153,7 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> SweepNodeRow:
         "nodes_read": sweep.nodes_read,
         "read_first": [first for first, _ in sweep.read],
         "read_last": [last for _, last in sweep.read],
+        "without_text": list(sweep.without_text or ()),
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
         "domain_state": sweep.report.domain_state if sweep.report else None,

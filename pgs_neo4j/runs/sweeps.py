@@ -134,6 +134,7 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
         generation=generation,
         wave=stored.get("wave") or 1,
         run=run,
+        without_text=tuple(stored["without_text"]) if "without_text" in stored else None,
     )
 
 

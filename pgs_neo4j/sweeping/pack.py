@@ -139,6 +139,15 @@ def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
+def ranks_without_text(
+    accepted: Iterable[Pass], ranges: Iterable[tuple[int, int]]
+) -> tuple[int, ...]:
+    """Return the ranks within ``ranges`` whose nodes showed no text in accepted passes."""
+    shown = {p.rank for item in accepted for p in item.pieces if p.node.text.strip()}
+    ranks = (rank for first, last in ranges for rank in range(first, last))
+    return tuple(rank for rank in ranks if rank not in shown)
+
+
 def _room(
     max_characters: int, max_tokens: int | None, reserved: int, reserved_tokens: int
 ) -> tuple[float, float]:

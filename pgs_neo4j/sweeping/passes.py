@@ -22,7 +22,7 @@ from pgs_neo4j.events import PassFinished
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
-from pgs_neo4j.sweeping.pack import Pass, halves, read_ranges
+from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
 
@@ -219,12 +219,14 @@ class PassReader:
         accepted = [outcome for outcome in outcomes if outcome.report is not None]
         reports = {o.item.label: o.report for o in accepted if o.report is not None}
         passes = len(outcomes) + len(self._out)
+        read = read_ranges(outcome.item for outcome in accepted)
         partition_id = self._order.partition.id
         return Sweep(
             partition=partition_id,
             status=_status(outcomes, len(accepted), passes),
             nodes=len(self._packed.nodes),
-            read=read_ranges(outcome.item for outcome in accepted),
+            read=read,
+            without_text=ranks_without_text((outcome.item for outcome in accepted), read),
             passes=passes,
             passes_accepted=len(accepted),
             report=merge_reports(partition_id, reports, passes) if reports else None,

@@ -67,13 +67,14 @@ class SearchResult:
     ``hits`` are verified, by partition (those to be read first) and rank. If not ``complete``,
     there were more candidates than were verified, or the search may have missed some. ``hits`` are
     then only some of the matching nodes, and an empty list does not prove an absence. ``searched``
-    counts nodes; 0: nothing was searched.
+    counts nodes; 0: nothing was searched. ``texts`` of them have text, None if that is not known.
     """
 
     searched: int = 0
     method: str = ""
     hits: tuple[Hit, ...] = ()
     complete: bool = True
+    texts: int | None = None
 
     @property
     def count(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from pgs_neo4j.model import Node
 
 TITLE_LENGTH = 100
+VECTOR = 32  # whole numbers from which on a list is taken for a vector
 HEAD = 2000  # characters in which the first line is looked for
 
 
@@ -16,7 +17,7 @@ def joined_text(values: Iterable[Any]) -> str:
     """Return the text of a node: its non-empty text properties in order.
 
     A blank line separates properties, and a line break the items of a list. Numbers, dates, and
-    the like are written out. Bytes are left out.
+    the like are written out. Bytes and vectors are left out.
     """
     return "\n\n".join(filter(None, map(_stripped, values)))
 
@@ -85,5 +86,13 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
+        if _is_vector(value):
+            return ""
         return "\n".join(_text(item) for item in value if item is not None)
     return "" if isinstance(value, bytes | bytearray) else str(value)
+
+
+def _is_vector(values: list[Any]) -> bool:
+    """Whether a list is an embedding rather than a few numbers to read."""
+    numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
+    return numbers and (len(values) >= VECTOR or any(isinstance(v, float) for v in values))

@@ -32,6 +32,10 @@ def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
     return [line for label, text in rows for line in labeled(label, text, width)]
 
 
+ALL_READ = "The whole graph has been read."
+ALL_STRUCTURE = "The structure of the whole graph has been read; none of its nodes has text."
+
+
 def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list[str]:
     """Return sources, checks, and figures, each part after an empty line.
 
@@ -62,10 +66,7 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
 def summary(answer: Answer, width: int) -> list[str]:
     """Return coverage, checks, usage, cost, and time; problems come last."""
     rows = [
-        (
-            "Coverage",
-            f"{figures.coverage_line(answer.coverage)} in session {one_line(answer.session, 60)}",
-        ),
+        *figures.coverage_rows(answer),
         ("This run", f"{one_line(answer.run, 60)}: {figures.sweeps_line(answer.sweeps)}"),
         ("Checks", figures.problems_line(answer)),
         (
@@ -88,15 +89,14 @@ def advice(answer: Answer) -> list[str]:
     left = answer.coverage.nodes_total - answer.coverage.nodes_read
     if left <= 0:
         command = f"pgs sessions show {session} --graph {graph}"
-        return [
-            "",
-            "The whole graph has been read. To list the questions of this session:",
-            f"  {command}",
-        ]
+        whole = ALL_STRUCTURE if answer.coverage.texts_total == 0 else ALL_READ
+        return ["", f"{whole} To list the questions of this session:", f"  {command}"]
     words = ["pgs", "ask", "--continue", "--graph", graph]
     if answer.session != "default":
         # Only this form accepts a name that begins with a dash.
         words += [f"--session={session}"] if session[0] == "-" else ["--session", session]
+    if answer.coverage.texts_total == 0:
+        words += ["--structure-only"]
     are = "is" if left == 1 else "are"
     return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {' '.join(words)}"]
 
@@ -118,6 +118,8 @@ def _notes(answer: Answer) -> list[str]:
     notes = figures.warnings(answer)
     if counts.used_extractive_reader(answer):
         notes.append(f"{figures.NO_MODEL} {HOW_TO_GET_A_MODEL}")
+    if answer.coverage.texts_total == 0:
+        notes.append(figures.NO_TEXT)
     return notes
 
 

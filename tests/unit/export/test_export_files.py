@@ -211,7 +211,8 @@ def test_json_keys_stay(document_of: Make) -> None:
         "question", "graph", "session", "run", "mode", "model", "generation", "partial", "stopped",
         "answer", "complete", "reductions", "thesis", "connections", "absences", "convergences",
         "citations", "checks", "checked_absences", "flags", "converging_findings", "sweeps",
-        "routing", "coverage", "usage", "synthesis_usage", "cost", "seconds", "warnings",
+        "routing", "coverage", "own_coverage", "usage", "synthesis_usage", "cost", "seconds",
+        "warnings",
         "asked_at", "areas", "sources",
     }  # fmt: skip
 

@@ -72,7 +72,7 @@ class Wings:
             replies=SimpleNamespace(tidy=self.tidy),
             before=Spent(),
             partitioning=SimpleNamespace(
-                generation=SimpleNamespace(id="g1"), partitions=(PART,), outdated=False
+                generation=SimpleNamespace(id="g1", texts=3), partitions=(PART,), outdated=False
             ),
             finish=self.finish,
         )
@@ -102,7 +102,7 @@ class Wings:
         return [self.result]
 
     async def read_so_far(self, *_: Any) -> Read:
-        return Read({1: frozenset(range(3))})
+        return Read({1: frozenset(range(3))}, {1: frozenset(range(3))})
 
     async def check(self, order: Any, _: Any) -> Crosscheck:
         self.phases.append("check")

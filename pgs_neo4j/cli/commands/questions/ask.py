@@ -18,6 +18,7 @@ from pgs_neo4j.cli.options import (
     QuestionArgument,
     QuietOption,
     SessionOption,
+    StructureOption,
     TopKOption,
     VerboseOption,
 )
@@ -40,6 +41,7 @@ def ask(
     mode: ModeOption = None,
     session: SessionOption = None,
     full_sweep: FullSweepOption = False,
+    structure_only: StructureOption = False,
     top_k: TopKOption = None,
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
@@ -53,7 +55,7 @@ def ask(
     text, and synthesizes one cited answer. The session records what was read. A run that
     reaches a limit answers from what it has read; 'pgs resume' completes it. 'pgs plan' predicts
     the cost. If nothing in the graph speaks to the question, pgs asks before it buys much, or
-    refuses where it cannot ask.
+    refuses where it cannot ask. A graph without any text is refused unless --structure-only.
 
     The words after the command are the question. Put it in quotes if it has characters that your
     shell interprets. -, or no word where input is piped, reads the question from stdin. -c
@@ -70,7 +72,11 @@ def ask(
       pgs ask "Who supplies whom?" --json --quiet > answer.json
     """
     request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
-    optional = {"top_k": top_k, "idempotency_key": idempotency_key}
+    optional = {
+        "structure_only": structure_only or None,
+        "top_k": top_k,
+        "idempotency_key": idempotency_key,
+    }
     asked: Json = {name: value for name, value in optional.items() if value is not None}
     asked["full_sweep"] = full_sweep
     listening = run_progress(quiet=quiet, verbose=verbose)

@@ -19,6 +19,7 @@ from pgs_neo4j.cli.options import (
     QuestionArgument,
     QuietOption,
     SessionOption,
+    StructureOption,
     TopKOption,
     VerboseOption,
 )
@@ -37,6 +38,7 @@ def plan(
     mode: ModeOption = None,
     session: SessionOption = None,
     full_sweep: FullSweepOption = False,
+    structure_only: StructureOption = False,
     top_k: TopKOption = None,
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
@@ -58,15 +60,16 @@ def plan(
     del top_k, idempotency_key  # accepted, so that the words of 'pgs ask' work here unchanged
     request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
     listening = progress(quiet=quiet, verbose=verbose)
-    run(_plan(request, knobs, listening, full_sweep=full_sweep, as_json=as_json))
+    asked = {"full_sweep": full_sweep, "structure_only": structure_only}
+    run(_plan(request, asked, knobs, listening, as_json=as_json))
 
 
 async def _plan(
     request: Request,
+    asked: dict[str, bool],
     knobs: dict[str, object],
     listening: AbstractContextManager[Listener],
     *,
-    full_sweep: bool,
     as_json: bool,
 ) -> None:
     from pgs_neo4j.cli.connection import engine
@@ -75,7 +78,7 @@ async def _plan(
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
             question, target = await request.settle(pgs)
-            forecast = await pgs.plan(question, **target, full_sweep=full_sweep)
+            forecast = await pgs.plan(question, **target, **asked)
             missing = unpriced(pgs)
     if as_json:
         output.write_json(json_of.plan(forecast, missing))

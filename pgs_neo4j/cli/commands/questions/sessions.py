@@ -13,7 +13,7 @@ from pgs_neo4j.cli.pages.run_words import RUNNING, WHOLE, resume_command
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
-from pgs_neo4j.text.shown import counted, one_line, plain, seconds
+from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note
 
 LEAN = (
     *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
@@ -107,7 +107,9 @@ def _describe(properties: dict[str, Any]) -> list[str]:
     if properties.get("nodes_read") is not None:
         took = seconds(float(properties.get("seconds") or 0.0))
         swept = counted(len(properties.get("sweeps") or ()), "partition")
-        head += f"  {swept}, {counted(int(properties['nodes_read']), 'node')}, {took}"
+        read = int(properties["nodes_read"])
+        head += f"  {swept}, {counted(read, 'node')}"
+        head += f"{texts_note(read, properties.get('texts_read'))}, {took}"
     lines = ["", head, f"  asked   {one_line(str(properties.get('question', '')), 300)}"]
     if properties.get("redefined"):
         lines.append("  of      an earlier definition of the graph")

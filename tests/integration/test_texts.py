@@ -1,0 +1,124 @@
+"""Coverage and absences speak of text: nodes without it count for structure only."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import NoTextError, UsageError
+from pgs_neo4j.export.json_text import answer_data
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.model import AbsenceStatus, Prompt
+from tests.conftest import Endpoint
+from tests.engines import KNOBS
+from tests.graphs import MAPPING, papers
+
+REPORT = (
+    "## Domain State\nPapers.\n## Findings\n- a paper [n1]\n## Outbound Flags\n- none\n"
+    "## Absences\n- no mention of walruses\n- no mention of catalysis"
+)
+ANSWER = "## Thesis\nPapers [P1:n1].\n## Absences\n- walruses"
+
+
+def reply(prompt: Prompt) -> str:
+    return REPORT if prompt.task == "sweep" else ANSWER
+
+
+def engine(endpoint: Endpoint) -> AbstractAsyncContextManager[PGS]:
+    return PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        sweep_llm=ScriptedLLM(reply),
+        synthesis_llm=ScriptedLLM(reply),
+        **KNOBS,
+    )
+
+
+@pytest.mark.parametrize("text", [(), ("nothing",), ("vector",)])
+async def test_a_graph_without_text_is_refused_unless_its_structure_is_asked(
+    db: Database, endpoint: Endpoint, text: tuple[str, ...]
+) -> None:
+    await papers(db)
+    await db.call("MATCH (p:Paper) SET p.vector = [0.5, 0.25, 1.0]", {}, "write")
+    async with engine(endpoint) as pgs:
+        await pgs.add_graph("papers", replace(MAPPING, text=text))
+        for ask in (pgs.execute, pgs.plan, pgs.layered_search):
+            with pytest.raises(NoTextError, match=r"nothing to read.*--structure-only"):
+                await ask("What about walruses?")
+        with pytest.raises(NoTextError):
+            await pgs.execute("What about walruses?", idempotency_key="k")
+        assert await pgs.sessions() == []
+        plan = await pgs.plan("walruses", full_sweep=True, structure_only=True)
+        assert len(plan.sweeps) == 4
+
+        answer = await pgs.execute(
+            "walruses", full_sweep=True, structure_only=True, idempotency_key="k"
+        )
+        assert {a.status for a in answer.crosscheck.absences} == {AbsenceStatus.UNCHECKED}
+        for coverage in (answer.coverage, answer.own_coverage):
+            assert coverage is not None
+            assert (coverage.nodes_read, coverage.texts_read, coverage.texts_total) == (160, 0, 0)
+            assert coverage.fraction == 0.0
+        again = await pgs.execute(
+            "walruses", full_sweep=True, structure_only=True, idempotency_key="k"
+        )
+        assert again.run == answer.run
+        assert answer_data(await pgs.answer(answer.run)) == answer_data(answer)
+        (info,) = await pgs.sessions()
+        assert info.coverage == answer.coverage
+        document = await pgs.document(answer.run)
+        assert {(area.texts, area.texts_read) for area in document.areas} == {(0, 0)}
+    _, rows = await db.call("MATCH (a:PgsAbsence) RETURN DISTINCT a.status AS status", {}, "read")
+    assert [row["status"] for row in rows] == ["unchecked"]
+
+
+async def test_nodes_without_text_among_others_count_for_structure(
+    db: Database, endpoint: Endpoint
+) -> None:
+    await papers(db)
+    # Every second paper has no text, and one has only what no prompt shows.
+    await db.call("MATCH (p:Paper) WHERE p.score % 2 = 0 REMOVE p.abstract", {}, "write")
+    await db.call("MATCH (p:Paper {doi: 'doi/1'}) SET p.abstract = '\u0001'", {}, "write")
+    async with engine(endpoint) as pgs:
+        await pgs.add_graph("papers", MAPPING)
+        with pytest.raises(UsageError, match=r"80 nodes .* have text"):
+            await pgs.execute("walruses", structure_only=True)
+        first = await pgs.execute("walruses", full_sweep=True)
+        coverage = first.coverage
+        assert (coverage.nodes_read, coverage.nodes_total) == (160, 160)
+        assert coverage.texts_total == 80
+        by_status = {a.status: a for a in first.crosscheck.absences}
+        confirmed = by_status[AbsenceStatus.CONFIRMED]
+        assert (confirmed.searched, confirmed.texts) == (160, 80)
+        assert AbsenceStatus.CONTRADICTED in by_status
+        # The same after a repartition, and after an upgrade of records that lack the ranks.
+        await pgs.partition(force=True)
+        assert await pgs.coverage("papers", "default") == coverage
+        await db.call("MATCH (w:PgsSweep) REMOVE w.without_text", {}, "write")
+        now = await pgs.coverage("papers", "default")
+        assert now is not None
+        assert (now.texts_total, now.nodes_read) == (80, 160)
+
+
+async def test_an_answer_of_an_earlier_release_tells_what_can_be_computed(
+    db: Database, endpoint: Endpoint
+) -> None:
+    await papers(db)
+    async with engine(endpoint) as pgs:
+        await pgs.add_graph("papers", MAPPING)
+        answer = await pgs.execute("walruses", full_sweep=True)
+        await db.call(
+            "MATCH (r:PgsRun) SET r.details = replace(replace(r.details, '\"own_coverage\"', "
+            "'\"was\"'), '\"texts_', '\"was_') WITH r MATCH (w:PgsSweep) REMOVE w.without_text",
+            {},
+            "write",
+        )
+        loaded = await pgs.answer(answer.run)
+        assert loaded.coverage == answer.coverage
+        assert loaded.own_coverage == answer.own_coverage
+        assert {sweep.texts_read for sweep in loaded.sweeps} == {None}

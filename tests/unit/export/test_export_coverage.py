@@ -1,0 +1,77 @@
+"""Coverage in words: texts rather than nodes, and this answer before its session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pgs_neo4j.export import figures, to_html, to_markdown, to_notebook, wording
+from pgs_neo4j.export.document import Document
+from pgs_neo4j.export.json_text import answer_data
+from pgs_neo4j.model import AbsenceStatus, Answer, CheckedAbsence, Coverage, Stated
+from pgs_neo4j.text.shown import texts_note
+
+OWN = Coverage(
+    partitions_swept=1, partitions_total=4, nodes_read=30, nodes_total=160, texts_read=12,
+    texts_total=120,
+)  # fmt: skip
+SESSION = replace(OWN, partitions_swept=2, nodes_read=70, texts_read=60)
+
+
+@pytest.mark.parametrize(
+    ("read", "texts_read", "texts_total", "line"),
+    [
+        (40, 40, 160, "40 of 160 nodes, all with text (25 %)"),
+        (40, 39, 160, "40 of 160 nodes, 39 of 160 texts (24 %)"),
+        (160, 30, 120, "160 of 160 nodes, 30 of 120 texts (25 %)"),
+        (160, 0, 0, "160 of 160 nodes, 0 with text"),
+        (40, None, None, "40 of 160 nodes (25 %), texts not counted"),
+    ],
+)
+def test_coverage_speaks_of_texts(
+    read: int, texts_read: int | None, texts_total: int | None, line: str
+) -> None:
+    coverage = replace(OWN, nodes_read=read, texts_read=texts_read, texts_total=texts_total)
+    assert figures.reading_line(coverage) == line
+
+
+def test_a_graph_without_text_is_never_covered() -> None:
+    assert replace(OWN, nodes_read=160, texts_read=0, texts_total=0).fraction == 0.0
+
+
+@pytest.mark.parametrize(
+    ("texts", "note"),
+    [(None, ""), (9, ""), (4, ", 4 of them with text"), (0, ", none of them with text")],
+)
+def test_nodes_without_text_are_told(texts: int | None, note: str) -> None:
+    assert texts_note(9, texts) == note
+
+
+def test_the_headline_is_the_coverage_of_this_answer(
+    answer_of: Callable[..., Answer], document_of: Callable[..., Document]
+) -> None:
+    answer = replace(answer_of(), coverage=SESSION, own_coverage=OWN)
+    document = replace(document_of(), answer=answer)
+    own = "1 of 4 partitions, 30 of 160 nodes, 12 of 120 texts (10 %) for this answer"
+    session = f"70 of 160 nodes, 60 of 120 texts (50 %) in session {answer.session} so far"
+    for text in (to_markdown(document), to_html(document), to_notebook(answer)):
+        assert 0 < text.index(own) < text.index(session)
+    data = answer_data(answer)
+    assert data["own_coverage"]["texts_read"] == 12
+    assert data["coverage"]["fraction"] == 0.5
+
+
+def test_a_graph_without_text_is_noted(answer_of: Callable[..., Answer]) -> None:
+    answer = replace(answer_of(), coverage=replace(SESSION, texts_read=0, texts_total=0))
+    assert figures.NO_TEXT in figures.notes(answer)
+
+
+def test_an_absence_is_told_among_texts() -> None:
+    absence = CheckedAbsence(
+        text="toys", reported=(Stated(1, 0, "toys"),), status=AbsenceStatus.CONFIRMED,
+        terms=("toys",), searched=160, texts=90,
+    )  # fmt: skip
+    assert "not found in any of 90 texts of 160 nodes" in wording.absence_line(absence)
+    assert wording.search_line(absence).startswith("90 texts of 160 nodes searched")
