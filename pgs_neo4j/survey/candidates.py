@@ -60,6 +60,7 @@ RELATIONSHIP_WEIGHT_WORDS = (
 EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 
 MIN_TEXT_SHARE = 0.05  # of a label's nodes
+MIN_TEXT_NODES = 0.5  # of all nodes, for a key to be their title
 MAX_TITLE_LENGTH = 200
 MIN_KEY_SHARE = 0.99
 MIN_DIMENSIONS = 32  # of a list of numbers whose name does not say embedding
@@ -126,6 +127,30 @@ def is_key(sample: LabelSample, candidate: NodeProperty) -> bool:
         and candidate.distinct == candidate.nodes
         and sample.share(candidate) >= MIN_KEY_SHARE
     )
+
+
+def distinct_share(survey: Survey, name: str | None) -> float:
+    """Share of the sampled values of a property that differ, 0 to 1; 1 without a value.
+
+    Values of different labels count apart.
+    """
+    named = [item for s in survey.labels for item in s.properties if item.name == name]
+    nodes = sum(item.nodes for item in named)
+    return sum(item.distinct for item in named) / nodes if nodes else 1.0
+
+
+def is_legible(survey: Survey, name: str) -> bool:
+    """Whether a key can serve as a title: short strings on most nodes, of varying length.
+
+    Codes that a machine made have all the same length.
+    """
+    named = [item for s in survey.labels for item in s.properties if item.name == name]
+    short = all(
+        item.texts == item.nodes and (item.mean_length or 0.0) <= MAX_TITLE_LENGTH for item in named
+    )
+    varying = any((item.longest or 0) > 1.2 * (item.mean_length or 0.0) for item in named)
+    share = node_shares(survey, lambda _, candidate: candidate.name == name).get(name, 0.0)
+    return short and varying and share >= MIN_TEXT_NODES
 
 
 def is_numeric(candidate: NodeProperty | RelationshipProperty) -> bool:

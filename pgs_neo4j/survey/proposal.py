@@ -21,6 +21,7 @@ from pgs_neo4j.survey.wording import quote_name
 from pgs_neo4j.text.shown import percent
 
 MAX_LISTED = 10
+MIN_DISTINCT = 0.8  # of the nodes with a title; below, it names too little
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ def propose(survey: Survey) -> Proposal:
     """
     if not survey.nodes:
         return Proposal(GraphMapping(), ("the database has no nodes yet; load some first",))
-    title, key = _choose_title(survey), _choose_key(survey)
-    text, text_notes = _choose_texts(survey, title.name)
+    named, key = _choose_title(survey), _choose_key(survey)
+    text, text_notes = _choose_texts(survey, named.name)
+    title = _distinct_title(survey, named, key)
     node_weight, edge_weight = choose_weight(survey), choose_relationship_weight(survey)
     vector = choose_embedding(survey)
     mapping = GraphMapping(
@@ -67,6 +69,18 @@ def _choose_title(survey: Survey) -> PropertyChoice:
         return PropertyChoice(None, (note,))
     return PropertyChoice(
         winner, (f"title: {quote_name(winner)}, on {percent(shares[winner])} of the nodes",)
+    )
+
+
+def _distinct_title(survey: Survey, title: PropertyChoice, key: PropertyChoice) -> PropertyChoice:
+    """Return the key instead of a title that many nodes share, if people can read it."""
+    own = candidates.distinct_share(survey, title.name)
+    if key.name is None or own >= MIN_DISTINCT or not candidates.is_legible(survey, key.name):
+        return title
+    shared = quote_name(title.name or "")
+    return PropertyChoice(
+        key.name,
+        (f"title: {quote_name(key.name)}, because many nodes share their {shared}",),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -49,12 +49,19 @@ def tables(survey: Survey) -> Iterator[Table]:
         yield plain_tables.table(("relationship type", "count>", "properties"), types)
 
 
-def proposed(proposal: Proposal, command: str | None, width: int) -> list[str]:
-    """Return the proposal with its reasons.
+def proposed(
+    proposal: Proposal, command: str | None, width: int, stored: Sequence[str] = ()
+) -> list[str]:
+    """Return the proposal with its reasons, after the graphs that are ``stored`` for these nodes.
 
     The last line is the ready-made command.
     """
-    lines = ["", "Proposed graph"]
+    lines = [
+        line
+        for name in stored
+        for line in ("", f"Graph {name} already covers all of these nodes: pgs graph show {name}")
+    ]
+    lines += ["", "Proposed graph"]
     for note in proposal.notes:
         wrapped = textwrap.wrap(one_line(note), max(40, width - 4)) or [""]
         lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]

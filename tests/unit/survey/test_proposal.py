@@ -20,6 +20,19 @@ def test_a_heterogeneous_graph_joins_the_texts_of_all_labels_short_before_long()
     )
 
 
+def test_a_key_that_people_can_read_replaces_a_title_that_many_nodes_share():
+    shared = replace(name("name"), distinct=20)
+    spoken = name("id", length=30.0)
+    proposal = propose(of(label("Function", shared, spoken, text("doc"))))
+    assert (proposal.mapping.title, proposal.mapping.key) == ("id", "id")
+    assert proposal.mapping.text == ("name", "doc")
+    assert "title: id, because many nodes share their name" in proposal.notes
+    code = replace(spoken, longest=30)  # all of one length: made by a machine
+    assert propose(of(label("Function", shared, code, text("doc")))).mapping.title == "name"
+    own = replace(shared, distinct=95)
+    assert propose(of(label("Function", own, spoken, text("doc")))).mapping.title == "name"
+
+
 def test_a_concept_graph_has_text_weights_and_vectors():
     assert propose(IDEAS).mapping == GraphMapping(
         text=("concept",),

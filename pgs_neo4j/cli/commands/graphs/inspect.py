@@ -33,6 +33,12 @@ async def _inspect(name: str, *, as_json: bool) -> None:
 
     async with database() as pgs:
         survey = await pgs.survey()
+        labels = {sample.label for sample in survey.labels}
+        stored = [
+            graph.name
+            for graph in await pgs.graphs()
+            if not graph.mapping.labels or labels <= set(graph.mapping.labels)
+        ]
     proposal = propose(survey)
     command = add_command(name, proposal.mapping) if survey.nodes else None
     if as_json:
@@ -42,6 +48,7 @@ async def _inspect(name: str, *, as_json: bool) -> None:
                 "mapping": plain_data(proposal.mapping),
                 "notes": list(proposal.notes),
                 "command": command,
+                "stored": stored,
             }
         )
         return
@@ -50,4 +57,4 @@ async def _inspect(name: str, *, as_json: bool) -> None:
     output.write_lines(survey_page.heading(survey))
     for table in survey_page.tables(survey):
         output.write_table(table)
-    output.write_lines(survey_page.proposed(proposal, command, output.width()))
+    output.write_lines(survey_page.proposed(proposal, command, output.width(), stored))
