@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.events import SearchAnswered
+from pgs_neo4j.events import SearchAnswered, ignore
 from pgs_neo4j.model import Answer, Citation, Node, Prompt, PromptNode, Usage
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.pipeline import execute
 from pgs_neo4j.pgs.record import prepare
-from pgs_neo4j.pgs.route import embed_order, find_order_evidence
+from pgs_neo4j.pgs.route import (
+    embed_order,
+    find_order_evidence,
+    route_question,
+    select_partitions,
+)
+from pgs_neo4j.pgs.unmatched import check_matched, may_refuse
 from pgs_neo4j.retrieval.places import read_placed
 from pgs_neo4j.retrieval.space import QuestionVector
 from pgs_neo4j.retrieval.topk import Nearest, nearest
@@ -56,7 +63,8 @@ async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> Layere
     """Search the ``top_k`` nodes that match best, then run the pipeline beyond them.
 
     The run knows the answer of the search. Nodes of the search do not count as read, because they
-    were not swept. Raises UsageError when ``top_k`` is out of range, and the errors of ``execute``.
+    were not swept. Raises UsageError when ``top_k`` is out of range, and the errors of ``execute``;
+    UnmatchedQuestionError before the search is paid.
     """
     check_order(order)
     if not 1 <= top_k <= MAX_TOP_K:
@@ -65,6 +73,7 @@ async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> Layere
     with tools.log.phase("search"):
         dimensions = prepared.partitioning.generation.dimensions
         vector = await embed_order(order, tools, dimensions)
+        await _check_matched(order, tools, prepared.partitioning, vector)
         hits = await _find_nodes(order, tools, prepared.partitioning, vector, top_k)
         search = await _search(order, tools, hits)
     tools.log.on_event(SearchAnswered(search.text))
@@ -72,6 +81,19 @@ async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> Layere
         replace(order, search_answer=search.text), tools, prepared=replace(prepared, vector=vector)
     )
     return LayeredAnswer(search, answer)
+
+
+async def _check_matched(
+    order: RunOrder, tools: RunTools, partitioning: Partitioning, vector: QuestionVector
+) -> None:
+    """Raise UnmatchedQuestionError before anything is bought, as the run would after its search."""
+    if not may_refuse(order, tools):
+        return
+    # The run tells its routing itself.
+    quiet = replace(tools, log=RunLog(ignore))
+    selection = await select_partitions(order, quiet, partitioning)
+    routing = await route_question(order, quiet, partitioning, selection.partitions, vector)
+    check_matched(order, quiet, routing, selection.partitions, selection.read)
 
 
 async def _find_nodes(

@@ -20,8 +20,7 @@ def check_matched(
     ``partitions`` are the candidates, and ``read`` says which nodes need not be read again.
     """
     limit = order.config.max_unmatched_tokens
-    paid = not all(tools.models.values())
-    if not routing.unmatched or limit is None or not paid or order.mode == "continue":
+    if not routing.unmatched or limit is None or not may_refuse(order, tools):
         return
     routed = {route.partition for route in routing.routes}
     chosen = [part for part in partitions if part.id in routed]
@@ -34,6 +33,12 @@ def check_matched(
             "graph uses, or raise that limit (--max-unmatched-tokens, PGS_MAX_UNMATCHED_TOKENS; "
             "'none': no limit)"
         )
+
+
+def may_refuse(order: RunOrder, tools: RunTools) -> bool:
+    """Whether a run is refused if its question is unmatched and it would buy too much."""
+    paid = not all(tools.models.values())
+    return order.config.max_unmatched_tokens is not None and paid and order.mode != "continue"
 
 
 def _unread_tokens(part: Partition, read: Read) -> int:

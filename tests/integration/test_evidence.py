@@ -227,7 +227,12 @@ async def test_a_question_that_nothing_speaks_to_is_noted_and_refused(pgs: PGS) 
     assert "no text holds “wer”, “kennt”, “zymurgie”" in planned.routing.note
     with pytest.raises(UnmatchedQuestionError, match="no text in the graph speaks"):
         await pgs.execute(question, graph="papers", max_unmatched_tokens=0)
+    with pytest.raises(UnmatchedQuestionError, match="no text in the graph speaks"):
+        await pgs.layered_search(question, graph="papers", max_unmatched_tokens=0)
     assert prompts(pgs) == []
+    for llm in (pgs.sweep_llm, pgs.synthesis_llm):
+        assert isinstance(llm, ScriptedLLM)
+        assert llm.prompts == []  # the search was not paid, either
     answer = await pgs.execute(question, graph="papers")
     assert "no text in the graph speaks to the question" in answer.warnings
     assert prompts(pgs)
