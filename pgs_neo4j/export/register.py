@@ -127,9 +127,15 @@ def register(document: Document) -> Register:
         if place not in entries:
             number = f"node-{len(entries) + 1}"
             entries[place] = Entry(id=number, place=place, title=title, key=key, source=source)
+    # The checks name nodes that contain what the answer calls absent.
+    sighted = {
+        place_of_sighting(sighting): True
+        for absence in answer.crosscheck.absences
+        for sighting in absence.sightings
+    }
     return Register(
         entries,
-        validity_of(citations),
+        sighted | validity_of(citations),
         _findings(answer),
         short_titles((place, entry.title) for place, entry in entries.items()),
         answer_citations=answer.synthesis.citations,

@@ -24,6 +24,7 @@ FLAGS, CONVERGENCES = "Followed-up flags", "Converging findings"
 NO_SYNTHESIS = "There is no synthesis. The session keeps the reports that were read."
 NO_CITATION = "The answer cites no node."
 INVALID_CITATION = "no report cites this node"
+NO_REPORT = "unchecked: no report states it in these words"
 GONE = "no longer in the graph"
 CHANGED = "changed since it was read"
 
@@ -76,6 +77,25 @@ def absence_line(absence: CheckedAbsence) -> str:
         return f"{_quoted(absence.terms[0])}: reported missing {reported}"
     text = bullet_line(absence.text, counts.alias_partition(absence)).rstrip(" .")
     return f"{text}. Reported {reported}"
+
+
+def absence_verdict(absence: CheckedAbsence) -> str:
+    """Return what a check found, as the end of a bullet that states the absence.
+
+    It holds no text from the graph: ``checked: contradicted by 15 nodes that were read, such as
+    [P1:n28, P5:n34]``.
+    """
+    names = ", ".join(map(_sighted, absence.sightings[:MAX_SIGHTINGS]))
+    count = counted(max(absence.count, len(absence.sightings)), "node")
+    match absence.status:
+        case AbsenceStatus.CONFIRMED:
+            return f"checked: confirmed, in none of {_searched(absence)}"
+        case AbsenceStatus.ELSEWHERE:
+            return f"checked: its words are elsewhere, in {count} not read, such as [{names}]"
+        case AbsenceStatus.CONTRADICTED:
+            return f"checked: contradicted, its words are in {count}, such as [{names}]"
+        case _:
+            return "unchecked: it could not be searched for in every text"
 
 
 def search_line(absence: CheckedAbsence) -> str:

@@ -83,6 +83,7 @@ class Synthesis:
 
     ``reductions`` counts the model calls that condensed reports first; it is 0 if all reports fit
     one prompt. An empty text that is not ``complete`` means that there is no synthesis.
+    ``judged``: its bullets on absences say what the checks found.
     """
 
     text: str
@@ -94,6 +95,7 @@ class Synthesis:
     usage: Usage = field(default_factory=Usage)
     complete: bool = True
     reductions: int = 0
+    judged: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,7 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The answer in Markdown, as the model wrote it."""
+        """The answer in Markdown, as the model wrote it, with the checks of its absences."""
         return self.synthesis.text
 
     def _repr_html_(self) -> str:

@@ -189,6 +189,7 @@ async def synthesize(
         units=tuple(map(without_centroid, units)),
         search_answer=order.search_answer,
         checks=word_checks(evidence.crosscheck, structure_only=not partitioning.generation.texts),
+        absences=evidence.crosscheck.absences,
     )
     synthesis_tools = SynthesisTools(
         llm=tools.synthesis_llm,

@@ -26,6 +26,7 @@ from pgs_neo4j.runs.rows import CitedRow
 from pgs_neo4j.runs.runs import Handle, StoredRun, taken_away
 from pgs_neo4j.runs.sweeps import cited_node, recorded_sweeps
 from pgs_neo4j.runs.verdicts import Name, located
+from pgs_neo4j.synthesis.verdicts import judged
 
 
 async def write(db: Database, handle: Handle, answer: Answer) -> None:
@@ -144,6 +145,8 @@ async def _synthesis(
         text = stored.properties.get("answer") or ""
         synthesis = parsed_synthesis(text, details, cited)
     element_ids = {name: node.element_id for name, node in cited.items() if node.element_id}
+    # Earlier releases did not put the checks into the answer.
+    synthesis = judged(synthesis, details.crosscheck.absences)
     return replace(synthesis, citations=located(synthesis.citations, element_ids))
 
 

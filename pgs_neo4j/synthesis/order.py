@@ -11,7 +11,7 @@ from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Completion, Partition, Sweep, Unit
+from pgs_neo4j.model import CheckedAbsence, Completion, Partition, Sweep, Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,8 @@ class SynthesisOrder:
     """One question, and everything else in its synthesis prompt.
 
     ``search_answer`` is an answer to go beyond, ``checks`` is the text of the checks on the
-    reports. Reports that exceed one prompt are condensed along ``units``.
+    reports. Reports that exceed one prompt are condensed along ``units``. ``absences`` are the
+    checked ones, from which bullets of the answer get verdicts; None: it gets none.
     """
 
     question: str
@@ -29,6 +30,7 @@ class SynthesisOrder:
     units: tuple[Unit, ...] = ()
     search_answer: str | None = None
     checks: str = ""
+    absences: tuple[CheckedAbsence, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

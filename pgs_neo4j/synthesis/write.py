@@ -15,6 +15,7 @@ from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools, find_or_cl
 from pgs_neo4j.synthesis.prompt import FittedPrompt, parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
 from pgs_neo4j.synthesis.sections import Section, sections_of
+from pgs_neo4j.synthesis.verdicts import VerdictFilter, judged
 from pgs_neo4j.text.markdown import THINKING, strip_thinking
 from pgs_neo4j.text.shown import counted
 
@@ -35,6 +36,8 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
     room = reserve.reply_tokens(tools.calls, tools.llm, config, fitted.prompt)
     reply = await _read_reply(order, tools, fitted.prompt, room)
     synthesis = parse_synthesis(reply.text, fitted.citable)
+    if order.absences is not None:
+        synthesis = judged(synthesis, order.absences)
     if reply.truncated:
         limit = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
         which = limit if room == config.synthesis_max_tokens else "the budget"
@@ -80,10 +83,14 @@ async def _read_reply(
 ) -> Completion:
     """Return the reply, from the cache or the model, streamed as events."""
     filtering = ThinkingFilter()
+    verdicts = None if order.absences is None else VerdictFilter(order.absences)
+
+    def tell(text: str) -> None:
+        if text := verdicts.pass_on(text) if verdicts else text:
+            tools.on_event(TextStreamed(text))
 
     def hear(piece: str) -> None:
-        if text := filtering.pass_on(piece):
-            tools.on_event(TextStreamed(text))
+        tell(filtering.pass_on(piece))
 
     llm, replies, effort = tools.llm, tools.replies, order.config.synthesis_effort
     key = replies.key(llm, prompt, room, effort) if replies else None
@@ -94,7 +101,8 @@ async def _read_reply(
         reply = cached
     else:
         reply = await tools.calls.stream(llm, prompt, hear, room=room, effort=effort)
-    if rest := filtering.end():
+    tell(filtering.end())
+    if verdicts and (rest := verdicts.end()):
         tools.on_event(TextStreamed(rest))
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(_empty(llm, reply, order.config))

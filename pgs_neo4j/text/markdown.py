@@ -96,6 +96,17 @@ def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return {name: "\n".join(lines).strip() for name, lines in bodies.items()}
 
 
+def opened_section(line: str, names: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the section that a line opens as its heading, by its canonical name."""
+    spelled = {spelling: name for name, spellings in names.items() for spelling in spellings}
+    return _name(_heading(line.rstrip("\n")), spelled, deeper=False)
+
+
+def is_heading(line: str) -> bool:
+    """Whether a line ends a section, as the heading of something else."""
+    return _ends(line, _heading(line.rstrip("\n")), 2)
+
+
 def bullets(body: str) -> list[str]:
     """Return the bullets of a section, one line each.
 
