@@ -9,6 +9,7 @@ from pgs_neo4j.engine import (
     Check,
     CreatedIndexes,
     EndedJob,
+    GraphChange,
     Job,
     JobOrder,
     Kept,
@@ -51,6 +52,7 @@ async def questions(pgs: PGS) -> None:
     sweep = await pgs.sweep_partition("?", 1, sweep_effort="low")
     assert_type(sweep, Sweep)
     assert_type(await pgs.synthesize("?", [sweep]), Synthesis)
+    assert_type(await pgs.execute("?", structure_only=True), Answer)
     await pgs.execute("?", mode="sideways")  # type: ignore[arg-type]
     await pgs.execute("?", max_cals=3)  # type: ignore[call-arg]
     await pgs.route("?", algorithm="kmeans")  # type: ignore[arg-type]
@@ -60,6 +62,8 @@ async def stored(pgs: PGS) -> None:
     assert_type(await pgs.graphs(), list[StoredGraph])
     assert_type(await pgs.graphs.get("papers"), StoredGraph)
     assert_type(await pgs.graphs.add("papers", GraphMapping(labels=("Paper",))), bool)
+    assert_type(await pgs.graphs.add("papers", GraphMapping(), replace=True), bool)
+    assert_type(await pgs.graphs.compare("papers", GraphMapping()), GraphChange | None)
     assert_type(await pgs.graphs.validate(GraphMapping()), list[str])
     assert_type(await pgs.sessions("papers"), list[SessionInfo])
     assert_type(await pgs.sessions.coverage("default", "papers"), Coverage | None)
