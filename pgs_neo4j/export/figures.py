@@ -44,7 +44,7 @@ def reading_line(coverage: Coverage) -> str:
     nodes = f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')}"
     read, total, share = coverage.texts_read, coverage.texts_total, percent(coverage.fraction)
     if read is None or total is None:
-        return f"{nodes} ({share}), texts not counted"
+        return f"{nodes} ({share}; texts not counted)"
     if not total:
         return f"{nodes}, 0 with text"
     if total == coverage.nodes_total and read == coverage.nodes_read:

@@ -27,7 +27,7 @@ SESSION = replace(OWN, partitions_swept=2, nodes_read=70, texts_read=60)
         (40, 39, 160, "40 of 160 nodes, 39 of 160 texts (24 %)"),
         (160, 30, 120, "160 of 160 nodes, 30 of 120 texts (25 %)"),
         (160, 0, 0, "160 of 160 nodes, 0 with text"),
-        (40, None, None, "40 of 160 nodes (25 %), texts not counted"),
+        (40, None, None, "40 of 160 nodes (25 %; texts not counted)"),
     ],
 )
 def test_coverage_speaks_of_texts(
