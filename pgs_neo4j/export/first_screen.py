@@ -66,7 +66,9 @@ def _asked(document: Document) -> tuple[Html, str]:
 
 def _reading(answer: Answer) -> Html:
     rows = dict(figures.figures(answer))
-    lines = [f"{rows['Coverage']}.", f"This run: {rows['This run']}."]
+    names = ("Coverage", "Session")
+    lines = [f"{rows[name]}." for name in names if name in rows]
+    lines.append(f"This run: {rows['This run']}.")
     if counts.used_extractive_reader(answer):
         lines.append(figures.NO_MODEL)
     return element("section", element("h2", "What was read"), *(element("p", one) for one in lines))
