@@ -81,7 +81,7 @@ def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
         coverage=covered,
     )
     shown_sessions = " ".join(written(tables.sessions([info]), capsys).split())
-    assert "(50 %)" in shown_sessions
+    assert "5 of 10 nodes (50 %;" in shown_sessions
     assert "2026-01-02 03:04" in shown_sessions
 
 
