@@ -25,6 +25,7 @@ from pgs_neo4j.cli.options import (
 )
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
@@ -60,13 +61,13 @@ def plan(
     del top_k, idempotency_key  # accepted, so that the words of 'pgs ask' work here unchanged
     request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
     listening = progress(quiet=quiet, verbose=verbose)
-    asked = {"full_sweep": full_sweep, "structure_only": structure_only}
+    asked: Json = {"full_sweep": full_sweep, "structure_only": structure_only}
     run(_plan(request, asked, knobs, listening, as_json=as_json))
 
 
 async def _plan(
     request: Request,
-    asked: dict[str, bool],
+    asked: Json,
     knobs: dict[str, object],
     listening: AbstractContextManager[Listener],
     *,
