@@ -70,6 +70,8 @@ PROPERTIES = (
     "created_at",
     "crosscheck",
     "data",
+    "defined_at",
+    "definition",
     "details",
     "dimensions",
     "domain_state",

@@ -206,7 +206,7 @@ async def write_runs(pgs: PGS) -> None:
 async def killed_command(endpoint: Endpoint, told: str, *arguments: str, **settings: str) -> None:
     """Run ``pgs`` in a process that ends without cleaning up when it reports some progress."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", KILLED, told, *arguments),
+        *(sys.executable, "-c", KILLED, told, *arguments, "--verbose"),
         env={**os.environ, **endpoint.environment(), "PYTHONPATH": str(ROOT), **settings},
         stdin=DEVNULL,
         stdout=DEVNULL,
