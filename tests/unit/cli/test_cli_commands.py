@@ -111,8 +111,9 @@ def test_the_options_that_matter_most_come_first() -> None:
     first, _, rest = pgs("ask", "--help").output.partition("Limits of the run:")
     shown = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", first.partition("Options:")[2], re.MULTILINE)
     assert shown == [
-        "--graph", "--continue", "--mode", "--session", "--full-sweep", "--top-k",
-        "--idempotency-key", "--json", "--quiet", "--verbose", "--help",
+        "--graph", "--continue", "--mode", "--session", "--full-sweep",
+        "--structure-only", "--top-k", "--idempotency-key", "--json", "--quiet", "--verbose",
+        "--help",
     ]  # fmt: skip
     for panel in ("Which partitions are read:", "Model calls:", "How the graph is partitioned:"):
         assert panel in rest
