@@ -159,6 +159,8 @@ PROPERTIES = (
     "target",
     "terms",
     "text",
+    "texts",
+    "texts_read",
     "thesis",
     "titles",
     "token",
@@ -170,5 +172,6 @@ PROPERTIES = (
     "warnings",
     "wave",
     "weight",
+    "without_text",
     "words",
 )

@@ -48,6 +48,8 @@ ADDED = {
     "terms": "keywords",
     "titles": "keywords",
     "abstract": "keywords",
+    "tally": "routing",
+    "claimed": "routing",
 }
 GRAPHS: dict[str, dict[str, Any]] = {
     "brain": {"min_community_size": 2, "target_partition_max": 3},
