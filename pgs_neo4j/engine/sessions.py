@@ -42,7 +42,7 @@ class Sessions:
         stored = await self._core.graph(graph)
         runs = await stored_sessions.show_runs(self._core.db, stored.name, session)
         return [
-            {**run, "redefined": catalog.is_other(run.pop("definition"), stored.mapping)}
+            {"redefined": catalog.is_other(run.pop("definition"), stored.mapping), **run}
             for run in runs
         ]
 
