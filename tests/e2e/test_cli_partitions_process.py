@@ -99,7 +99,7 @@ async def test_the_report_and_the_check_follow_the_graph(run: Run, stored: Datab
     assert outlook == "refreshed"
     assert (moved["committed"], moved["changed"], moved["texts_changed"]) == (True, True, 3)
     assert (moved["nodes"], moved["nodes_added"], moved["relationships_changed"]) == (163, 0, 0)
-    out, err = await run("partitions", "--check")
+    out, err = await run("partitions", "--check", "--verbose")
     assert "texts            3 changed" in out.splitlines()
     assert "163 of 163 nodes scanned" in err
     assert (await catalog.get(stored, "papers")).generation == first["generation"]

@@ -199,10 +199,10 @@ async def test_a_bound_too_small_for_anything_is_3_and_says_how_to_go_on(
 ) -> None:
     stopped = await pgs("ask", QUESTION, "--max-calls", "1", "--json", "--quiet")
     assert (stopped.code, stopped.out) == (3, "")
-    first, second = stopped.err.splitlines()
-    assert first.startswith("pgs: nothing was read")
-    assert second.startswith("note: run r")
-    run = resumable(second)
+    told = json.loads(stopped.err)
+    assert told["error"].startswith("nothing was read")
+    assert told["code"] == 3
+    run = resumable(told["fix"])
     shown = await pgs("show", run)
     assert "Status    stopped, without an answer" in shown.out
     assert resumable(shown.out) == run
