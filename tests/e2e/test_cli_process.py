@@ -145,7 +145,14 @@ async def test_from_a_look_at_the_database_to_the_purge(pgs: Shell, db: Database
 async def _ask_until_covered(pgs: Shell) -> None:
     asked = await pgs("ask", "What is known about the catalysis of ammonia?")
     assert asked.code == 0
-    for told in ("## Thesis", "Sources", "Paper ", "Coverage", "all with text (", "No language model was"):
+    for told in (
+        "## Thesis",
+        "Sources",
+        "Paper ",
+        "Coverage",
+        "all with text (",
+        "No language model was",
+    ):
         assert told in asked.out
     assert "pgs ask --continue --graph papers" in asked.out
     assert re.search(r"^sweep: \d+ of \d+ partitions? \(", asked.err, re.MULTILINE)
