@@ -103,10 +103,10 @@ async def working(db: Database) -> bool:
     return await lease.read_holder(db, "papers") is not None
 
 
-async def shift(db: Database, hours: int) -> None:
-    """Move the end of the lease, and the last sign of life of each job, by so many hours."""
-    given = {"hours": hours}
-    by = "duration({hours: $hours})"
+async def shift(db: Database, minutes: int) -> None:
+    """Move the end of the lease, and the last sign of life of each job, by so many minutes."""
+    given = {"minutes": minutes}
+    by = "duration({minutes: $minutes})"
     await db.call(f"MATCH (l:PgsLease) SET l.expires_at = l.expires_at + {by}", given, "write")
     await db.call(f"MATCH (j:PgsJob) SET j.updated_at = j.updated_at + {by}", given, "write")
 
@@ -168,9 +168,9 @@ async def test_a_killed_job_leaves_what_there_was_and_the_next_cleans_up(
         process.kill()
         assert (await ended(process))[0] == -signal.SIGKILL
     assert (await catalog.get(stored, "papers")).generation == generation
-    await shift(stored, 1)
+    await shift(stored, 10)
     assert (await ended(await start(*JOB, "--quiet")))[0] == 4  # its lease has not run out
-    await shift(stored, -2)
+    await shift(stored, -120)
     assert (await ended(await start(*JOB, "--quiet")))[0] == 0
     outcomes = [job.outcome for job in await list_jobs(stored)]
     assert outcomes == ["repartitioned", "busy", "killed", "repartitioned"]
