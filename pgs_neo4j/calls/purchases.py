@@ -14,8 +14,9 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import SILENT_S
 from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.polling import poll_pauses
 
-FIRST_POLL_S, LONGEST_POLL_S = 0.1, 2.0
+FIRST_POLL_S = 0.1
 
 
 @dataclass(slots=True)
@@ -59,13 +60,12 @@ async def wait_for_purchase(db: Database, run: str, key: str, stopped: Callable[
     Returns False when its reply is stored, or when ``stopped`` says that nothing more may be
     bought. Raises DatabaseError.
     """
-    pause = FIRST_POLL_S
+    pauses = poll_pauses(FIRST_POLL_S)
     while not stopped():
         claims = await claim_purchases(db, run, [key])
         if not claims.busy:
             return key in claims.own
-        await asyncio.sleep(pause)
-        pause = min(pause * 1.6, LONGEST_POLL_S)
+        await asyncio.sleep(next(pauses))
     return False
 
 

@@ -19,6 +19,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.polling import poll_pauses
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import (
     BusyError,
@@ -31,7 +32,7 @@ from pgs_neo4j.errors import (
 
 LONGEST_S = 3600.0  # of a lease; one that ends later was written by a wrong clock
 RENEWALS = 3  # within the time of a lease, so that two of them may fail
-FIRST_POLL_S, LONGEST_POLL_S = 0.2, 2.0
+FIRST_POLL_S = 0.2
 RETRY_S = 1.0  # after a renewal that failed
 RELEASE_S = 5.0
 
@@ -134,7 +135,7 @@ async def _acquire(
     on_wait: Callable[[str], None] | None,
 ) -> Lease:
     deadline = monotonic() + wait_s
-    pause = FIRST_POLL_S
+    pauses = poll_pauses(FIRST_POLL_S)
     reported = False
     while True:
         taken = await _try_to_take(db, graph, holder, seconds)
@@ -150,8 +151,7 @@ async def _acquire(
         if not reported and on_wait is not None:
             on_wait(f"{_busy(graph, taken)}; waiting for up to {left:.0f} s")
         reported = True
-        await asyncio.sleep(min(pause, left))
-        pause = min(pause * 1.6, LONGEST_POLL_S)
+        await asyncio.sleep(min(next(pauses), left))
 
 
 async def _try_to_take(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from pgs_neo4j.database.polling import poll_pauses
 from pgs_neo4j.model import Partition, Routing
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
@@ -12,7 +13,7 @@ from pgs_neo4j.pgs.route import Selection, remember_routing, route_run, select_p
 from pgs_neo4j.runs import keys, session
 from pgs_neo4j.runs.claims import Claimed, claim_partitions, read_claimed
 
-FIRST_POLL_S, LONGEST_POLL_S = 0.1, 2.0
+FIRST_POLL_S = 0.1
 
 
 async def choose_partitions(
@@ -24,7 +25,8 @@ async def choose_partitions(
     nothing else is unread, it waits for them. ``answer_missing`` as for ``select_partitions``.
     Raises DatabaseError, and RunLostError when another process has taken the run over.
     """
-    resumed, pause, waited = record.routing is not None, FIRST_POLL_S, False
+    resumed, waited = record.routing is not None, False
+    pauses = poll_pauses(FIRST_POLL_S)
     while True:
         # Claims first: what a run has read by its end is in the coverage that is read later.
         claimed = Claimed() if resumed else await _read_claimed(order, tools, record)
@@ -40,8 +42,7 @@ async def choose_partitions(
             if not waited:
                 tools.log.warn(_awaited(order, claimed))
             waited = True
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.6, LONGEST_POLL_S)
+            await asyncio.sleep(next(pauses))
             continue
         routing = await route_run(order, tools, record, selection.partitions)
         if await _claim(order, tools, record, selection, routing, claimed, resumed=resumed):
