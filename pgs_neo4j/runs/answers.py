@@ -23,7 +23,7 @@ from pgs_neo4j.runs.answer_rows import answer_rows
 from pgs_neo4j.runs.details import Details, read_details
 from pgs_neo4j.runs.earlier_answers import parsed_synthesis
 from pgs_neo4j.runs.rows import CitedRow
-from pgs_neo4j.runs.runs import Handle, StoredRun, taken_away
+from pgs_neo4j.runs.runs import Handle, StoredRun, write_as_holder
 from pgs_neo4j.runs.sweeps import cited_node, recorded_sweeps
 from pgs_neo4j.runs.verdicts import Name, located
 from pgs_neo4j.synthesis.verdicts import judged
@@ -34,14 +34,7 @@ async def write(db: Database, handle: Handle, answer: Answer) -> None:
 
     Raises RunLostError when the run was deleted or taken over by another process.
     """
-    rows = await db.write(
-        queries.get("runs/write_answers"),
-        run=handle.id,
-        holder=handle.holder,
-        **answer_rows(answer),
-    )
-    if not rows:
-        raise taken_away()
+    await write_as_holder(db, handle, queries.get("runs/write_answers"), **answer_rows(answer))
 
 
 async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer:

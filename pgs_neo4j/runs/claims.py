@@ -13,7 +13,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.heartbeat import SILENT_S
 from pgs_neo4j.runs import keys
-from pgs_neo4j.runs.runs import Handle, read_running, taken_away
+from pgs_neo4j.runs.runs import Handle, read_running, write_as_holder
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,15 @@ async def claim_partitions(
     ``claimed`` is what other runs had claimed before; without it, they may share a claim. Raises
     RunLostError when another process has taken the run over.
     """
-    rows = await db.write(
+    rows = await write_as_holder(
+        db,
+        handle,
         queries.get("runs/claim_partitions"),
         session=session_uid,
-        run=handle.id,
-        holder=handle.holder,
         partitions=sorted(partition_ids),
         shared=claimed is None,
         ended=list(claimed.ended) if claimed else [],
         silent_s=SILENT_S,
     )
-    if not rows:
-        raise taken_away()
     changed = claimed is not None and rows[0]["updated_at"] != claimed.updated_at
     return ClaimResult(frozenset(rows[0]["taken"]), changed)

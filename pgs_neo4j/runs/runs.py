@@ -19,6 +19,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import SILENT_S, keep_beating
 from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import BusyError, PGSError, RunLostError, UnknownRunError
 from pgs_neo4j.model import Usage
 from pgs_neo4j.runs import keys
@@ -183,14 +184,9 @@ async def record_total(db: Database, handle: Handle, total: Total) -> None:
 
     Raises RunLostError when another process has taken the run over.
     """
-    rows = await db.write(
-        queries.get("runs/set_run_totals"),
-        run=handle.id,
-        holder=handle.holder,
-        spent=total_properties(total),
+    await write_as_holder(
+        db, handle, queries.get("runs/set_run_totals"), spent=total_properties(total)
     )
-    if not rows:
-        raise taken_away()
 
 
 def total_properties(total: Total) -> Row:
@@ -220,14 +216,7 @@ async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
 
     Raises RunLostError when another process has taken the run over.
     """
-    rows = await db.write(
-        queries.get("runs/set_run_routings"),
-        run=handle.id,
-        holder=handle.holder,
-        routing=routing,
-    )
-    if not rows:
-        raise taken_away()
+    await write_as_holder(db, handle, queries.get("runs/set_run_routings"), routing=routing)
 
 
 async def finish(
@@ -263,6 +252,19 @@ async def _beat(db: Database, handle: Handle) -> float:
     if not await _sign(db, handle):
         raise taken_away()
     return SIGN_S
+
+
+async def write_as_holder(
+    db: Database, handle: Handle, query: Query, **params: object
+) -> list[Row]:
+    """Return the rows of a statement that only the holder of a run may write with.
+
+    Raises RunLostError when the run was removed, or another process has taken it over.
+    """
+    rows = await db.write(query, run=handle.id, holder=handle.holder, **params)
+    if not rows:
+        raise taken_away()
+    return rows
 
 
 def taken_away() -> RunLostError:

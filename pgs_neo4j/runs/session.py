@@ -18,7 +18,7 @@ from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Coverage, Mode, Partition, Sweep
 from pgs_neo4j.runs import keys
-from pgs_neo4j.runs.runs import Handle, taken_away, total_properties
+from pgs_neo4j.runs.runs import Handle, total_properties, write_as_holder
 from pgs_neo4j.runs.sweep_rows import sweep_rows
 
 DEFAULT = "default"
@@ -179,18 +179,16 @@ async def record_sweep(
     ``total`` of the run are stored with it. Raises RunLostError when the run or the partition was
     removed.
     """
-    rows = await db.write(
+    await write_as_holder(
+        db,
+        handle,
         queries.get("runs/write_sweeps"),
-        run=handle.id,
-        holder=handle.holder,
         generation=sweep.generation,
         partition=sweep.partition,
         **sweep_rows(handle.id, sweep),
         replies=list(replies),
         spent=total_properties(total) if total else {},
     )
-    if not rows:
-        raise taken_away()
 
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
