@@ -15,6 +15,7 @@ from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import BudgetError, ConfigError
 from pgs_neo4j.model import Usage
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 # With any byte-pair vocabulary, a text has at most as many tokens as bytes.
@@ -70,8 +71,7 @@ class SpendingLimits:
         None if it crosses no limit.
         """
         if self.calls is not None and amount.calls > self.calls:
-            plural = "" if self.calls == 1 else "s"
-            return f"{self.calls:,} call{plural} (max_calls)", amount.calls
+            return f"{counted(self.calls, 'call')} (max_calls)", amount.calls
         if self.tokens is not None and amount.tokens > self.tokens:
             return f"{self.tokens:,} tokens (max_tokens)", amount.tokens
         if self.cost is not None and amount.cost > self.cost * (1 + 1e-9):
@@ -181,7 +181,7 @@ class Budget:
 
     def lose(self, model: str, amount: Amount, *, free: bool = False) -> None:
         """Count everything reserved for a call whose cost is unknown."""
-        if not free and self.price(model, 1, 1) is None:
+        if self.worst_cost(model, amount, free=free) is None:
             self._unpriced.add(model)
         self.spent += amount
 

@@ -103,7 +103,7 @@ class Ledger:
     async def end(self, call: CallCost) -> None:
         """Take back a call that ended.
 
-        A refused call is taken out of the record as well, since the next try may have to wait. All
+        A refused call is also taken out of the record, since the next try may have to wait. All
         others stay there at their worst until their reply or the next call is recorded.
         """
         self.in_flight.remove(call)

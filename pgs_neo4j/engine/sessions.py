@@ -41,9 +41,10 @@ class Sessions:
         """
         stored = await self._core.graph(graph)
         runs = await stored_sessions.show_runs(self._core.db, stored.name, session)
+        definitions = [run.pop("definition") for run in runs]
         return [
-            {"redefined": catalog.is_other(run.pop("definition"), stored.mapping), **run}
-            for run in runs
+            {**run, "redefined": catalog.is_other(definition, stored.mapping)}
+            for run, definition in zip(runs, definitions, strict=True)
         ]
 
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
