@@ -10,6 +10,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from tests.conftest import Endpoint
+from tests.fakes.openai_server import FakeOpenAI
 from tests.graphs import papers
 
 KNOBS: dict[str, Any] = {
@@ -30,6 +31,22 @@ def engine_on(endpoint: Endpoint, **settings: Any) -> AbstractAsyncContextManage
         sweep_llm=ScriptedLLM(contract_reply),
         synthesis_llm=ScriptedLLM(contract_reply),
         **settings,
+    )
+
+
+def with_model(
+    endpoint: Endpoint, fake: FakeOpenAI, **settings: Any
+) -> AbstractAsyncContextManager[PGS]:
+    """An engine whose model is the real client on a fake endpoint."""
+    return PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        llm_base_url=fake.base_url,
+        llm_provider="openai",
+        sweep_model="reader",
+        synthesis_model="writer",
+        **KNOBS | settings,
     )
 
 

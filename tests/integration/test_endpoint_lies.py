@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, ModelError, WaitError
 from pgs_neo4j.events import CallRetried, Warned
-from tests.engines import KNOBS
+from tests.engines import with_model
 from tests.fakes.openai_server import Answer, FakeOpenAI, Raw, Status, contract_answer
 from tests.graphs import count, papers
 
@@ -16,20 +15,6 @@ from tests.graphs import count, papers
 def fake():
     with FakeOpenAI(default=Answer(contract_answer)) as server:
         yield server
-
-
-def with_model(endpoint, fake, **settings):
-    """An engine whose model is the real client on a fake endpoint."""
-    return PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        llm_base_url=fake.base_url,
-        llm_provider="openai",
-        sweep_model="reader",
-        synthesis_model="writer",
-        **KNOBS | settings,
-    )
 
 
 def reads(request, partition):

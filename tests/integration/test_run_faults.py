@@ -13,7 +13,7 @@ from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import SweepStatus
-from tests.engines import KNOBS, engine_on_papers
+from tests.engines import KNOBS, engine_on_papers, with_model
 from tests.fakes.openai_server import Answer, FakeOpenAI, Stall, Status, contract_answer
 from tests.fakes.tcp_proxy import proxy
 from tests.graphs import count, papers
@@ -39,20 +39,6 @@ def through(faulty, endpoint, **settings):
         neo4j_password=endpoint.password,
         sweep_llm=ScriptedLLM(contract_reply),
         synthesis_llm=ScriptedLLM(contract_reply),
-        **KNOBS | settings,
-    )
-
-
-def with_model(endpoint, fake, **settings):
-    """An engine whose model is the real client on a fake endpoint."""
-    return PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        llm_base_url=fake.base_url,
-        llm_provider="openai",
-        sweep_model="reader",
-        synthesis_model="writer",
         **KNOBS | settings,
     )
 
