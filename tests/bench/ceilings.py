@@ -10,14 +10,12 @@ import argparse
 import asyncio
 import gzip
 import json
-import re
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -26,6 +24,7 @@ from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.model import Prompt
 from tests.asking import Asked
+from tests.bench.memory import own_peak_mb
 from tests.fakes.openai_server import Answer, Endless, FakeOpenAI, Raw, Scripted
 
 PROMPT = Prompt(task="sweep", system="read", user="all of it", question="why?")
@@ -81,7 +80,7 @@ async def _ask(base_url: str, *, stream: bool, timeout_s: float) -> Measured:
     llm = Asked(OpenAILLM("m", Endpoint(base_url, SecretStr("k"), timeout_s)), timeout_s)
     with suppress(PGSError):  # what is imported for any call is no growth
         await llm.probe()
-    idle, began = _peak_mb(), time.monotonic()
+    idle, began = own_peak_mb(), time.monotonic()
     try:
         if stream:
             async for _ in llm.stream(PROMPT, max_tokens=ROOM):
@@ -91,15 +90,9 @@ async def _ask(base_url: str, *, stream: bool, timeout_s: float) -> Measured:
         how = "answered"
     except PGSError as error:
         how = f"{type(error).__name__}: {error}"
-    seconds, peak = time.monotonic() - began, _peak_mb()
+    seconds, peak = time.monotonic() - began, own_peak_mb()
     await llm.close()
     return Measured(how, round(seconds, 2), round(peak - idle, 1))
-
-
-def _peak_mb() -> float:
-    # The resource usage of a process also counts what its parent had when it was started.
-    status = Path("/proc/self/status").read_text()
-    return float(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1000  # type: ignore[index]
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ its own.
 from __future__ import annotations
 
 import argparse
-import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ import time
 from pathlib import Path
 
 from pgs_neo4j.ingest.brain import read_brain
+from tests.bench.memory import own_peak_mb
 
 
 def write_small_objects(path: Path, size_bytes: int) -> None:
@@ -45,11 +45,6 @@ def measure(path: Path) -> tuple[float, float]:
     return megabytes, seconds
 
 
-def _peak_mb() -> float:
-    status = Path("/proc/self/status").read_text()
-    return float(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1000  # type: ignore[index]
-
-
 def main() -> None:
     """Measure one file, or read one and print what it took."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -57,10 +52,10 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=100)
     options = parser.parse_args()
     if options.read:
-        idle, began = _peak_mb(), time.monotonic()
+        idle, began = own_peak_mb(), time.monotonic()
         file = read_brain(options.read)
         assert len(file.nodes)
-        print(_peak_mb() - idle, time.monotonic() - began)  # noqa: T201
+        print(own_peak_mb() - idle, time.monotonic() - began)  # noqa: T201
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "small.json")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import resource
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 import psutil
@@ -19,9 +16,9 @@ from pgs_neo4j.graph.csr import Edges
 from pgs_neo4j.graph.limits import Limits
 from pgs_neo4j.graph.quality import modularity
 from tests.bench.graphs import IntArray
+from tests.bench.memory import MIB
 
 POLL_S = 0.1
-MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,21 +88,6 @@ def nmi(left: IntArray, right: IntArray) -> float:
 def digest(labels: IntArray) -> str:
     """A short hash of which node is in which partition."""
     return blake2b(np.ascontiguousarray(labels, dtype="<i8").tobytes(), digest_size=8).hexdigest()
-
-
-def own_peak_mib() -> float:
-    """The most memory that this process has held since its program began, in MiB.
-
-    ``getrusage`` alone would tell the starter's, where that was larger: Linux counts the time
-    between fork and exec.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text(encoding="ascii", errors="replace").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / MIB if sys.platform == "darwin" else peak / 1024
 
 
 @asynccontextmanager

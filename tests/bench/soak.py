@@ -36,7 +36,7 @@ from tests.bench import place, program
 from tests.bench.engine import ROOT
 from tests.bench.lag import MOST_P99_S, LagMeter
 from tests.bench.loaded import physics2
-from tests.bench.measure import MIB
+from tests.bench.memory import MIB
 
 GRAPH = "soak"
 QUESTION = "How does the central charge constrain the spectrum? (question {})"

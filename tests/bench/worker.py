@@ -19,7 +19,7 @@ import pgs_neo4j.gds.runner  # noqa: F401 - before time runs: the client takes s
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Drift, GraphMapping
-from tests.bench.measure import own_peak_mib
+from tests.bench.memory import own_peak_mib
 from tests.bench.store import LABEL, TYPE
 
 GRAPH = "bench"

@@ -18,7 +18,8 @@ from tests.bench.graphs import NAMES, named
 from tests.bench.long_texts import figures as text_figures
 from tests.bench.long_texts import generated_texts
 from tests.bench.long_texts import table as text_table
-from tests.bench.measure import Peak, digest, figures, nmi, own_peak_mib
+from tests.bench.measure import Peak, digest, figures, nmi
+from tests.bench.memory import own_peak_mib
 from tests.bench.peer import measured
 from tests.bench.planted import MIXING, SMALLEST, planted
 from tests.standins import write_brain
