@@ -19,7 +19,7 @@ from tests.papers import PAGES, ROOT, UNTRIED, Block, blocks
 
 WAIT_S = 300.0
 QUESTION = "What do the papers say about sleep?"
-HEADER = "// As in the manual.\n// params:\n// returns:\n// mode: read\n"
+HEADER = "// As in the manual.\n// params:\n// returns:\n// mode: read\n// language: 5, 25\n"
 WITH_CODE = [
     page
     for page in PAGES
@@ -102,10 +102,7 @@ async def test_every_block_of_a_page_runs(page: Path, shell: Shell, db: Database
             await shell("bash", "-euc", f"{line} --replace")
     for block in blocks(page):
         if block.language == "cypher":
-            statement = (
-                f"// As in the manual.\n// params:\n// returns:\n// mode: read\n{block.code}"
-            )
-            kind, columns = await db.explain(parse(block.page, statement))
+            kind, columns = await db.explain(parse(block.page, f"{HEADER}{block.code}"))
             assert kind == "r"
             assert columns
         elif block.tried:
