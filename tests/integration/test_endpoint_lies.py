@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from pgs_neo4j.errors import BudgetError, ModelError, WaitError
+from pgs_neo4j.calls.ledger import Ledger, Total
+from pgs_neo4j.errors import BudgetError, QueryError, WaitError
 from pgs_neo4j.events import CallRetried, Warned
 from tests.engines import with_model
 from tests.fakes.openai_server import Answer, FakeOpenAI, Raw, Status, contract_answer
@@ -117,15 +118,12 @@ async def test_usage_that_cannot_be_is_estimated_and_ends_no_run(endpoint, db, f
 
 async def test_what_neo4j_refuses_leaves_no_run_as_running(endpoint, db, fake, monkeypatch):
     mapping = await papers(db, topics=2)
-    monkeypatch.setattr(
-        "pgs_neo4j.pgs.record.usage_properties",
-        lambda usage: {"calls": 10**30, "input_tokens": usage.input_tokens},
-    )
-    fake.default = Status(401)
+    monkeypatch.setattr(Ledger, "total", lambda ledger: Total(10**30, ledger.count()))
     async with with_model(endpoint, fake) as engine:
         await engine.add_graph("papers", mapping)
-        with pytest.raises(ModelError):
+        with pytest.raises(QueryError):
             await engine.execute("Why?")
+    assert fake.chats == []
     assert await count(db, "(x:PgsRun {status: 'failed'})") == 1
 
 
