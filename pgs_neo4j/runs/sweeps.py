@@ -38,6 +38,7 @@ from pgs_neo4j.runs.rows import (
     UnsynthesizedRow,
 )
 from pgs_neo4j.runs.verdicts import Name, citations_of, quotes_of
+from pgs_neo4j.sweeping.quotes import Wording
 from pgs_neo4j.sweeping.report import finding as resolve_finding
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.citations import resolve
@@ -140,7 +141,7 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
 
 def _finding(row: StoredFinding, partition: int) -> Finding:
     if row["citations"] is None:  # the first releases stored no verdicts
-        return resolve_finding(row["text"], partition, _cited_nodes(row["cited"]))
+        return resolve_finding(row["text"], partition, Wording(_cited_nodes(row["cited"])))
     return Finding(
         text=row["text"],
         citations=_citations(row, partition),

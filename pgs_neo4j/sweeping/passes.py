@@ -26,6 +26,8 @@ from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_range
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
 
+# Characters of a reply. Shorter ones are parsed in a few milliseconds; longer ones in a thread.
+LONG_REPLY = 50_000
 MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
 
 
@@ -144,7 +146,7 @@ class PassReader:
         if reply is not None:
             self._tools.calls.count_cached(reply)
             self._usage += reply.usage
-            self._accept(item, reply)
+            await self._accept(item, reply)
             return True
         reply = await self._tools.calls.complete(
             self._tools.llm,
@@ -162,7 +164,7 @@ class PassReader:
         """Accept and record a paid reply before anything else is bought."""
         self._usage += reply.usage
         if not reply.truncated:
-            self._accept(item, reply)
+            await self._accept(item, reply)
             await self._record()
 
     async def _halve(self, item: Pass, room: int, reasks: int, error: str) -> None:
@@ -175,14 +177,16 @@ class PassReader:
         await together(*(self.read(half, room, reasks - 1) for half in ordered))
         return None
 
-    def _accept(self, item: Pass, reply: Completion) -> None:
+    async def _accept(self, item: Pass, reply: Completion) -> None:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
-        report = parse_report(
+        parse = partial(
+            parse_report,
             reply.text,
             self._order.partition.id,
             shown,
             known_partitions=self._order.partition_ids,
         )
+        report = await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
         replies = self._tools.replies
         if replies is not None and (key := self._key(item)) and reply.usage.calls:
             self._rows.append(replies.row(key, reply))

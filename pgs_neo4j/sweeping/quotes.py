@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from pgs_neo4j.model import Citation, Node, Quote
 from pgs_neo4j.text.clean import clean_text
@@ -22,15 +23,31 @@ _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")  # an ellipsis, or 
 _NO_WORD = re.compile(r"[\W_]+")
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The nodes that a prompt showed, by alias; the words of each are prepared only once.
+
+    Hundreds of findings may cite the same nodes.
+    """
+
+    shown: Mapping[str, Node]
+    _words: dict[str, str] = field(default_factory=dict)
+
+    def of(self, alias: str) -> str:
+        """Return the words of a node that was shown."""
+        if alias not in self._words:
+            node = self.shown[alias]
+            self._words[alias] = _words(f"{node.title}\n{clean_text(node.text)}")
+        return self._words[alias]
+
+
 def find_quotes(text: str) -> list[str]:
     """Return the quotations of a text, in order, each once."""
     quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
     return [quote for quote in dict.fromkeys(quotes) if _is_quotation(quote)]
 
 
-def check_quotes(
-    text: str, citations: Iterable[Citation], shown: Mapping[str, Node]
-) -> tuple[Quote, ...]:
+def check_quotes(text: str, citations: Iterable[Citation], wording: Wording) -> tuple[Quote, ...]:
     """Return a finding's quotations, checked in its valid citations.
 
     A quotation is found when a cited node says the same words. Letter case, white space, and
@@ -40,23 +57,31 @@ def check_quotes(
     if not quotes:
         return ()
     cited = dict.fromkeys(citation.alias for citation in citations if citation.valid)
-    nodes = [shown[alias] for alias in cited if alias in shown]
-    texts = [_words(f"{node.title}\n{clean_text(node.text)}") for node in nodes]
-    return tuple(Quote(quote, any(_says(words, quote) for words in texts)) for quote in quotes)
+    texts = [wording.of(alias) for alias in cited if alias in wording.shown]
+    sought = [(quote, _parts(quote)) for quote in quotes]
+    return tuple(
+        Quote(quote, any(_in_sequence(words, parts) for words in texts)) for quote, parts in sought
+    )
 
 
 def _is_quotation(quote: str) -> bool:
     return len(quote) >= LEAST_CHARACTERS and len(quote.split()) >= LEAST_WORDS
 
 
-def _says(words: str, quote: str) -> bool:
-    """Return whether the parts between ellipses occur in sequence."""
+def _parts(quote: str) -> list[str]:
+    """Return the words of a quotation between its ellipses, each part between blanks."""
+    parts = (_words(part).strip() for part in _GAP.split(quote))
+    return [f" {part} " for part in parts if part]
+
+
+def _in_sequence(words: str, parts: list[str]) -> bool:
+    """Return whether all parts occur one after the other; two may share a blank."""
     start = 0
-    for part in filter(None, (_words(part).strip() for part in _GAP.split(quote))):
-        at = words.find(f" {part} ", start)
+    for part in parts:
+        at = words.find(part, start)
         if at < 0:
             return False
-        start = at + len(part) + 1
+        start = at + len(part) - 1
     return True
 
 

@@ -11,7 +11,7 @@ from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
-from pgs_neo4j.sweeping.quotes import check_quotes
+from pgs_neo4j.sweeping.quotes import Wording, check_quotes
 from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
@@ -140,11 +140,12 @@ def parse_report(
             f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
     listed = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}
+    wording = Wording(shown)
     kept = {name: items[:BULLETS_PER_SECTION] for name, items in listed.items()}
     return Report(
         partition=partition,
         domain_state=paragraph(parts.get("domain state", "")),
-        findings=tuple(finding(item, partition, shown) for item in kept["findings"]),
+        findings=tuple(finding(item, partition, wording) for item in kept["findings"]),
         flags=tuple(
             flag
             for item in kept["outbound flags"]
@@ -155,10 +156,10 @@ def parse_report(
     )
 
 
-def finding(text: str, partition: int, shown: Mapping[str, Node]) -> Finding:
+def finding(text: str, partition: int, wording: Wording) -> Finding:
     """Return a finding with citations resolved and quotations checked."""
-    citations = resolve(text, partition, shown)
-    return Finding(text=text, citations=citations, quotes=check_quotes(text, citations, shown))
+    citations = resolve(text, partition, wording.shown)
+    return Finding(text=text, citations=citations, quotes=check_quotes(text, citations, wording))
 
 
 def render_report(report: Report, *, qualify: bool = False) -> str:

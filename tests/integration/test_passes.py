@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,8 +13,9 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, ModelUnavailableError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.model import Prompt, SweepStatus
-from pgs_neo4j.sweeping import material, pack
+from pgs_neo4j.model import Prompt, Report, SweepStatus
+from pgs_neo4j.sweeping import material, pack, passes
+from pgs_neo4j.sweeping.report import parse_report
 from tests.conftest import Endpoint
 from tests.engines import engine_on, engine_on_papers
 from tests.graphs import MAPPING, count
@@ -206,6 +208,27 @@ async def test_a_budget_below_one_pass_reads_the_best_part_of_it(
         assert resumed.coverage.nodes_read == 160
         again = shown(sweeps_of(pgs))
         assert not set.union(*again) & set.union(*shown(prompts))
+
+
+async def test_a_long_reply_does_not_hold_up_the_event_loop(
+    engine: PGS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[bool] = []
+
+    def parse(*args: Any, **kwargs: Any) -> Report:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return parse_report(*args, **kwargs)
+
+    monkeypatch.setattr(passes, "parse_report", parse)
+    await engine.execute("Why?", max_calls=20)
+    assert set(threads) == {True}
+    threads.clear()
+    answer_with(
+        engine, lambda prompt: contract_reply(prompt) + "\n" + "so " * (passes.LONG_REPLY // 2)
+    )
+    answer = await engine.execute("How?", max_calls=20)
+    assert set(threads) == {False}
+    assert answer.coverage.exhausted
 
 
 async def test_a_limit_of_calls_divides_nothing(engine: PGS) -> None:

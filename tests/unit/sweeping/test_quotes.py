@@ -74,3 +74,15 @@ def test_a_finding_is_supported_by_a_node_that_was_shown():
 @given(st.text(max_size=300))
 def test_any_text_is_taken(text):
     assert all(len(quote) >= 12 for quote in find_quotes(text))
+
+
+def test_the_words_of_a_node_are_prepared_once(monkeypatch):
+    prepared = []
+    monkeypatch.setattr(
+        "pgs_neo4j.sweeping.quotes.clean_text", lambda text: [prepared.append(text), text][1]
+    )
+    bullet = "- They say “Something else altogether” [n1, n2]\n"
+    report = parse_report(f"## Domain State\nx\n## Findings\n{bullet * 50}", 1, SHOWN)
+    assert all(quote.found for finding in report.findings for quote in finding.quotes)
+    assert len(report.findings) == 50
+    assert sorted(prepared) == sorted(node.text for node in SHOWN.values())
