@@ -65,6 +65,12 @@ def make_answer(**changed: Any) -> Answer:
     return Answer(**(given | changed))
 
 
+@pytest.fixture(autouse=True)
+def own_names(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command writes to the names that complete the words of the machine's user."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
 WHOLE = (Sweep(partition=1, status=SweepStatus.ACCEPTED, nodes=40, read=((0, 40),), passes=1),)
 """Sweeps of which none failed."""
 
