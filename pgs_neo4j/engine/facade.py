@@ -200,10 +200,9 @@ class PGS:
         session has not read, ``targeted`` routes among those. With an ``idempotency_key``, the same
         request in the same session returns the first answer, or resumes a run without one.
         ``structure_only`` asks a graph of which no node has text. Raises NoTextError for such a
-        graph without it,
-        AllSweepsFailedError when nothing could be read, StoppedError when a limit prevented it,
-        IdempotencyError when the key belongs to another request, and BusyError while that run is in
-        progress.
+        graph without it, AllSweepsFailedError when nothing could be read, StoppedError when a limit
+        prevented it, IdempotencyError when the key belongs to another request, and BusyError while
+        that run is in progress.
         """
         asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
         return await questions.execute(self._core, asking, on_event, idempotency_key)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields
+from typing import Any
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import SILENT_S
 
 
@@ -14,7 +16,8 @@ class RunInfo:
     """A recorded run in short.
 
     ``silent``: it is recorded as running, but gave no sign of life lately. ``answered``: its answer
-    is stored. Figures are None until the run ends, ``cost`` also without prices.
+    is stored. Figures are None until the run ends, ``cost`` also without prices. With
+    ``structure_only``, it asked a graph without text.
     """
 
     id: str
@@ -32,6 +35,7 @@ class RunInfo:
     model: str | None
     cost: float | None
     error: str | None
+    structure_only: bool
 
 
 async def list_runs(
@@ -46,5 +50,10 @@ async def list_runs(
         silent_s=SILENT_S,
         limit=limit,
     )
-    names = [field.name for field in fields(RunInfo)]
-    return [RunInfo(**{name: row["run"].get(name) for name in names}) for row in rows]
+    return [_info(row["run"]) for row in rows]
+
+
+def _info(stored: Row) -> RunInfo:
+    request = json.loads(stored["request"] or "{}")
+    facts: dict[str, Any] = {field.name: stored.get(field.name) for field in fields(RunInfo)}
+    return RunInfo(**{**facts, "structure_only": bool(request.get("structure_only"))})

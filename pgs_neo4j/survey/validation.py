@@ -37,8 +37,7 @@ async def validate(db: Database, mapping: GraphMapping) -> list[str]:
         await _refuse(db, mapping)
     await refuse_missing(db, content, mapping)
     refuse_types(content, mapping)
-    untold = [] if mapping.text else [NO_TEXT]
-    return [*untold, *check_survey(content, mapping), *await note_key(db, mapping)]
+    return [*check_survey(content, mapping), *await note_key(db, mapping)]
 
 
 def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
@@ -48,7 +47,8 @@ def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
     """
     labels = {sample.label for sample in content.labels}
     types = {sample.type for sample in content.relationship_types}
-    missing = [f"no node has the label {quote_name(n)}" for n in mapping.labels if n not in labels]
+    missing = [] if mapping.text else [NO_TEXT]
+    missing += [f"no node has the label {quote_name(n)}" for n in mapping.labels if n not in labels]
     missing += [
         f"no relationship has the type {quote_name(name)}"
         for name in mapping.relationship_types

@@ -71,6 +71,7 @@ async def test_a_graph_without_text_is_refused_unless_its_structure_is_asked(
         assert answer_data(await pgs.answer(answer.run)) == answer_data(answer)
         (info,) = await pgs.sessions()
         assert info.coverage == answer.coverage
+        assert (await pgs.runs.latest()).structure_only
         document = await pgs.document(answer.run)
         assert {(area.texts, area.texts_read) for area in document.areas} == {(0, 0)}
     _, rows = await db.call("MATCH (a:PgsAbsence) RETURN DISTINCT a.status AS status", {}, "read")

@@ -29,6 +29,7 @@ def info(run: str = "r9", **changed: Any) -> RunInfo:
         "question": "who's there?", "started_at": "2026-01-02T03:04:05Z",
         "finished_at": "2026-01-02T03:05:05Z", "answered": True, "silent": False,
         "nodes_read": 1200, "seconds": 60.0, "model": "extractive", "cost": 0.0, "error": None,
+        "structure_only": False,
     }  # fmt: skip
     return RunInfo(**{**values, **changed})
 
@@ -114,6 +115,15 @@ def test_continue_takes_another_question_and_mode(engine: Engine) -> None:
 def test_continue_stays_in_a_named_graph_and_session(engine: Engine) -> None:
     assert pgs("ask", "-c", "-g", "papers", "--session", "my line").exit_code == 0
     assert engine.runs.asked == [("papers", "my line")]
+
+
+def test_continue_asks_only_the_structure_where_the_latest_run_did(engine: Engine) -> None:
+    assert pgs("ask", "-c").exit_code == 0
+    engine.runs.infos = [info(structure_only=True)]
+    assert pgs("ask", "-c").exit_code == 0
+    first, second = (asked for _, asked in engine.asked)
+    assert "structure_only" not in first
+    assert second["structure_only"] is True
 
 
 def test_without_a_run_there_is_nothing_to_continue(engine: Engine) -> None:

@@ -171,7 +171,6 @@ def test_options_of_ask_arrive(engine: Engine) -> None:
     assert question == "why?"
     assert asked == {
         "graph": "papers", "mode": "continue", "session_id": "s", "full_sweep": True,
-        "structure_only": False,
     }  # fmt: skip
 
 

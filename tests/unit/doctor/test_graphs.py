@@ -73,6 +73,13 @@ async def test_a_configured_graph_that_is_not_stored_is_named_with_the_others(wo
     assert check.fix == "name one of papers"
 
 
+async def test_a_mapping_without_text_is_told_how_it_can_be_asked(world):
+    world[0].append(StoredGraph("papers", GraphMapping()))
+    check = (await examine())["graph papers"]
+    assert check.status == "warning"
+    assert "pgs ask --structure-only" in check.detail
+
+
 async def test_an_unreadable_catalog_is_one_failure(world):
     world[1]["catalog"] = DatabaseAuthError("refused")
     (check,) = await examine_graphs(None, None, None, 1.0)

@@ -5,7 +5,7 @@ import pytest
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import NodeProperty, RelationshipProperty, propose, validate
-from pgs_neo4j.survey.validation import check_survey
+from pgs_neo4j.survey.validation import NO_TEXT, check_survey
 from tests.unit.survey.samples import FORUM, IDEAS, label, link, number, of, vector
 
 
@@ -39,7 +39,7 @@ def test_vectors_of_different_lengths_are_warned_of():
     mixed = of(label("A", vector("embedding", (384, 75), (512, 25))))
     sentence = "embedding holds vectors of different lengths, 384 (75 %), 512 (25 %)"
     warnings = check_survey(mixed, GraphMapping(embedding="embedding"))
-    assert warnings == [f"{sentence}; only the first counts"]
+    assert warnings == [NO_TEXT, f"{sentence}; only the first counts"]
 
 
 def test_a_text_may_be_made_of_numbers_dates_and_lists_of_strings():
@@ -61,13 +61,15 @@ def test_a_relationship_weight_must_be_numeric():
     odd = RelationshipProperty(name="score", relationships=9, types=("FLOAT", "STRING"))
     mapping = GraphMapping(relationship_weight="score")
     assert check_survey(of(label("A"), link("R", odd)), mapping) == [
-        "score is mapped as relationship weight but holds FLOAT, STRING"
+        NO_TEXT,
+        "score is mapped as relationship weight but holds FLOAT, STRING",
     ]
 
 
 def test_empty_vectors_are_no_embedding():
     empty = of(label("A", vector("embedding", (0, 50))))
     assert check_survey(empty, GraphMapping(embedding="embedding")) == [
+        NO_TEXT,
         "embedding is mapped as embedding but holds LIST<FLOAT>"
     ]
 

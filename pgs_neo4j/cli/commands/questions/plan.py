@@ -61,7 +61,9 @@ def plan(
     del top_k, idempotency_key  # accepted, so that the words of 'pgs ask' work here unchanged
     request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
     listening = progress(quiet=quiet, verbose=verbose)
-    asked: Json = {"full_sweep": full_sweep, "structure_only": structure_only}
+    asked: Json = {"full_sweep": full_sweep}
+    if structure_only:
+        asked["structure_only"] = True
     run(_plan(request, asked, knobs, listening, as_json=as_json))
 
 
@@ -79,7 +81,7 @@ async def _plan(
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
             question, target = await request.settle(pgs)
-            forecast = await pgs.plan(question, **target, **asked)
+            forecast = await pgs.plan(question, **{**target, **asked})
             missing = unpriced(pgs)
     if as_json:
         output.write_json(json_of.plan(forecast, missing))

@@ -44,6 +44,8 @@ class Request:
         if not self.quiet:
             output.note(f"continuing after run {in_words(latest)}")
         target = {"graph": latest.graph, "mode": self.mode or "continue"}
+        if latest.structure_only:
+            target["structure_only"] = True
         return self.question or latest.question, {**target, "session_id": latest.session}
 
 
