@@ -272,7 +272,7 @@ async def test_reports_of_a_run_that_goes_on_are_its_own(engine, db):
     answering(engine, without_synthesis())
     with pytest.raises(ModelUnavailableError):
         await engine.execute("Why?", full_sweep=True)
-    await killed(db, "elsewhere, pid 1, 00", "PT5S")
+    await killed(db, "elsewhere, pid 1, 00", "PT20S")  # it is waited for until it is silent
     answering(engine, contract_reply)
     answer = await engine.execute("Why?", mode="continue")
     assert not any("earlier runs" in warning for warning in answer.warnings)

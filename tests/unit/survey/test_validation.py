@@ -70,7 +70,7 @@ def test_empty_vectors_are_no_embedding():
     empty = of(label("A", vector("embedding", (0, 50))))
     assert check_survey(empty, GraphMapping(embedding="embedding")) == [
         NO_TEXT,
-        "embedding is mapped as embedding but holds LIST<FLOAT>"
+        "embedding is mapped as embedding but holds LIST<FLOAT>",
     ]
 
 

@@ -77,10 +77,13 @@ def test_any_text_is_taken(text):
 
 
 def test_the_words_of_a_node_are_prepared_once(monkeypatch):
-    prepared = []
-    monkeypatch.setattr(
-        "pgs_neo4j.sweeping.quotes.clean_text", lambda text: [prepared.append(text), text][1]
-    )
+    prepared: list[str] = []
+
+    def note(text: str) -> str:
+        prepared.append(text)
+        return text
+
+    monkeypatch.setattr("pgs_neo4j.sweeping.quotes.clean_text", note)
     bullet = "- They say “Something else altogether” [n1, n2]\n"
     report = parse_report(f"## Domain State\nx\n## Findings\n{bullet * 50}", 1, SHOWN)
     assert all(quote.found for finding in report.findings for quote in finding.quotes)

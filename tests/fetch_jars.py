@@ -1,0 +1,31 @@
+"""Fetches the jars of all releases of the local server, so that no test has to wait for them.
+
+``python -m tests.fetch_jars``; it exits with 1 if they cannot be had.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import platformdirs
+
+from pgs_neo4j.errors import ArtifactError
+from pgs_neo4j.local import artifacts, lockfile
+from pgs_neo4j.local.options import APP
+
+
+def main() -> int:
+    """Fetch what is missing in the user's cache."""
+    for name in lockfile.RELEASES:
+        try:
+            artifacts.ensure(
+                lockfile.load(name), platformdirs.user_cache_path(APP), on_progress=lambda *_: None
+            )
+        except ArtifactError as error:
+            sys.stderr.write(f"Neo4j {name}: {error}\n")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
