@@ -72,12 +72,16 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Endless:
-    """``head``, then ``piece`` again and again until the client goes away or the server stops."""
+    """``head``, then ``piece`` again and again until the client goes away or the server stops.
+
+    With ``pause_s``, one piece at a time, and a pause after each.
+    """
 
     head: bytes
     piece: bytes
     content_type: str = "application/json"
     code: int = 200
+    pause_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +279,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.settimeout(10.0)  # a client that parses what it has got is still there
         self.wfile.write(reply.head)
-        many = reply.piece * max(1, 65_536 // len(reply.piece))
+        many = reply.piece * (1 if reply.pause_s else max(1, 65_536 // len(reply.piece)))
         with suppress(OSError):  # the client has gone away
             while not self.server.fake.stopping.is_set():
                 self.wfile.write(many)
+                time.sleep(reply.pause_s)
 
     def _gone(self) -> bool:
         self.connection.settimeout(0.01)

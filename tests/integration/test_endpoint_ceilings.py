@@ -16,6 +16,7 @@ from pgs_neo4j.errors import (
     ModelError,
     ModelOutputError,
     ModelRateLimitError,
+    ModelTimeoutError,
     ModelUnavailableError,
     WaitError,
 )
@@ -93,6 +94,18 @@ async def test_endless_errors_and_lists_and_vectors_are_cut(fake: FakeOpenAI) ->
     fake.refuse = lambda _: Endless(b"no", b"no ", "text/plain", code=404)
     with pytest.raises(ModelUnavailableError, match="404"):
         await run.ask()
+
+
+async def test_a_list_that_drips_ends_in_time(
+    fake: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgs_neo4j.llm.openai.listing.PROBE_TIMEOUT_S", 0.5)
+    fake.refuse = lambda _: Endless(b'{"data":[', b'{"id":"m"},', pause_s=0.05)
+    run = Run(fake)
+    async with asyncio.timeout(5.0):
+        with pytest.raises(ModelTimeoutError, match=r"did not answer within 0\.5 s"):
+            await run.llm.probe()
+    await run.llm.close()
 
 
 @pytest.mark.parametrize(
