@@ -154,7 +154,9 @@ class _Text:
             except ValueError as error:  # an integer of more digits than Python converts
                 raise InputFileError(f"not a brain: {error}") from error
             else:
-                if end < len(self._text) or self._ended:
+                # A number may be cut off after its point or exponent mark.
+                cut_off = isinstance(value, int | float) and end >= len(self._text) - NEAR_END
+                if self._ended or (end < len(self._text) and not cut_off):
                     self._at = end
                     return value
             pending = len(self._text) - self._at

@@ -251,6 +251,17 @@ def test_where_a_file_is_cut_into_chunks_makes_no_difference(size: int) -> None:
         assert members(broken) == f"{place}: not JSON ({error.msg})"
 
 
+@pytest.mark.parametrize("number", ["1.5", "12", "-7.25e-3", "1E+2", "0"])
+def test_a_number_may_be_cut_anywhere(number: str) -> None:
+    text = f'{{"version": {number}, "nodes": []}}'.encode()
+    for cut in range(1, len(text)):
+        members = read_members(iter((text[:cut], text[cut:])), ("nodes", "edges"))
+        assert next(members) == ("version", None, json.loads(number))
+        assert [key for key, _, _ in members] == ["nodes"]
+    with pytest.raises(InputFileError, match="line 1, column 14: not JSON"):
+        list(read_members(iter((b'{"version": 1', b".x}")), ("nodes", "edges")))
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
