@@ -15,6 +15,7 @@ from pgs_neo4j.errors import ConfigError
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 VERIFIED = ("bolt+s", "neo4j+s")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.IGNORECASE)
 _CREDENTIAL = re.compile(r"(?i)pass|pwd|user|token|secret|auth|key")
 
 
@@ -22,8 +23,10 @@ def check_address(uri: str) -> None:
     """Raise ConfigError for an address that is malformed or holds credentials."""
     scheme, separator, rest = uri.partition("://")
     if not separator or scheme not in SCHEMES or not rest:
+        # What stands before the mark may be a password, unless it has the form of a scheme.
+        read = scheme if separator and _SCHEME.fullmatch(scheme) else "(none)"
         raise ConfigError(
-            f"the Neo4j address has the scheme {scheme if separator else '(none)'}; "
+            f"the Neo4j address has the scheme {read}; "
             f"write it as one of {', '.join(SCHEMES)} followed by ://host:port"
         )
     if "@" in rest:
@@ -34,11 +37,10 @@ def check_address(uri: str) -> None:
     _check_query(scheme, rest)
     try:
         urlsplit(uri).port  # noqa: B018 - reading the port checks it
-    except ValueError as error:
+    except ValueError:  # it quotes what stands for the port, which may be a password
         raise ConfigError(
-            f"the Neo4j address has an invalid host or port ({error}); "
-            f"write it as {scheme}://host:7687"
-        ) from error
+            f"the Neo4j address has an invalid host or port; write it as {scheme}://host:7687"
+        ) from None
 
 
 def shown_address(uri: str) -> str:
