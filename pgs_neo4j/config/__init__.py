@@ -14,6 +14,7 @@ from pgs_neo4j.config.sources import config_file
 from pgs_neo4j.config.trust import (
     ModelAccess,
     ServerAccess,
+    embedding_model,
     explain_key,
     model_access,
     server_access,
@@ -42,6 +43,7 @@ __all__ = [
     "Source",
     "config_file",
     "declarations",
+    "embedding_model",
     "explain_key",
     "load",
     "masked_address",

@@ -112,6 +112,24 @@ def model_access(settings: Settings) -> ModelAccess:
     raise _refusal("llm_api_key", "llm_base_url", url, sources)
 
 
+def embedding_model(settings: Settings, default: str) -> str:
+    """Return the model of sentence-transformers, which runs code that its folder holds.
+
+    Raises ConfigError for a folder that the user has not named: one that a file of the working
+    directory names, or that stands there in place of the default model.
+    """
+    name = settings.embedding_model or default
+    source = settings.provenance.source("embedding_model")
+    named = settings.embedding_model is not None and source not in ("directory", "default")
+    if not named and Path(name).exists():
+        where = settings.provenance.path if settings.embedding_model else "the working directory"
+        raise ConfigError(
+            f"embedding_model is the folder {name} because of {where}, and the code in it would "
+            f"run; if you trust it, set PGS_EMBEDDING_MODEL={Path(name).absolute()}"
+        )
+    return name
+
+
 def explain_key(settings: Settings) -> str:
     """Return why the key is not sent to the endpoint; empty if it is, or without a key."""
     try:

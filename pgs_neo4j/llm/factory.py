@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j.config import EmbedderName, PGSConfig, Settings, model_access
+from pgs_neo4j.config import EmbedderName, PGSConfig, Settings, embedding_model, model_access
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import LLM, Embedder
@@ -78,7 +78,7 @@ def create_embedder(
             from pgs_neo4j.llm.embedders import sentence_transformers
 
             return sentence_transformers.SentenceTransformersEmbedder(
-                settings.embedding_model or sentence_transformers.MODEL
+                embedding_model(settings, sentence_transformers.MODEL)
             )
         case "stored":
             raise ConfigError(

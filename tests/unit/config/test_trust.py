@@ -14,6 +14,7 @@ import pgs_neo4j
 from pgs_neo4j import config
 from pgs_neo4j.config import ServerAccess, Settings, model_access, server_access
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.llm.embedders.sentence_transformers import MODEL
 from pgs_neo4j.llm.factory import create_embedder, create_llms
 
 PLACES = ("call", "environment", "file", "customary")
@@ -270,6 +271,29 @@ def test_a_certificate_vouches_for_no_address_that_is_more_trusted(machine, file
         folder = beside.get(certificate, Path())
         name = "file" if certificate in FILES else certificate
         assert access.ca == (None if certificate == "default" else folder / f"{name}.pem")
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("places", SERVER_SETS)
+def test_a_folder_of_code_is_no_model_unless_the_user_names_it(machine, places, file):
+    """sentence-transformers runs code that the folder of a model holds."""
+    places_of = spread(embedding_model=(places, "{}"))
+    settings = machine.load(places_of, file)
+    name = winner(places, file)
+    text = {"default": MODEL}.get(name, "file" if name in FILES else name)
+    assert name_local_embedder(settings) == f"sentence-transformers/{text}"
+    (machine.here / text).mkdir()
+    if name in ("default", "directory"):
+        with pytest.raises(ConfigError, match=f"set PGS_EMBEDDING_MODEL={machine.here / text}"):
+            name_local_embedder(settings)
+    else:
+        assert name_local_embedder(settings) == f"sentence-transformers/{text}"
+
+
+def name_local_embedder(settings: Settings) -> str:
+    embedder = create_embedder(settings, config.PGSConfig(), "sentence-transformers")
+    assert embedder is not None
+    return embedder.name
 
 
 def test_only_one_place_reads_secrets_from_the_settings():
