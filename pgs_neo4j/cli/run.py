@@ -25,6 +25,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.library_logs import catch_library_logs
 from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError, StoppedError
+from pgs_neo4j.text.shown import plain
 
 DONE, FAULT, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 1, 2, 3, 4, 5, 6
 CODES = (
@@ -108,7 +109,7 @@ def report_fault(
 ) -> None:
     """Report an unexpected error in one line, and its traceback on request."""
     if debugging():
-        traceback.print_exception(kind, error, trace)
+        output.say(plain("".join(traceback.format_exception(kind, error, trace))).rstrip())
     output.report_error(
         f"unexpected error in pgs_neo4j or the machine: {kind.__name__}: {error}; "
         "run it again with PGS_DEBUG=1 for the traceback",
@@ -164,5 +165,6 @@ async def _watched(work: Coroutine[Any, Any, int | None], stop: _Stop) -> int | 
 
 
 def _trace() -> None:
+    """Write the traceback on request; a message in it may quote the graph."""
     if debugging():
-        traceback.print_exc()
+        output.say(plain(traceback.format_exc()).rstrip())

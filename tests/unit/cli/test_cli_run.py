@@ -93,6 +93,18 @@ def test_debug_shows_the_traceback(
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_a_traceback_commands_no_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGS_DEBUG", "1")
+    hostile = "title \x1b[31mred\x1b]0;x\x07 \u202eback"
+    assert left_with(raises(errors.UsageError(hostile))) == 2
+    report_fault(ValueError, ValueError(hostile), None)
+    shown = capsys.readouterr().err
+    assert "UsageError: title red back" in shown
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
 def test_an_unexpected_error_is_not_swallowed() -> None:
     with pytest.raises(ZeroDivisionError):
         run(raises(ZeroDivisionError()))
