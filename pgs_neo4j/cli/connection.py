@@ -18,6 +18,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.completion import refresh
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import Event, OnEvent, Warned, ignore
+from pgs_neo4j.text.shown import one_line
 
 if TYPE_CHECKING:
     from pgs_neo4j.config import SettingsOverrides
@@ -109,6 +110,6 @@ def can_ask() -> bool:
 
 def agrees(what: str) -> bool:
     """Ask on the terminal whether to continue; anything but yes means no."""
-    sys.stderr.write(f"{what}. Continue? [y/N] ")
+    sys.stderr.write(f"{one_line(what)}. Continue? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
