@@ -349,6 +349,11 @@ def test_doctor_prints_a_fix_below_its_line() -> None:
     assert doctor.describe(check) == ["FAIL GDS: it is missing", "     fix: install it"]
 
 
+def test_doctor_names_a_graph_on_its_line() -> None:
+    check = Check("graph \x1b[2Ja\nb", "ok", "fine")
+    assert doctor.describe(check) == ["ok   graph a b: fine"]
+
+
 def test_the_demo_ends_with_commands_that_reach_its_server(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -66,5 +66,5 @@ def verdict(checks: Sequence[Check]) -> tuple[str, str]:
 def describe(check: Check) -> list[str]:
     """Return a check in one line, and its fix in another."""
     mark = output.colored(f"{MARKS[check.status]:<5}", check.status)
-    lines = [f"{mark}{check.name}: {one_line(check.detail)}"]
+    lines = [f"{mark}{one_line(check.name)}: {one_line(check.detail)}"]
     return [*lines, f"     fix: {one_line(check.fix)}"] if check.fix else lines
