@@ -1,9 +1,9 @@
 // Take the lease of a graph if it is free, expired, or already this holder's. A lease that ends
-// later than the `longest` one could was written by a wrong clock and has expired. Discard what
-// the previous holder was building. No row if the graph does not exist. The node's lock is taken
-// before any of its data is read, and the clock is read after that. So a statement that waited for
-// the lock judges by the time at which it got the lock. Fences start from the time, so that they
-// never repeat when a graph is removed and added again.
+// later than the `longest` one could was written by a wrong clock and has expired, and so has one
+// without a time. Discard what the previous holder was building. No row if the graph does not exist.
+// The node's lock is taken before any of its data is read, and the clock is read after that. So a
+// statement that waited for the lock judges by the time at which it got the lock. Fences start from
+// the time, so that they never repeat when a graph is removed and added again.
 // params: graph: str, holder: str, seconds: number, longest: number
 // returns: taken: bool, holder: str, fence: int, acquired_at: str, expires_at: str, abandoned: int
 // mode: write
@@ -14,8 +14,8 @@ SET l.asked_at = datetime.realtime('Z')
 WITH g, l, datetime.realtime('Z') AS now
 WITH g, l, now, coalesce(l.holder = $holder, false) AS ours
 WITH g, l, now, ours,
-     ours OR l.holder IS NULL OR l.expires_at <= now
-     OR l.expires_at > now + duration({seconds: $longest}) AS taken
+     ours OR l.holder IS NULL
+     OR NOT coalesce(now < l.expires_at <= now + duration({seconds: $longest}), false) AS taken
 FOREACH (_ IN CASE WHEN taken AND NOT ours THEN [1] ELSE [] END |
   SET l.holder = $holder, l.acquired_at = now, l.fence = coalesce(l.fence, now.epochSeconds) + 1
 )

@@ -138,7 +138,7 @@ async def test_a_graph_whose_mapping_no_longer_holds(db: Database, target: Serve
 
 async def test_the_current_generation_is_told(db: Database, target: ServerAccess) -> None:
     await papers(db, topics=1, size=3)
-    await catalog.add(db, "papers", GraphMapping())
+    await catalog.add(db, "papers", GraphMapping(text=("abstract",)))
     await db.call(
         "MATCH (g:PgsGraph) CREATE (g)-[:PGS_CURRENT]->(:PgsGeneration "
         "{id: 'g1', node_count: 1234, partition_count: 7})",

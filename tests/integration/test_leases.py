@@ -167,6 +167,17 @@ async def test_a_lease_that_ends_in_ten_years_has_run_out(papers: Database) -> N
     assert await statuses(papers) == {"half": "abandoned"}
 
 
+@pytest.mark.parametrize("expiry", [None, "tomorrow", 7])
+async def test_a_lease_without_a_time_has_run_out(papers: Database, expiry: object) -> None:
+    """A hand edited it."""
+    dead = await take(papers, "dead")
+    edit = "MATCH (l:PgsLease) SET l.expires_at = $expiry"
+    await papers.call(edit, {"expiry": expiry}, "write")
+    assert await read_holder(papers, "papers") is None
+    taken = await take(papers, "next")
+    assert (taken["taken"], taken["fence"]) == (True, dead["fence"] + 1)
+
+
 async def test_a_released_lease_is_free_and_its_holder_fenced(
     papers: Database, brisk: None
 ) -> None:
