@@ -7,8 +7,8 @@
     │   ├── EmptyGraphError         the graph has no node to read
     │   ├── NoTextError             no node of the graph has text
     │   ├── QuestionError           the question is empty, over-long, or not text
-    │   │   └── UnmatchedQuestionError  nothing in the graph speaks to it
-    │   ├── GraphExistsError        the name has another mapping, and replacing was not asked for
+    │   │   └── UnmatchedQuestionError  nothing in the graph matches it
+    │   ├── GraphExistsError        the name has another mapping, and ``replace`` is not set
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
@@ -35,7 +35,7 @@
     │   └── LeaseLostError          another job took over while this one was suspended
     ├── StoppedError                a limit was reached before anything was read
     │   ├── BudgetError             calls, tokens, or cost
-    │   ├── WaitError               the endpoint asks for a longer wait than a run makes
+    │   ├── WaitError               the endpoint asks for a longer wait than pgs allows
     │   └── DeadlineError           the time limit of the whole run
     └── ModelError                  a language or embedding model
         ├── ModelUnavailableError
@@ -86,7 +86,7 @@ class EmptyGraphError(UsageError):
 
 
 class NoTextError(UsageError):
-    """No node of the graph has text, and the question was not asked of its structure only."""
+    """No node of the graph has text, and ``structure_only`` is not set."""
 
 
 class QuestionError(UsageError):
@@ -94,7 +94,7 @@ class QuestionError(UsageError):
 
 
 class UnmatchedQuestionError(QuestionError):
-    """Nothing in the graph speaks to the question, and reading it anyway would cost much."""
+    """Nothing in the graph matches the question, and reading anyway would cost much."""
 
 
 class GraphExistsError(UsageError):
@@ -209,7 +209,7 @@ class LeaseLostError(BusyError):
 class StoppedError(PGSError):
     """A limit was reached before anything could be answered.
 
-    Replies that were paid for are kept.
+    Replies that were paid for stay stored.
     """
 
 
@@ -225,14 +225,14 @@ class BudgetError(StoppedError):
 
 
 class WaitError(StoppedError):
-    """A model endpoint asks for a longer wait than a run makes.
+    """A model endpoint asks for a longer wait than pgs allows.
 
-    No further call is made. The message names the time.
+    The run makes no further call. The message names the time when it can be resumed.
     """
 
 
 class DeadlineError(StoppedError):
-    """The time limit of the whole run is over."""
+    """The run reached its time limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class Budget:
             if not free and self.price(name, 1, 1) is None:
                 raise ConfigError(
                     f"max_cost needs the price of {name}; add input_price and output_price per "
-                    f"million tokens under [models.{name!r}] in pgs.toml, or leave it out"
+                    f"million tokens under [models.{name!r}] in pgs.toml, or leave out max_cost"
                 )
 
     def price(self, model: str, input_tokens: float, output_tokens: float) -> float | None:

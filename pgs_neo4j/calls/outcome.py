@@ -25,12 +25,12 @@ class UsageDoubts:
     _warned: bool = False
 
     def note(self, model: str, reply: Completion) -> None:
-        """Warn if the usage of a reply cannot be, and no warning was given before."""
+        """Warn of impossible usage in a reply, once."""
         if reply.doubted and not self._warned:
             self._warned = True
             self.warn(
-                f"the endpoint of {model} reports fewer tokens than its calls can have used; "
-                "they are estimated instead, and limits hold for the estimate"
+                f"the endpoint of {model} reports fewer tokens than its calls must have used; "
+                "pgs estimates them instead, and limits apply to the estimate"
             )
 
 
@@ -49,8 +49,8 @@ def check_size(model: str, reply: Completion, room: int) -> None:
     """Raise ModelOutputError for a reply that is far longer than its room."""
     if len(reply.text) > text_bytes(room):
         raise ModelOutputError(
-            f"the model {model} sent {len(reply.text):,} characters where {room:,} tokens were "
-            "asked for; use another model",
+            f"the model {model} sent {len(reply.text):,} characters when at most {room:,} "
+            "tokens were requested; use another model",
             usage=reply.usage,
         )
 

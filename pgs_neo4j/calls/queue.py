@@ -240,7 +240,7 @@ class _Turn:
 def deadline_passed() -> DeadlineError:
     """Return the error for a run whose time is over."""
     return DeadlineError(
-        "the time limit of this run (run_timeout_s) is over; what was read is stored, and "
+        "this run reached its time limit (run_timeout_s); what was read is stored, and "
         "'pgs resume' continues the run"
     )
 

@@ -65,7 +65,7 @@ def stopping(budget: Budget, timeout_s: float) -> Iterator[None]:
             raise
         stop = WaitError(
             f"{wait_sentence(str(error), wait_s, longest_s)}; what was read is stored, and "
-            "'pgs resume' continues the run then"
+            "'pgs resume' can continue the run after that"
         )
         budget.closed = Stop.from_error(stop)
         raise stop from None

@@ -50,7 +50,7 @@ VerboseOption = Annotated[
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 StructureOption = Annotated[
     bool,
-    typer.Option("--structure-only", help="Ask a graph of which no node has text."),
+    typer.Option("--structure-only", help="Ask a graph in which no node has text."),
 ]
 FullSweepOption = Annotated[
     bool, typer.Option("--full-sweep", help="Sweep every partition, whatever the question.")

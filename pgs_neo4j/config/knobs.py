@@ -182,7 +182,7 @@ class PGSConfig(Sourced):
         About("limits"),
         Field(
             ge=0,
-            description="maximum tokens to buy for a question that no text speaks to; above it, "
+            description="maximum tokens to buy for a question that matches no text; above it, "
             "pgs asks first or refuses",
         ),
         NoneAllowed,

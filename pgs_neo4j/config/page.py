@@ -40,9 +40,9 @@ Each setting has a default. `pgs.toml` overrides the default, the environment ov
 
 `pgs config show` lists every value in force with its origin. It masks secrets.
 
-A variable that begins with `PGS_` but is no setting is reported, with the nearest name. It is no
-error, because other programs may use such names. An unknown name in `pgs.toml` or in a call is an
-error.
+A variable that begins with `PGS_` but is not a setting is reported, with the nearest name. This is
+not an error, because other programs may use such names. An unknown name in `pgs.toml` or in a call
+is an error.
 
 ## Which secret goes where
 
@@ -51,11 +51,12 @@ A password or key is sent only to an address that is no less trusted than itself
 - Options, arguments, environment variables, the file that `PGS_CONFIG` names, and the `pgs.toml` in
   your configuration directory are yours. They trust each other.
 - A `pgs.toml` in the working directory may come with an archive or a clone. An address in it gets
-  only secrets of the same file. Otherwise the command ends with an error that says how to allow it.
-  As long as the file is in force, each command says so, with the hosts that it names.
+  only secrets from the same file. Otherwise the command ends with an error that says how to allow
+  it. While the file is in force, every command says so and lists the hosts that it names.
 - `OPENAI_API_KEY` belongs to `OPENAI_BASE_URL`, or else to OpenAI. To use it at another address,
-  set `PGS_LLM_API_KEY` to it. A server on this machine, such as Ollama, is used without a key.
-- The password of the managed local server never leaves this machine, and no other goes there.
+  copy it to `PGS_LLM_API_KEY`. A server on this machine, such as Ollama, is used without a key.
+- The password of the managed local server never leaves this machine. No other password goes to that
+  server.
 
 You are warned when a key goes over `http://` or a password over `bolt://` or `neo4j://` to another
 machine, and when others may open a `pgs.toml` that holds secrets.

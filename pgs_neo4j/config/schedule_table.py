@@ -35,7 +35,7 @@ class ScheduleEntry(BaseModel):
     ] = True
     max_drift: Annotated[
         float | None,
-        Field(ge=0.0, le=1.0, description="also skip graphs of which at most this share changed"),
+        Field(ge=0.0, le=1.0, description="also skip graphs that changed by at most this share"),
     ] = None
     keep: Annotated[
         int | None, Field(ge=1, description="generations to keep; unset: keep_generations")

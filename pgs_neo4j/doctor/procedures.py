@@ -24,7 +24,7 @@ GDS_FIX = (
     "set dbms.security.procedures.unrestricted=gds.* in neo4j.conf (and add "
     "gds.* to dbms.security.procedures.allowlist if it is set), then restart the server"
 )
-RELEASE_FIX = "upgrade pgs-neo4j, or use a release that has it; the manual names those tested"
+RELEASE_FIX = "upgrade pgs-neo4j, or use a release that has it; 'pgs help operations' names some"
 RIGHT_FIX = "give the user the right to execute it, as the role 'architect' has"
 # Procedures of Neo4j, and what fails without them.
 LOSSES: Mapping[str, str] = MappingProxyType(

@@ -199,7 +199,7 @@ class PGS:
         Modes: ``full`` routes among all partitions, ``continue`` sweeps the partitions that the
         session has not read, ``targeted`` routes among those. With an ``idempotency_key``, the same
         request in the same session returns the first answer, or resumes a run without one.
-        ``structure_only`` asks a graph of which no node has text. Raises NoTextError for such a
+        ``structure_only`` asks a graph in which no node has text. Raises NoTextError for such a
         graph without it, AllSweepsFailedError when nothing could be read, StoppedError when a limit
         prevented it, IdempotencyError when the key belongs to another request, and BusyError while
         that run is in progress.

@@ -125,8 +125,8 @@ def _chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:
                     )
                 if packed and size > max(PACKED_FREE_BYTES, PACKED_RATIO * packed_bytes):
                     raise InputFileError(
-                        f"the content is over {PACKED_RATIO} times as large as the gzip file, as "
-                        "no graph is; unpack the file yourself if you trust it"
+                        f"the gzip file unpacks to over {PACKED_RATIO} times its size, as no "
+                        "graph does; unpack the file yourself if you trust it"
                     )
                 yield chunk
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

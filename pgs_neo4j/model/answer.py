@@ -33,7 +33,7 @@ class Routing:
 
     ``considered`` counts the candidate partitions. ``broad``: the question concerns all of them.
     ``fallback``: none reached the threshold, so the best were taken. ``unmatched``: nothing in the
-    graph speaks to the question. ``note`` is for people.
+    graph matches the question. ``note`` is for people.
     """
 
     routes: tuple[Route, ...]

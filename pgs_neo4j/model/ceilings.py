@@ -1,6 +1,6 @@
 """Ceilings on waits, sizes, and numbers that come from outside, each with its reason.
 
-Meeting one is a typed error with one sentence, and whatever was read before stays recorded.
+Exceeding one raises a typed error with one sentence. Whatever was read before stays recorded.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 KB = 1_000
 MB = 1_000_000
 
-# Waits. A minute's allowance comes back within a minute, and a crowded endpoint recovers within
-# a few. Longer waits mean a daily quota or a wrong clock, and people want to hear of those.
+# Waits. A quota per minute is full again after a minute, and a crowded endpoint recovers within
+# a few. Longer waits mean a daily quota or a wrong clock, and people want to know about those.
 LONGEST_WAIT_S = 300.0
-# Shorter waits pass unnoticed between two lines of progress.
+# Longer waits are reported; shorter ones pass unnoticed between two lines of progress.
 QUIET_WAIT_S = 10.0
 
 # Replies. A token has about 4 bytes of text and rarely more than 8, and `max_tokens` limits the
@@ -29,8 +29,8 @@ MODEL_LIST_BYTES = 8 * MB
 # A vector has at most some 4,000 numbers, of up to 16 bytes each as text.
 VECTOR_BYTES = 64 * KB
 VECTORS_BYTES = 64 * MB
-# Replies of another form than the contract are bought this often in all: a model that was wrong
-# three times is wrong again.
+# A reply that breaks the contract is requested this often in all: a model that was wrong three
+# times will be wrong again.
 MALFORMED_TRIES = 3
 # A report at the default room has at most a few hundred bullets. Each becomes a node.
 BULLETS_PER_SECTION = 500
@@ -38,21 +38,21 @@ BULLETS_PER_SECTION = 500
 INT64 = 2**63 - 1
 # No call has this many tokens, and a million such calls still add up to 64 bits.
 CALL_TOKENS = 10**12
-# Byte-pair tokens have 3 to 5 bytes, and blanks in long rows up to 16. An endpoint that reports
-# fewer tokens than one for 20 bytes has not counted.
+# Byte-pair tokens have 3 to 5 bytes, and long runs of blanks up to 16. An endpoint that reports
+# less than one token for every 20 bytes has not counted.
 BYTES_PER_TOKEN = 20
 
-# Settings with fractions: seconds, megabytes, prices. In bytes and milliseconds they still fit
-# into 64 bits.
+# Settings with fractions: seconds, megabytes, prices. They still fit into 64 bits as
+# milliseconds and bytes.
 FRACTION = 10**12
 
 # Files. A file is read as a stream, and only its graph stays in memory.
 FILE_BYTES = 1 << 30
-# One object of a file, which is parsed at once: an embedding and a long text.
+# One object of a file, such as a node with an embedding and a long text. It is parsed as a whole.
 ITEM_BYTES = 16 * MB
 # Text packs about tenfold, and repetitive graphs perhaps fiftyfold. Zeros pack a thousandfold.
 PACKED_RATIO = 200
-# Below this size no ratio harms.
+# Files below this size are safe at any ratio.
 PACKED_FREE_BYTES = 16 * MB
 
 
@@ -90,5 +90,5 @@ def vectors_bytes(texts: int) -> int:
 
 
 def longest_wait_s(timeout_s: float) -> float:
-    """Return the longest wait that an endpoint may ask of a call with this deadline."""
+    """Return the longest wait that an endpoint may request of a call with this deadline."""
     return min(LONGEST_WAIT_S, timeout_s)

@@ -1,4 +1,4 @@
-"""Phase 1, by evidence: chooses the partitions of the nodes that speak to a question."""
+"""Phase 1, by evidence: chooses the partitions of the nodes that match a question."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def unknown_words(evidence: Evidence) -> str:
 
 
 def speaks(evidence: Evidence, threshold: float) -> bool:
-    """Return whether any text speaks to the question.
+    """Return whether any text matches the question.
 
     It holds a word of the question, or its embedding reaches ``threshold``.
     """

@@ -103,7 +103,7 @@ async def _find_nodes(
     vector: QuestionVector,
     top_k: int,
 ) -> Nearest:
-    """Return the nodes that speak to the question, the nearest without a text index."""
+    """Return the nodes that match the question; without a text index, the nearest ones."""
     partitions = partitioning.partitions
     evidence = await find_order_evidence(order, tools, partitioning, partitions, vector)
     if evidence is None or not evidence.nodes:
@@ -117,7 +117,7 @@ async def _find_nodes(
 
 async def _search(order: RunOrder, tools: RunTools, hits: Nearest) -> SearchAnswer:
     if not hits.nodes:
-        return SearchAnswer("No node is near to the question.", (), (), hits.method, Usage())
+        return SearchAnswer("No node is near the question.", (), (), hits.method, Usage())
     room = order.config.sweep_max_tokens
     reply = await tools.calls.complete(
         tools.synthesis_llm,

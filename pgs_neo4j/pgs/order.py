@@ -27,7 +27,7 @@ GRACE_S = 0.5  # after the deadline of a run, to record what came last
 class RunOrder:
     """One question and how to treat it.
 
-    ``structure_only`` asks a graph of which no node has text. ``search_answer`` is an answer from a
+    ``structure_only`` asks a graph in which no node has text. ``search_answer`` is an answer from a
     search that the run should go beyond. ``request`` is the JSON data that distinguishes this
     request from all others.
     """
@@ -92,22 +92,22 @@ def check_order(order: RunOrder) -> None:
 
 
 def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
-    """Raise NoTextError for a graph without text, unless its structure alone is asked.
+    """Raise NoTextError for a graph without text, unless ``structure_only`` is set.
 
-    ``texts`` of the graph's ``nodes`` have text. Raises UsageError when only the structure is asked
-    of a graph with text, because its text would be read.
+    ``texts`` of the graph's ``nodes`` have text. Raises UsageError when ``structure_only`` is set
+    for a graph with text, because its text would be read.
     """
     name, properties = order.graph, ", ".join(order.mapping.text)
     if order.structure_only and texts:
         raise UsageError(
-            f"{texts:,} nodes of graph {name} have text that would be read; leave out "
+            f"{texts:,} nodes of graph {name} have text, which would be read; leave out "
             "--structure-only (structure_only=True)"
         )
     if not order.structure_only and not texts:
         why = f"none of its {nodes:,} nodes has text in {properties}" if properties else NO_TEXT
         raise NoTextError(
-            f"graph {name} has nothing to read: {why}; map a property with words with 'pgs graph "
-            "add --replace --text', or ask about the structure alone with --structure-only "
+            f"graph {name} has nothing to read: {why}; name a property that holds text with 'pgs "
+            "graph add --replace --text', or ask about the structure alone with --structure-only "
             "(structure_only=True)"
         )
 

@@ -266,7 +266,7 @@ async def tidy_replies(order: RunOrder, tools: RunTools, record: RunRecord, answ
         async with asyncio.timeout_at(tools.end):
             await record.replies.tidy(order.config.cache_mb, done=not answer.partial)
     except (DatabaseError, TimeoutError) as error:
-        reason = str(error) or "the time limit of the run is over"
+        reason = str(error) or "the run reached its time limit"
         tools.log.warn(f"old replies could not be removed from the reply cache: {reason}")
 
 

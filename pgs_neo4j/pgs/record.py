@@ -210,12 +210,12 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
             return _record(order, tools, handle, prepared, Spent())
         if begun is not None:
             raise BusyError(
-                f"run {begun} has just begun with the same idempotency key; wait for its end"
+                f"run {begun} has just begun with the same idempotency key; wait until it ends"
             )
         prepared = None
     raise DatabaseError(
         f"graph {order.graph} was repartitioned {ATTEMPTS} times while the run began; "
-        "try again when that is over"
+        "try again when no job is repartitioning it"
     )
 
 

@@ -206,9 +206,9 @@ async def _read_titles(
 
 
 async def _route_unmatched(question: _Question, evidence: Evidence) -> Routing:
-    """Route a question that nothing in the graph speaks to."""
+    """Route a question that nothing in the graph matches."""
     routing = await _route_by_centroids(question)
-    note = "no text in the graph speaks to the question"
+    note = "no text in the graph matches the question"
     question.tools.log.warn(note)
     notes = (note, unknown_words(evidence), routing.note)
     return replace(routing, note="; ".join(filter(None, notes)), unmatched=True)

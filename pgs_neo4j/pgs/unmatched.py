@@ -1,4 +1,4 @@
-"""Refuses to buy much for a question that nothing in the graph speaks to."""
+"""Refuses to buy much for a question that nothing in the graph matches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_matched(
     if tokens > limit:
         what = counted(len(chosen), "partition")
         raise UnmatchedQuestionError(
-            f"no text in the graph speaks to the question; reading {what} anyway would buy about "
+            f"no text in the graph matches the question; reading {what} anyway would buy about "
             f"{tokens:,} tokens, more than max_unmatched_tokens ({limit:,}); ask in words that the "
             "graph uses, or raise that limit (--max-unmatched-tokens, PGS_MAX_UNMATCHED_TOKENS; "
             "'none': no limit)"

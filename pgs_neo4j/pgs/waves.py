@@ -214,7 +214,7 @@ def _easiest(stops: Sequence[Stop]) -> Stop:
     if stop.least is None:
         return stop
     least = f"{math.ceil(stop.least):,}" if stop.least > 100 else f"{stop.least:.4g}"
-    return replace(stop, text=f"{stop.text}; the least limit under which one is made is {least}")
+    return replace(stop, text=f"{stop.text}; the smallest limit that allows a call is {least}")
 
 
 def _report_tokens(sweep: Sweep) -> int:

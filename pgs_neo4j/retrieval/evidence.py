@@ -1,4 +1,4 @@
-"""Finds the nodes that speak to a question, by their words and by their stored embeddings.
+"""Finds the nodes that match a question, by their words and by their stored embeddings.
 
 By words, a node's score is BM25 (Robertson and Zaragoza 2009): the sum, over the question's terms
 that its text holds, of the term's rarity times its impact on the text. It is multiplied by the root
@@ -40,7 +40,7 @@ FURTHER = 0.6
 
 @dataclass(frozen=True, slots=True)
 class EvidenceNode:
-    """A node that speaks to a question: its partition, its rank there, and its score."""
+    """A node that matches a question: its partition, its rank there, and its score."""
 
     partition: int
     rank: int
@@ -54,7 +54,7 @@ class EvidenceNode:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The nodes that speak to a question, best first, at most ``MOST_NODES``.
+    """The nodes that match a question, best first, at most ``MOST_NODES``.
 
     ``unknown`` are the content words of the question that no text holds; ``word_count`` counts all
     of them. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
@@ -86,7 +86,7 @@ class EvidenceOrder:
 async def find_evidence(
     db: Database, order: EvidenceOrder, known: KnownTexts | None = None
 ) -> Evidence | None:
-    """Return the nodes that speak to a question.
+    """Return the nodes that match a question.
 
     The places of the texts are read once if ``known`` keeps them. None if a partition has no text
     index. Raises DatabaseError.

@@ -32,7 +32,7 @@ class NearMembers:
 
 
 TOO_MANY = (
-    "the stored embeddings are too many to compare without a vector index, so words decide alone; "
+    "there are too many embeddings to compare without a vector index, so only words count; "
     "'pgs index create' makes one"
 )
 

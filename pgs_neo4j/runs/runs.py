@@ -168,14 +168,14 @@ async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent]:
     former = str(stored.properties.get("holder", ""))
     if stored.status == "running" and not stored.silent and not _has_ended(former):
         raise BusyError(
-            f"run {stored.id} is still running ({former}); wait for its end, or stop it first"
+            f"run {stored.id} is still running ({former}); wait until it ends, or stop it first"
         )
     handle = Handle(stored.id, str(Holder.unique()))
     rows = await db.write(
         queries.get("runs/set_run_holders"), run=stored.id, former=former, holder=handle.holder
     )
     if not rows:
-        raise BusyError(f"another process has just resumed run {stored.id}; wait for its end")
+        raise BusyError(f"another process has just resumed run {stored.id}; wait until it ends")
     return handle, _spent(rows[0]["spent"])
 
 

@@ -96,7 +96,7 @@ async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
     of = f"{shared:,} of {counted(keyed, 'node')} share their value of {name} (such as {listed})"
     if shared > MAX_SHARED * keyed:
         raise MappingError(
-            f"{name} is no key, because {of}; choose a property that differs for each node, or "
+            f"{name} is not a key, because {of}; choose a property that differs for each node, or "
             "leave --key out, so that citations use the ids of the database"
         )
     return [f"{of}; citations of these nodes are ambiguous"]

@@ -83,7 +83,7 @@ def _choose_usable(
         if shares[name] < MIN_WEIGHT_SHARE:
             why = f"is on {percent(shares[name])} of the {things} only"
         elif least < 0:
-            why = f"goes below zero ({least:g})"
+            why = f"has values below zero ({least:g})"
         elif least == greatest:
             why = f"is the same everywhere ({least:g})"
         else:

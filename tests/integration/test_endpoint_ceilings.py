@@ -130,7 +130,7 @@ async def test_a_long_wait_ends_the_run_at_once_and_names_the_time(
     run, began = Run(fake), monotonic()
     with pytest.raises(WaitError, match=until) as caught:
         await run.ask()
-    assert "'pgs resume' continues the run then" in str(caught.value)
+    assert "'pgs resume' can continue the run after that" in str(caught.value)
     assert "127.0.0.1" in str(caught.value)
     for last in (False, True):
         with pytest.raises(WaitError):
@@ -154,7 +154,7 @@ async def test_a_long_reset_after_a_good_reply_holds_nothing_up(fake: FakeOpenAI
 async def test_an_embedder_that_is_told_to_wait_long_says_until_when(fake: FakeOpenAI) -> None:
     fake.refuse = lambda _: Status(429, {"Retry-After": "99999"})
     embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr("k"), 20.0))
-    with pytest.raises(ModelRateLimitError, match=r"27 h 46 min.*; ask again then"):
+    with pytest.raises(ModelRateLimitError, match=r"27 h 46 min.*; ask again after that"):
         await embedder.embed(["one"])
     await embedder.close()
 

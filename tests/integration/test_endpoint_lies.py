@@ -45,7 +45,7 @@ async def test_a_long_wait_in_mid_run_leaves_a_partial_answer_that_resumes(endpo
         assert answer.partial
         assert answer.text == ""
         assert "27 h 46 min, until 20" in answer.stopped
-        assert "'pgs resume' continues the run then" in answer.stopped
+        assert "'pgs resume' can continue the run after that" in answer.stopped
         assert answer.coverage.nodes_read == 40 * (asked - 1) > 0
         assert not [chat for chat in fake.chats if chat.body.get("stream")]
         fake.refuse = lambda request: None
@@ -143,7 +143,7 @@ async def test_a_partition_too_large_for_the_budget_is_passed_over(endpoint, db,
         assert "max_tokens" in answer.stopped
         assert answer.coverage.nodes_read == 80
         assert large.nodes_read == 0
-        with pytest.raises(BudgetError, match=r"least limit under which one is made is [\d,]+$"):
+        with pytest.raises(BudgetError, match=r"smallest limit that allows a call is [\d,]+$"):
             await engine.execute("How?", full_sweep=True, max_tokens=1_500)
 
 

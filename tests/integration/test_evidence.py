@@ -1,4 +1,4 @@
-"""Questions are routed to the partitions of the nodes that speak to them, on a real database."""
+"""Questions are routed to the partitions of the nodes that match them, on a real database."""
 
 from __future__ import annotations
 
@@ -220,21 +220,21 @@ async def test_a_sweep_is_told_which_nodes_match(pgs: PGS, db: Database) -> None
     assert planned.cached == 1  # so the plan made the same prompt
 
 
-async def test_a_question_that_nothing_speaks_to_is_noted_and_refused(pgs: PGS) -> None:
+async def test_a_question_that_nothing_matches_is_noted_and_refused(pgs: PGS) -> None:
     question = "Wer kennt Zymurgie?"
     planned = await pgs.plan(question, graph="papers")
     assert planned.routing.unmatched
     assert "no text holds “wer”, “kennt”, “zymurgie”" in planned.routing.note
-    with pytest.raises(UnmatchedQuestionError, match="no text in the graph speaks"):
+    with pytest.raises(UnmatchedQuestionError, match="no text in the graph matches"):
         await pgs.execute(question, graph="papers", max_unmatched_tokens=0)
-    with pytest.raises(UnmatchedQuestionError, match="no text in the graph speaks"):
+    with pytest.raises(UnmatchedQuestionError, match="no text in the graph matches"):
         await pgs.layered_search(question, graph="papers", max_unmatched_tokens=0)
     assert prompts(pgs) == []
     for llm in (pgs.sweep_llm, pgs.synthesis_llm):
         assert isinstance(llm, ScriptedLLM)
         assert llm.prompts == []  # the search was not paid, either
     answer = await pgs.execute(question, graph="papers")
-    assert "no text in the graph speaks to the question" in answer.warnings
+    assert "no text in the graph matches the question" in answer.warnings
     assert prompts(pgs)
 
 

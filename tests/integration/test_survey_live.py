@@ -273,7 +273,7 @@ async def test_keys_that_nodes_share_are_refused_unless_they_are_few(db: Databas
     await db.call("CREATE (:Paper {doi: 'doi/7', abstract: 'twice'})", {}, "write")
     (note,) = await validate(db, texts)
     assert note.startswith("2 of 162 nodes share their value of doi (such as 'doi/7')")
-    with pytest.raises(MappingError, match="topic is no key, because 160 of 160 nodes share"):
+    with pytest.raises(MappingError, match="topic is not a key, because 160 of 160 nodes share"):
         await validate(db, GraphMapping(text=("abstract",), key="topic"))
 
 

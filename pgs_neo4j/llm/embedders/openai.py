@@ -101,7 +101,7 @@ class OpenAIEmbedder:
                 if wait_s is None or wait_s <= longest_s:
                     raise
                 said = wait_sentence(str(error), wait_s, longest_s)
-                raise ModelRateLimitError(f"{said}; ask again then") from None
+                raise ModelRateLimitError(f"{said}; ask again after that") from None
         vectors = self._in_order(content, len(texts))
         if self.dimensions is None:
             self.dimensions = vectors.shape[1]

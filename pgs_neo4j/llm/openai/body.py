@@ -32,7 +32,7 @@ async def limit_body(response: httpx2.Response) -> None:
         most_bytes, error = min(most_bytes, ERROR_BYTES), None
     packed = response.headers.get("content-encoding", "").strip().lower()
     if packed not in ("", "identity", ACCEPTED):
-        raise httpx2.DecodingError(f"the content encoding {packed[:40]!r} was not asked for")
+        raise httpx2.DecodingError(f"the content encoding {packed[:40]!r} was not requested")
     if not isinstance(response.stream, httpx2.AsyncByteStream):
         raise TypeError("only asynchronous responses can be limited")
     response.stream = _LimitedBody(response.stream, most_bytes, error, packed=packed == ACCEPTED)

@@ -31,7 +31,7 @@ def limited_body(most_bytes: int, where: str) -> Iterator[None]:
     """Limit the bodies of the requests made here, which go to ``where``."""
     error = ModelOutputError(
         f"the model endpoint {where} sent more than {most_bytes:,} bytes where the "
-        "reply cannot be as long; use another model or endpoint"
+        "reply cannot be that long; use another model or endpoint"
     )
     token = _CEILING.set(Ceiling(most_bytes, error))
     try:

@@ -72,7 +72,7 @@ class ChatStream:
         if self._left < 0:
             raise ModelOutputError(
                 f"the model endpoint {self._where} kept sending text after the {self._room:,} "
-                "tokens that were asked for; use another model or endpoint"
+                "tokens that were requested; use another model or endpoint"
             )
         if refusal:
             self._refusals.append(refusal)

@@ -189,7 +189,7 @@ async def test_one_deadline_ends_a_call_with_its_hedge():
 @timeless
 async def test_a_reply_far_longer_than_its_room_is_no_reply():
     calls = of()
-    with pytest.raises(ModelOutputError, match="500,000 characters where"):
+    with pytest.raises(ModelOutputError, match="500,000 characters when"):
         await ask(calls, Model(raising(), pieces=("word " * 100_000,)))
     assert calls.usage.calls == 1
 

@@ -416,7 +416,7 @@ def test_a_server_that_other_commands_would_not_find_is_noted(
         monkeypatch.setenv(name, value)
     done = pgs("local", "start", "--quiet", *flags)
     assert done.exit_code == 0
-    assert ("set PGS_LOCAL_RELEASE=2026, or other commands" in done.stderr) is noted
+    assert ("set PGS_LOCAL_RELEASE=2026; otherwise, other commands" in done.stderr) is noted
 
 
 def test_the_local_commands_name_the_release(

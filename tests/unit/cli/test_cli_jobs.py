@@ -263,7 +263,7 @@ def test_release_names_who_held_the_graph(jobs: FakedJobs, hostile: str) -> None
     assert done.exit_code == 0
     assert done.stdout.count("\n") == 1
     assert "\x1b" not in done.stdout
-    assert done.stdout.endswith(", pid 7 held it since 2026-07-01 03:17:00 UTC\n")
+    assert done.stdout.endswith(", pid 7 had held its lease since 2026-07-01 03:17:00 UTC\n")
     told = json.loads(pgs("jobs", "release", "papers", "--json").stdout)["released"]
     assert (told["fence"], told["expires_at"]) == (4, times["expires_at"])
     assert jobs.asked == ["papers"] * 4

@@ -306,7 +306,7 @@ def test_sessions_show_says_how_a_run_goes_on(status: str, hint: str | None) -> 
     assert bool(next_step("r1", status)) is bool(hint)
 
 
-ANYWAY = "no text in the graph speaks to the question; reading it would buy much"
+ANYWAY = "no text in the graph matches the question; reading it would buy much"
 
 
 @pytest.mark.parametrize(("agreed", "code", "times"), [(True, 3, 2), (False, 2, 1)])

@@ -1,4 +1,4 @@
-"""A question that nothing in the graph speaks to buys little without leave."""
+"""A question that nothing in the graph matches buys little without consent."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def weighed(called: str, least: float = 0.1, greatest: float = 1.0, relationship
     ("candidate", "reason"),
     [
         (number("score", 0, 9, nodes=40), "it is on 40 % of the nodes only"),
-        (number("score", -2, 9), "it goes below zero (-2)"),
+        (number("score", -2, 9), "it has values below zero (-2)"),
         (number("score", 3, 3), "it is the same everywhere (3)"),
     ],
 )

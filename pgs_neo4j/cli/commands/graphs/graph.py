@@ -47,7 +47,7 @@ def add(
     ] = None,
     embedding: Annotated[str | None, typer.Option(help="Property with a stored vector.")] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace another definition of that name.")
+        bool, typer.Option("--replace", help="Replace the stored definition of that name.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -55,8 +55,8 @@ def add(
 
     Without --label, all labels are included; without --relationship-type, all types. 'pgs
     inspect' proposes the options. Storing the same view again changes nothing. Another view
-    needs --replace: its partitions are made again, and sessions count as read only the texts
-    that stay the same.
+    needs --replace: the partitions are made again, and only unchanged texts still count as read
+    in its sessions.
 
     \b
       pgs graph add papers --label Paper --text abstract --title title --key doi

@@ -62,7 +62,7 @@ async def _list(*, as_json: bool) -> None:
     elif indexes:
         output.write_table(tables.indexes(indexes))
     else:
-        output.note("there is no vector index; 'pgs index create' creates those of a graph")
+        output.note("there is no vector index; 'pgs index create' creates one for each label")
 
 
 @index_app.command("drop")

@@ -74,9 +74,9 @@ def release(
 ) -> None:
     """Take a graph's lease away from the job that holds it.
 
-    For a lease whose job is gone and that has not expired. If the job still runs, it can write
-    nothing more, ends with exit code 4, and its unfinished partitions are discarded. The current
-    partitions stay.
+    Use it when the job is gone but its lease has not expired. If the job still runs, it can write
+    nothing more and ends with exit code 4. Its unfinished partitions are discarded; the current
+    ones stay.
     """
     run(_release(graph, as_json=as_json))
 
@@ -94,7 +94,7 @@ async def _release(graph: str, *, as_json: bool) -> None:
     else:
         since = _clock(holder.acquired_at)
         name = one_line(plain(holder.holder))
-        output.write_lines([f"the lease of graph {graph} is free; {name} held it since {since}"])
+        output.write_lines([f"graph {graph} is released; {name} had held its lease since {since}"])
 
 
 def describe(job: Job) -> list[str]:

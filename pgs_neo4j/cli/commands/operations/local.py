@@ -44,7 +44,7 @@ def start(
 ) -> None:
     """Start the local server if it is not running. Fetches it first, about 143 MB.
 
-    Release 2026 is about 174 MB. Each release has data of its own; PGS_LOCAL_RELEASE names the one
+    Release 2026 is about 174 MB. Each release has its own data. PGS_LOCAL_RELEASE names the release
     that all commands use.
     """
     run(_start(release, progress(quiet=quiet, verbose=verbose), as_json=as_json))
@@ -61,7 +61,9 @@ async def _start(
         options = local.options_from_environment(release=release)
         server = await local.ensure_running(options, listener)
     if release and local.status(local.options_from_environment()).data_dir != server.data_dir:
-        output.note(f"set PGS_LOCAL_RELEASE={release}, or other commands start another server")
+        output.note(
+            f"set PGS_LOCAL_RELEASE={release}; otherwise, other commands start another server"
+        )
     if as_json:
         document = {"uri": server.uri, "user": server.user, "pid": server.pid}
         document |= {"started": server.started, "data_dir": str(server.data_dir)}

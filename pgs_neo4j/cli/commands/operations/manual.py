@@ -11,7 +11,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.run import run as run_command
 
 TopicArgument = Annotated[
-    str | None, typer.Argument(help="Page to read; all topics are listed without it.")
+    str | None, typer.Argument(help="Page to read; without it, lists all topics.")
 ]
 
 

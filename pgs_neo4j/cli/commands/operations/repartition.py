@@ -30,7 +30,7 @@ def repartition(
     max_drift: Annotated[
         float | None,
         typer.Option(
-            min=0.0, max=1.0, help="Skip graphs of which at most this share changed (0 to 1)."
+            min=0.0, max=1.0, help="Skip graphs that changed by at most this share (0 to 1)."
         ),
     ] = None,
     keep: Annotated[int | None, knob_option("keep_generations", min=1)] = None,

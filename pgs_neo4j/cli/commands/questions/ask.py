@@ -54,12 +54,12 @@ def ask(
     Partitions the graph, routes the question to the relevant partitions, sweeps each at full
     text, and synthesizes one cited answer. The session records what was read. A run that
     reaches a limit answers from what it has read; 'pgs resume' completes it. 'pgs plan' predicts
-    the cost. If nothing in the graph speaks to the question, pgs asks before it buys much, or
-    refuses where it cannot ask. A graph without any text is refused unless --structure-only.
+    the cost. If no text in the graph matches the question, pgs asks before it buys much, or
+    refuses if it cannot ask. A graph without any text is refused unless --structure-only is set.
 
     The words after the command are the question. Put it in quotes if it has characters that your
-    shell interprets. -, or no word where input is piped, reads the question from stdin. -c
-    continues after the latest run: in its graph and session, with its question unless you ask
+    shell interprets. '-' reads the question from stdin; with piped input, you can leave it out.
+    -c continues after the latest run: in its graph and session, with its question unless you ask
     another.
 
     Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
@@ -107,7 +107,7 @@ async def _ask(
                     raise
                 listener.stop()
                 if not agrees(str(error)):
-                    raise QuestionError("nothing was read, since you did not agree") from None
+                    raise QuestionError("nothing was read, because you did not agree") from None
             listener.start()
             anyway: Json = {**asked, "max_unmatched_tokens": "none"}
             return await answered(pgs, asking(pgs, question, anyway), listener, as_json=as_json)

@@ -71,7 +71,7 @@ async def _as_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
 async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
     """Return the partitions of the answer's generation, current or not.
 
-    They only add keywords: an answer that is paid for is not held back for want of them.
+    They only add keywords, so an answer that is paid for does not fail without them.
     """
     try:
         return (await pgs.document(answer.run)).areas

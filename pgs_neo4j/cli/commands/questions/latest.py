@@ -23,7 +23,7 @@ async def run_id(
     """
     if run is not None:
         if graph is not None:
-            raise UsageError("--graph chooses the latest run of a graph; leave out it or RUN")
+            raise UsageError("--graph chooses the latest run of a graph; leave out --graph or RUN")
         return run
     latest = await pgs.runs.latest(graph, answered=answered)
     if not quiet:
