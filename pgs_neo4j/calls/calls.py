@@ -115,7 +115,7 @@ class Calls:
         If a ``divisible`` prompt is too large for the budget but a smaller one is not, its refusal
         does not end the sweeping. ``repeat_malformed`` is false for a caller that asks again after
         a malformed reply. Raises ModelError, BudgetError, DeadlineError, and WaitError when the
-        endpoint asks for a wait that no run makes; after it no call is made.
+        endpoint asks for too long a wait. After a WaitError, the run makes no further call.
         """
         estimated = estimated_tokens(prompt)
         purpose: Purpose = "rest" if last else "sweep"
@@ -147,8 +147,8 @@ class Calls:
     ) -> Completion:
         """Return a whole reply, paid from the reserve and passed to ``hear``.
 
-        The reply is passed on piece by piece. It is tried again only before the first piece; each
-        try is reserved and counted by itself. Raises the errors of ``complete``.
+        The reply is passed on piece by piece. It is tried again only before the first piece. Each
+        try is reserved and counted separately. Raises the errors of ``complete``.
         """
         estimated = estimated_tokens(prompt)
         async with AsyncExitStack() as streaming:

@@ -21,10 +21,10 @@ FIRST_POLL_S = 0.1
 
 @dataclass(slots=True)
 class Claims:
-    """What became of the keys that a run wanted to claim.
+    """The outcome of claiming keys for a run.
 
-    ``own`` are to be bought by this run; the replies of ``stored`` are there by now; ``busy`` are
-    being bought by the run that each is mapped to.
+    This run is to buy the replies of ``own``. Those of ``stored`` are in the database. ``busy``
+    maps each other key to the run that is buying its reply.
     """
 
     own: set[str] = field(default_factory=set)

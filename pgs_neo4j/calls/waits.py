@@ -22,7 +22,7 @@ from pgs_neo4j.llm.retry import wait_sentence
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.ceilings import longest_wait_s
 
-SAME_HOLD_S = 5.0  # between the ends of two holds that are told as one
+SAME_HOLD_S = 5.0  # between the ends of two holds that are reported as one
 REASONS: dict[type[ModelError], str] = {
     ModelRateLimitError: "429",
     ModelTimeoutError: "no answer in time",
@@ -52,9 +52,9 @@ class WaitReporter:
 
 @contextmanager
 def stopping(budget: Budget, timeout_s: float) -> Iterator[None]:
-    """Stop all calls of a run once its endpoint asks for a longer wait than a run makes.
+    """Stop all calls of a run once its endpoint asks for a wait that is too long.
 
-    Raises WaitError, which names the time.
+    Raises WaitError, which names the time when the run can be resumed.
     """
     try:
         yield

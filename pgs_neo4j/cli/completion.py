@@ -1,7 +1,7 @@
 """Completion of graphs, sessions, and runs, from a file in the user's cache folder.
 
-A look-up in the database would take seconds. So each command that connected leaves the names that
-it saw in a file of its database, which holds no address, question, or secret.
+A look-up in the database would take seconds. So each command that connects writes the names to a
+file for its database. The file holds no address, question, or secret.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _SAFE = re.compile(r"[\w@%+=:,./][\w@%+=:,./-]{0,99}", re.ASCII)
 
 
 def complete_graphs(incomplete: str) -> list[str]:
-    """Return the names of graphs that begin so."""
+    """Return the names of graphs that begin with the typed text."""
     return _matching("graphs", incomplete)
 
 
 def complete_sessions(incomplete: str) -> list[str]:
-    """Return the names of sessions that begin so."""
+    """Return the names of sessions that begin with the typed text."""
     return _matching("sessions", incomplete)
 
 
 def complete_runs(incomplete: str) -> list[str]:
-    """Return the ids of runs that begin so."""
+    """Return the ids of runs that begin with the typed text."""
     return _matching("runs", incomplete)
 
 
 async def refresh(pgs: PGS, *, local: bool) -> None:
-    """Store the names of a database for completion; a failure is no trouble.
+    """Store the names of a database for completion; failures are ignored.
 
     ``local``: it is the managed local server, whatever the settings name.
     """
@@ -90,7 +90,7 @@ def _file(*, local: bool) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace a file at once; only its owner may read it. Old files go."""
+    """Replace a file atomically, readable by its owner only; delete old files."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     beside = path.with_name(f".{secrets.token_hex(6)}.tmp")
     try:

@@ -56,7 +56,7 @@ async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncItera
 async def _opened(
     connecting: AbstractAsyncContextManager[PGS], aloud: _Aloud, *, local: bool
 ) -> AsyncIterator[PGS]:
-    """Wait for a connection, aloud if nothing else shows progress; refresh completion after."""
+    """Wait for a connection, then refresh completion; write a note if nothing shows progress."""
     async with AsyncExitStack() as stack:
         with output.patience(WAITING, WAIT_S) if aloud.on_event is ignore else nullcontext():
             pgs = await stack.enter_async_context(connecting)
@@ -67,7 +67,7 @@ async def _opened(
 
 @dataclass(slots=True)
 class _Aloud:
-    """Says what the settings warn of, also when the command is quiet, and each once."""
+    """Prints each warning about the settings once, even if the command is quiet."""
 
     on_event: OnEvent
     connected: bool = False
@@ -80,7 +80,7 @@ class _Aloud:
 
 
 def say_unknown_variables() -> None:
-    """Say which variables are no settings, for commands that connect to nothing."""
+    """Report unknown ``PGS_`` variables, for commands that connect to nothing."""
     from pgs_neo4j.config import unknown_variables
 
     for message in unknown_variables(os.environ):

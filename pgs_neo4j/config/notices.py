@@ -46,7 +46,7 @@ def notices(settings: Settings) -> tuple[str, ...]:
 def unknown_variables(variables: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each variable that begins with PGS_ and is not read.
 
-    Other programs may own such a name, so it is no error.
+    Other programs may own such a name, so it is not an error.
     """
     known = [*(name.upper() for name in Sourced.setting_names), *OTHER_VARIABLES]
     for variable in sorted(variables):

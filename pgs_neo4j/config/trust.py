@@ -174,7 +174,7 @@ def _where(name: str, sources: Provenance) -> str:
 
 
 def _certificate(settings: Settings) -> Path | None:
-    """Return the file of certificates; a relative one belongs beside the file that names it."""
+    """Return the file of certificates; a relative path starts at the file that names it."""
     if not settings.neo4j_ca:
         return None
     path = Path(settings.neo4j_ca).expanduser()

@@ -66,7 +66,7 @@ async def open_core(
 
 
 def _tell_notices(settings: Settings, on_event: OnEvent) -> None:
-    """Send what the settings warn of; callers without a listener get Python's warnings."""
+    """Send warnings about the settings; without a listener, as Python's warnings."""
     for notice in config.notices(settings):
         if on_event is ignore:
             warnings.warn(notice, stacklevel=1)

@@ -120,7 +120,7 @@ class PGS:
         on_event: OnEvent = ignore,
         **settings: Unpack[SettingsOverrides],
     ) -> AsyncIterator[PGS]:
-        """Connect without models: a missing key is no error.
+        """Connect without models: a missing key is not an error.
 
         Questions are answered by the extractive reader.
         """

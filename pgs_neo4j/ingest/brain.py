@@ -65,7 +65,7 @@ def _parse(chunks: Iterator[bytes]) -> GraphFile:
     try:
         return _collect(members)
     except InputFileError:
-        for _ in members:  # a text that is no JSON matters more than what one item of it lacks
+        for _ in members:  # malformed JSON matters more than a fault in one item
             pass
         raise
 

@@ -1,7 +1,7 @@
 """Reads one JSON object as a stream: its long lists item by item.
 
 Python's own decoder reads each item, so values and faults are those of ``json.loads``. Only the
-item at hand is in memory.
+current item is in memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.ceilings import ITEM_BYTES
 
-LIST_BEGINS = -1  # the place that stands for the beginning of a list
+LIST_BEGINS = -1  # the place that marks the beginning of a list
 NEAR_END = 16  # characters of the longest literal or escape that may be cut off
 
 _DECODER = json.JSONDecoder()
@@ -35,7 +35,7 @@ def read_members(chunks: Iterator[bytes], lists: Collection[str]) -> Iterator[Me
     """Yield the members of an object; those in ``lists`` item by item, if they are lists.
 
     A list begins with the place LIST_BEGINS. Raises InputFileError with line and column where the
-    text is no JSON, and for a text that is no object.
+    text is not JSON, and for a text that is not an object.
     """
     text = _Text(chunks)
     text.skip_blank()
@@ -173,7 +173,7 @@ class _Text:
         return InputFileError(f"line {line}, column {column}: not JSON ({problem})")
 
     def _fill(self, least: int) -> bool:
-        """Read on, at least so many characters; return whether there were any."""
+        """Read at least a number of characters; return whether there were any left."""
         parts: list[str] = []
         read = 0
         while read < least and not self._ended:

@@ -22,7 +22,7 @@ MINUTE_S = 60.0
 class Bucket:
     """Tokens per minute as a leaky bucket (Turner 1986), full at first."""
 
-    per_minute: int  # may be changed; what is in debt stays in debt
+    per_minute: int  # may be changed; a debt stays
     level: float = 0.0
     at: float = 0.0
 
@@ -72,10 +72,10 @@ class Pace:
         self.bucket.per_minute = tokens_per_minute
 
     def hold(self, wait_s: float, now: float) -> None:
-        """Send nothing for so many seconds, as the endpoint requested.
+        """Send nothing for ``wait_s`` seconds, as the endpoint requested.
 
-        A wait beyond LONGEST_WAIT_S ends the run that hears of it. It holds no other run: the
-        endpoint tells each by itself.
+        A wait beyond LONGEST_WAIT_S ends the run that received it. It does not hold up other runs,
+        because the endpoint answers each of them separately.
         """
         if wait_s <= LONGEST_WAIT_S:
             self._free_at = max(self._free_at, now + wait_s)
@@ -83,8 +83,7 @@ class Pace:
     def told(self, left: Left | None, now: float) -> None:
         """Record the remaining capacity that the endpoint reports.
 
-        A reset beyond LONGEST_WAIT_S is ignored. Should the endpoint mean it, it refuses the next
-        call.
+        A reset beyond LONGEST_WAIT_S is ignored. If it is real, the endpoint refuses the next call.
         """
         if left is None:
             return

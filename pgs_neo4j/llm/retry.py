@@ -29,12 +29,12 @@ WAIT_INITIAL_S = 0.5
 WAIT_MAX_S = 30.0
 WAIT_JITTER_S = 0.5
 WAIT_FLOOR_S = 0.05
-NAMED_WAIT_S = 3e9  # a longer one ends in no year that people plan for
-DOUBLINGS = 20  # of a wait; after that it is at its most anyway
+NAMED_WAIT_S = 3e9  # the end of a longer wait is not worth naming
+DOUBLINGS = 20  # of a wait; by then it has reached its maximum
 
 T = TypeVar("T")
 OnWait = Callable[[float, ModelError | None, str], None]
-"""Hears of a wait in seconds: after an error, or for a reason in words."""
+"""Receives each wait in seconds, with the error before it or a reason in words."""
 
 
 def ignore_wait(wait_s: float, error: ModelError | None, reason: str) -> None:
@@ -42,7 +42,7 @@ def ignore_wait(wait_s: float, error: ModelError | None, reason: str) -> None:
 
 
 def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Return the seconds that an endpoint asks to wait.
+    """Return the seconds that an endpoint asks its callers to wait.
 
     They come from ``retry-after-ms`` or ``retry-after``. The latter may be seconds or an HTTP date,
     which is compared with ``now`` (Unix time). None when neither is present or readable; never
@@ -73,7 +73,7 @@ def _number(value: str | None) -> float | None:
 
 
 def wait_sentence(problem: str, wait_s: float, longest_s: float) -> str:
-    """Return what an endpoint's wish for a long wait means, without an end mark."""
+    """Return a sentence on an endpoint that asks for too long a wait, without a period."""
     until = ""
     if wait_s < NAMED_WAIT_S:
         at = datetime.now(UTC) + timedelta(seconds=wait_s)

@@ -98,7 +98,7 @@ def _read(path: Path) -> str | None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only this user can read, all at once."""
+    """Write a file atomically that only this user can read."""
     temporary = path.with_name(path.name + ".new")
     temporary.unlink(missing_ok=True)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

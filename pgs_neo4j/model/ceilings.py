@@ -1,4 +1,4 @@
-"""Ceilings on waits, sizes, and numbers that come from outside, each with its reason.
+"""Ceilings on waits, sizes, and numbers from outside, each with its reason.
 
 Exceeding one raises a typed error with one sentence. Whatever was read before stays recorded.
 """

@@ -116,7 +116,7 @@ class Partition:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """What it is about: first what tells it apart, then what most of its nodes mention."""
+        """Its label and terms, which distinguish it, followed by its keywords."""
         return ordered_topics(self.label, self.terms, self.keywords)
 
     @property

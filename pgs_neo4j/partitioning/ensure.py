@@ -45,8 +45,8 @@ from pgs_neo4j.partitioning.scan.view import View, refuse_empty
 from pgs_neo4j.partitioning.step_timer import StepTimer
 
 ATTEMPTS = 3  # scans of a graph whose nodes vanish during the attempt
-FIRST_WAIT_S = 3600.0  # for another job's first generation of a graph
-WAIT_S = 10.0  # for a newer generation than the current one
+FIRST_WAIT_S = 3600.0  # until another job has made the first generation of a graph
+WAIT_S = 10.0  # until another job has made a newer generation
 
 
 async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Partitioning:

@@ -20,7 +20,7 @@ class Partitioning:
     """A generation with its partitions; ``reused`` when nothing was computed.
 
     ``drift`` is the graph's drift from the earlier generation, None without one. ``steps`` are the
-    seconds of each step. ``outdated``: the graph may have changed since, and nobody looked.
+    seconds of each step. ``outdated``: the graph may have changed since, unchecked.
     """
 
     generation: Generation

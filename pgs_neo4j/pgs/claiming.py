@@ -1,4 +1,4 @@
-"""Chooses the partitions of a run such that no other run of its session reads them now."""
+"""Chooses partitions for a run that no other run of its session is reading."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def choose_partitions(
     resumed, waited = record.routing is not None, False
     pauses = poll_pauses(FIRST_POLL_S)
     while True:
-        # Claims first: what a run has read by its end is in the coverage that is read later.
+        # Claims are read first. If a run ends after that, its coverage is in the later read.
         claimed = Claimed() if resumed else await _read_claimed(order, tools, record)
         selection = await select_partitions(
             order,

@@ -14,7 +14,7 @@ from pgs_neo4j.retrieval.evidence import Evidence, vote
 # more: on CACM, 66 % of the relevant documents with 2.3 of 18 partitions at 0.6, 72 % with 2.8 at
 # 0.5. This one halves the tokens that centroids read on Stack Overflow.
 ENOUGH = 0.625
-MOST_MATCHES = 20  # nodes of a partition that a sweep is told of
+MOST_MATCHES = 20  # best-matching nodes of a partition that a sweep is told
 MOST_UNKNOWN = 5  # words that a note names
 
 

@@ -89,7 +89,7 @@ async def _check_matched(
     """Raise UnmatchedQuestionError before anything is bought, as the run would after its search."""
     if not may_refuse(order, tools):
         return
-    # The run tells its routing itself.
+    # The run reports its own routing.
     quiet = replace(tools, log=RunLog(ignore))
     selection = await select_partitions(order, quiet, partitioning)
     routing = await route_question(order, quiet, partitioning, selection.partitions, vector)

@@ -244,7 +244,7 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
 def _record(
     order: RunOrder, tools: RunTools, handle: Handle, prepared: Prepared, before: Spent
 ) -> RunRecord:
-    """Return the record of a run; from now on, its calls are recorded before they are sent."""
+    """Return the record of a run; later calls are recorded before they are sent."""
     ledger = tools.calls.ledger
     ledger.begin(lambda: before + tools.calls.spent(), partial(runs.record_total, tools.db, handle))
     return RunRecord(tools.db, handle, prepared, _replies(order, tools, handle), ledger, before)

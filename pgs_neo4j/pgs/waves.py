@@ -209,7 +209,7 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
 
 
 def _easiest(stops: Sequence[Stop]) -> Stop:
-    """Return the stop of the call that fell least short of its limit, and say by what."""
+    """Return the stop of the call that needs the smallest limit, and name that limit."""
     stop = min(stops, key=lambda stop: math.inf if stop.least is None else stop.least)
     if stop.least is None:
         return stop

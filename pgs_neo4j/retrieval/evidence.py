@@ -33,7 +33,7 @@ NUMBER = re.compile(r"\d{2,}")
 MOST_NODES = 200
 """Nodes of a question that count. More add nodes that share only its common words."""
 VECTOR_SHARE = 0.2
-"""Weight of embeddings beside words. Of 0.1 to 0.6, the best with LSA vectors."""
+"""Weight of embeddings relative to words. The best of 0.1 to 0.6 with LSA vectors."""
 FURTHER = 0.6
 """Weight of a partition's next node. More favors subjects, less favors single nodes."""
 

@@ -33,9 +33,9 @@ class SegmentRow(TypedDict):
 class TextTable:
     """The texts in the segments of a generation, one segment after the other.
 
-    Text ``i`` is the member of rank ``ranks[i]`` of partition ``partition_ids[i]``. That is 0 for a
-    text that is in none of the generation. Both are ``(n,)``; ``size`` of them are in one. Segment
-    ``s`` begins at text ``starts[s]``.
+    Text ``i`` is the member of rank ``ranks[i]`` of partition ``partition_ids[i]``, which is 0 for
+    a text outside the generation. Both are ``(n,)``; ``size`` texts are inside. Segment ``s``
+    begins at text ``starts[s]``.
     """
 
     segments: tuple[SegmentRow, ...]
@@ -154,7 +154,7 @@ async def read_terms(db: Database, table: TextTable, terms: Collection[int]) -> 
 
 
 async def _are_in_use(db: Database, segments: Sequence[SegmentRow]) -> bool:
-    """Return whether some segments surely had all their cells until now.
+    """Return whether some segments certainly still have all their cells.
 
     A segment is deleted, with its cells, only some time after its last partition has left it.
     """
@@ -182,7 +182,7 @@ def _live(
 ) -> Mapping[int, PostingList]:
     """Return the postings of a segment, without texts of other generations.
 
-    ``partition_ids`` ``(n,)`` are 0 for these. Most segments have none.
+    ``partition_ids`` ``(n,)`` are 0 for those texts. Most segments have none of them.
     """
     if partition_ids.all():
         return postings

@@ -69,7 +69,7 @@ class StoredRun:
 class RunningRun:
     """A run without a recorded end, and the partitions that it has claimed.
 
-    ``ended``: its process is gone, as far as known. ``generation`` is None when its partitions are.
+    ``ended``: its process is known to be gone. ``generation`` is None when its partitions are gone.
     ``updated_at`` is the time when the last run of its session began or ended.
     """
 
@@ -88,7 +88,7 @@ async def begin(
     properties: Row,
     idempotency: str = "",
 ) -> str | None:
-    """Record that a run begins; from then on its generation stays.
+    """Record the beginning of a run; its generation stays until the run ends.
 
     Returns the id of the run. It is that of another run when the idempotency key was used before,
     and None when the generation, the session, or the graph was removed.
@@ -276,7 +276,7 @@ def taken_away() -> RunLostError:
 
 
 async def _sign(db: Database, handle: Handle) -> bool:
-    """Return whether this process still holds the run, as far as known."""
+    """Return whether this process still holds the run; true if the database does not answer."""
     try:
         async with asyncio.timeout(SIGN_TIMEOUT_S):
             return bool(

@@ -23,7 +23,7 @@ class PropertyChoice:
 
 
 def choose_weight(survey: Survey) -> PropertyChoice:
-    """Choose the property that tells how much a node matters."""
+    """Choose the property that weighs nodes."""
     shares = candidates.node_shares(survey, lambda _, candidate: candidates.is_weight(candidate))
     ranges = {
         name: _range(p for s in survey.labels for p in s.properties if p.name == name)
@@ -38,7 +38,7 @@ def choose_weight(survey: Survey) -> PropertyChoice:
 
 
 def choose_relationship_weight(survey: Survey) -> PropertyChoice:
-    """Choose the property that tells how strong a relationship is."""
+    """Choose the property that weighs relationships."""
     total = sum(sample.count for sample in survey.relationship_types if sample.sampled)
     shares: dict[str, float] = {}
     for sample in survey.relationship_types:

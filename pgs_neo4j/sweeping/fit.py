@@ -1,4 +1,4 @@
-"""Tells whether one pass shows a partition whole, from sizes alone."""
+"""Estimates from sizes alone whether one pass shows a whole partition."""
 
 from __future__ import annotations
 

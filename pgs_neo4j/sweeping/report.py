@@ -136,7 +136,7 @@ def parse_report(
     parts = sections(strip_thinking(text), SECTIONS)
     if len(parts) < LEAST:
         raise ModelOutputError(
-            "the reply is no report: it has "
+            "the reply is not a report: it has "
             f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
     listed = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}

@@ -67,7 +67,7 @@ def parse_condensed(text: str, group: Sequence[Section]) -> Section:
     """
     parts = sections(strip_thinking(text), SECTIONS)
     if "findings" not in parts:
-        raise ModelOutputError("the reply is no condensed report: it has no section Findings")
+        raise ModelOutputError("the reply is not a condensed report: it has no section Findings")
     citable = citable_of(group)
     findings = tuple(
         Finding(text=item, citations=resolve_qualified(item, citable))

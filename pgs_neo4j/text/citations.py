@@ -107,7 +107,7 @@ def defuse(text: str) -> str:
 
 
 def _mentions(inside: str, partition: int | None) -> list[Mention]:
-    """Return what a citation's brackets cite."""
+    """Return the mentions in a citation's brackets."""
     mentions: list[Mention] = []
     for entry in ENTRY.finditer(inside):
         if entry["partition"]:

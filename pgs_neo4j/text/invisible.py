@@ -30,7 +30,7 @@ INVISIBLE = re.compile(
     rf"|(?<!{_LETTER})[{_JOINERS}]|[{_JOINERS}](?!{_LETTER})"
     rf"|(?<!{_BASE})[{_SELECTORS}]"
 )
-"""Every character that nobody sees, except where it shapes what stands beside it."""
+"""Every invisible character, except those that shape the characters next to them."""
 
 
 def has_only_plain_letters(text: str) -> bool:

@@ -42,7 +42,7 @@ class Brief:
         self.pulse.start()
 
     def stop(self) -> None:
-        """Give no more signs of life; harmless to repeat."""
+        """Stop giving signs of life; harmless to repeat."""
         self.pulse.stop()
 
     def __call__(self, event: Event) -> None:
@@ -56,7 +56,7 @@ class Brief:
 
 @dataclass(slots=True)
 class Pulse:
-    """Says what is being done when no line was written for a while."""
+    """Writes the current work when no other line was written for a while."""
 
     board: Board
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -81,7 +81,7 @@ class Pulse:
         output.say(text)
 
     def beat(self) -> None:
-        """Write what is being done if no line was written for a while."""
+        """Write the current work if no line was written for a while."""
         with self.lock:
             if self.board.clock() - self._last < self._wait_s:
                 return
@@ -109,7 +109,7 @@ def matters(event: Event) -> bool:
 
 
 def still(board: Board) -> str:
-    """Return in a line what is being done: ``sweep: 3 of 15 partitions (42 s so far)``."""
+    """Return the current work in a line: ``sweep: 3 of 15 partitions (42 s so far)``."""
     running = [phase for phase, row in board.phases.items() if row.seconds is None]
     if not running:
         return "connect: waiting for the database"

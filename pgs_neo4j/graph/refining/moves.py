@@ -171,7 +171,7 @@ def _best(wishes: Moves, at: Standing, units: Units, limits: Limits) -> Moves:
 def _may_shrink(
     part: IntArray, nodes: IntArray, tokens: IntArray, at: Standing, limits: Limits
 ) -> BoolArray:
-    """Return whether partitions may lose so many nodes and tokens.
+    """Return whether partitions may lose a number of nodes and tokens.
 
     Small ones always may. All arrays are ``(p,)``.
     """

@@ -184,7 +184,7 @@ class OpenAILLM:
         *,
         stream: bool,
     ) -> T:
-        """Try once; repeat at once while refusals teach the endpoint's dialect."""
+        """Try once; repeat immediately while refusals reveal the endpoint's dialect."""
         import openai
 
         while True:

@@ -87,7 +87,7 @@ class LabelCheck:
             self.postings |= await asyncio.to_thread(_weigh, index)
 
     def _split(self, words: Iterable[str]) -> set[int]:
-        """Return the terms of words, and remember which are of which."""
+        """Return the terms of words, and remember the terms of each word."""
         wanted = sorted(set(words))
         fresh = [word for word in wanted if word not in self.terms]
         self.terms |= {word: [] for word in fresh}

@@ -54,7 +54,7 @@ class Openings:
 
 
 def opening_room(partition_count: int) -> int:
-    """Return how many characters are remembered of each of so many partitions."""
+    """Return how many characters to remember of each partition."""
     return min(max(ALL_ROOM // max(partition_count, 1), LEAST_ROOM), ROOM)
 
 

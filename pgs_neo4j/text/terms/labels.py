@@ -31,7 +31,7 @@ SHARED_BY = 0.1
 """A word stands in at most this share of the labels, or in one of few."""
 
 PRIOR = 0.01
-"""Weight of the prior: the share of all counts that stands for what is usual."""
+"""Weight of the prior, as a share of all counts."""
 
 OTHER_LABELS = 40
 """Labels that may replace one, at most."""

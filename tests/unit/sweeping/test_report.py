@@ -119,7 +119,7 @@ def test_paragraphs_without_bullets_are_findings():
 
 @pytest.mark.parametrize("text", ["", "  \n", "I cannot.", "## Findings\n- one", "{}", "#" * 999])
 def test_what_is_no_report_is_refused(text):
-    with pytest.raises(ModelOutputError, match="no report"):
+    with pytest.raises(ModelOutputError, match="not a report"):
         parsed(text)
 
 
@@ -212,7 +212,7 @@ def test_thoughts_and_lone_surrogates_are_no_part_of_a_report():
     assert [c.alias for c in report.citations] == ["n3", "n1", "n4", "n2"]
     assert report.findings[0].text.startswith("?Iron")
     assert render_report(report).encode()
-    with pytest.raises(ModelOutputError, match="no report"):
+    with pytest.raises(ModelOutputError, match="not a report"):
         parsed(f"<think>\n{REPLY}")
 
 

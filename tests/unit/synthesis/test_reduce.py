@@ -161,7 +161,7 @@ def test_invented_citations_of_a_condensed_report_are_not_citable():
     made = parse_condensed("## Findings\n- Made up [P9:n9], kept [P1:n1]", sections)
     assert (9, "n9") not in made.citable
     assert not made.report.findings[0].citations[0].valid
-    with pytest.raises(ModelOutputError, match="no condensed report"):
+    with pytest.raises(ModelOutputError, match="not a condensed report"):
         parse_condensed("Sorry, I cannot.", sections)
 
 

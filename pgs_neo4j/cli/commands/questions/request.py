@@ -22,7 +22,7 @@ DEFAULT_SESSION = "default"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a command was asked; None is what the latest run or a default decides."""
+    """What a command was asked; the latest run or a default decides what is None."""
 
     question: str | None
     graph: str | None

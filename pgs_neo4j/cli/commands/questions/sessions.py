@@ -96,7 +96,7 @@ async def _show(session: str, graph: str | None, *, full: bool, as_json: bool) -
 
 
 def _lean(properties: dict[str, Any]) -> dict[str, Any]:
-    """Return what a reader of many runs wants to know of each."""
+    """Return the properties of a run that matter in a list of runs."""
     return {name: properties[name] for name in LEAN if name in properties}
 
 
