@@ -210,7 +210,7 @@ class PGSConfig(Sourced):
         Field(
             ge=1,
             le=256,
-            description="model calls in flight at first; may grow to max_concurrent_calls",
+            description="initial number of model calls in flight; may grow to max_concurrent_calls",
         ),
     ] = 5
     max_concurrent_calls: Annotated[

@@ -18,7 +18,7 @@ from pgs_neo4j.text.shown import one_line, percent, seconds
 if TYPE_CHECKING:
     from pgs_neo4j.engine import Job, SessionInfo, StoredGraph, VectorIndex
 
-REDEFINED = "unknown before the next question, because the graph has another definition now"
+REDEFINED = "unknown until the next question, because the graph was redefined"
 GAP = 2  # columns between two columns
 TOPICS, TITLES, NEIGHBORS = 5, 2, 5
 ERROR = 120

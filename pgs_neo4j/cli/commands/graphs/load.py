@@ -21,7 +21,7 @@ def load(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A brain: .json or .json.gz.")],
     graph: Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")],
     label: Annotated[
-        str | None, typer.Option(help="Label of its nodes; made from the name by default.")
+        str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

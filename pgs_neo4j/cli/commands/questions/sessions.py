@@ -57,7 +57,8 @@ def show(
     session: SessionArgument,
     graph: GraphOption = None,
     full: Annotated[
-        bool, typer.Option("--full", help="With --json: all that is stored, answers included.")
+        bool,
+        typer.Option("--full", help="With --json: everything that is stored, including answers."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
