@@ -117,7 +117,7 @@ async def _find_nodes(
 
 async def _search(order: RunOrder, tools: RunTools, hits: Nearest) -> SearchAnswer:
     if not hits.nodes:
-        return SearchAnswer("No node is near the question.", (), (), hits.method, Usage())
+        return SearchAnswer("No node is near to the question.", (), (), hits.method, Usage())
     room = order.config.sweep_max_tokens
     reply = await tools.calls.complete(
         tools.synthesis_llm,
