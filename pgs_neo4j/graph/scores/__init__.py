@@ -1,0 +1,1 @@
+"""Arithmetic of retrieval: scores of paths, triplets, feedback, and pairs."""

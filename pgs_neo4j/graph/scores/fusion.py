@@ -1,0 +1,101 @@
+"""Fuses the scores of several paths into one, and spreads it along relationships.
+
+Weighted sums of scores that are scaled by path follow Bruch, Gai, and Ingber, "An Analysis of
+Fusion Functions for Hybrid Retrieval" (2023). Reciprocal ranks follow Cormack, Clarke, and
+Buettcher (2009).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+RRF_K = 60
+"""Ranks added to each rank, from Cormack et al.: the best path may err about its first nodes."""
+SPREAD = 0.4
+"""Weight of what neighbors add, beside 1 for a node's own score. Chosen on CACM."""
+SPREADERS = 10
+"""Best nodes that add to their neighbors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relationship from a node that was found, with its weight and the degrees of both ends.
+
+    Degrees are at least 1.
+    """
+
+    source: str
+    target: str
+    weight: float
+    source_degree: float
+    target_degree: float
+
+
+def scale(scores: Mapping[T, float]) -> dict[T, float]:
+    """Return scores scaled to 0 to 1, the worst at 0. Equal scores become 1."""
+    if not scores:
+        return {}
+    least, most = min(scores.values()), max(scores.values())
+    if most <= least:
+        return dict.fromkeys(scores, 1.0)
+    return {item: (score - least) / (most - least) for item, score in scores.items()}
+
+
+def add_weighted(paths: Iterable[tuple[Mapping[T, float], float]]) -> dict[T, float]:
+    """Return the weighted sum of the scaled scores of each path, best first.
+
+    An item that a path did not find gets nothing from it. Weights are relative to the sum of those
+    of paths that found something. If these are all 0, they count as equal.
+    """
+    parts = [(scores, weight) for scores, weight in paths if scores]
+    total = sum(weight for _, weight in parts)
+    if total <= 0:
+        parts, total = [(scores, 1.0) for scores, _ in parts], float(len(parts))
+    added: dict[T, float] = defaultdict(float)
+    for scores, weight in parts:
+        for item, score in scale(scores).items():
+            added[item] += weight / total * score
+    return best_first(added)
+
+
+def add_reciprocal_ranks(
+    paths: Iterable[tuple[Mapping[T, float], float]], k: int = RRF_K
+) -> dict[T, float]:
+    """Return the weighted sum of 1 / (k + rank) of each path, best first."""
+    added: dict[T, float] = defaultdict(float)
+    for scores, weight in paths:
+        for rank, item in enumerate(best_first(scores), start=1):
+            added[item] += weight / (k + rank)
+    return best_first(added)
+
+
+def best_first(scores: Mapping[T, float]) -> dict[T, float]:
+    """Return the scores in descending order; ties are in the order of the items as text."""
+    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], str(pair[0]))))
+
+
+def spread(
+    scores: Mapping[str, float], links: Sequence[Link], share: float = SPREAD
+) -> dict[str, float]:
+    """Return scores with what the best nodes add to their neighbors, best first.
+
+    A neighbor m gets s(n) · w(n, m) / √(d(n) · d(m)) from each node n that a link leaves. The sums
+    count relative to the largest one, times ``share``.
+    """
+    gained: dict[str, float] = defaultdict(float)
+    for link in links:
+        degrees = math.sqrt(link.source_degree * link.target_degree)
+        gained[link.target] += scores.get(link.source, 0.0) * link.weight / degrees
+    most = max(gained.values(), default=0.0)
+    if most <= 0:
+        return best_first(scores)
+    added = dict(scores)
+    for node, gain in gained.items():
+        added[node] = added.get(node, 0.0) + share * gain / most
+    return best_first(added)

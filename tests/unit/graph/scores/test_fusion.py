@@ -1,0 +1,76 @@
+"""Fusion of several rankings, and spreading along relationships."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.graph.scores.fusion import (
+    Link,
+    add_reciprocal_ranks,
+    add_weighted,
+    best_first,
+    scale,
+    spread,
+)
+
+SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(-100, 100), max_size=8)
+
+
+def test_scores_are_scaled_from_worst_to_best() -> None:
+    assert scale({"a": 2.0, "b": 6.0, "c": 3.0}) == {"a": 0.0, "b": 1.0, "c": 0.25}
+    assert scale({"a": 7.0, "b": 7.0}) == {"a": 1.0, "b": 1.0}
+    assert scale({}) == {}
+
+
+def test_paths_are_added_by_weight() -> None:
+    text, vector = {"a": 10.0, "b": 5.0, "c": 0.0}, {"b": 0.9, "d": 0.1}
+    fused = add_weighted([(text, 0.7), (vector, 0.3)])
+    assert fused == pytest.approx({"a": 0.7, "b": 0.35 + 0.3, "c": 0.0, "d": 0.0})
+    assert [*fused][:2] == ["a", "b"]
+
+
+def test_a_path_that_found_nothing_takes_no_share() -> None:
+    assert add_weighted([({"a": 3.0, "b": 1.0}, 0.7), ({}, 0.3)]) == {"a": 1.0, "b": 0.0}
+
+
+def test_weights_of_zero_count_as_equal() -> None:
+    assert add_weighted([({"a": 1.0}, 0.0), ({"b": 1.0}, 0.0)]) == {"a": 0.5, "b": 0.5}
+
+
+@given(SCORES, SCORES)
+def test_fused_scores_are_from_0_to_1_and_in_order(
+    one: dict[str, float], other: dict[str, float]
+) -> None:
+    fused = add_weighted([(one, 0.7), (other, 0.3)])
+    assert set(fused) == set(one) | set(other)
+    assert all(-1e-9 <= score <= 1 + 1e-9 for score in fused.values())
+    assert [*fused.values()] == sorted(fused.values(), reverse=True)
+
+
+def test_reciprocal_ranks_are_those_of_the_paper() -> None:
+    fused = add_reciprocal_ranks([({"a": 5.0, "b": 4.0}, 1.0), ({"b": 0.2}, 1.0)])
+    assert fused == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61})
+    assert [*fused] == ["b", "a"]
+
+
+def test_neighbors_gain_by_weight_and_lose_by_degree() -> None:
+    links = [
+        Link("a", "m", 2.0, 4.0, 1.0),
+        Link("b", "m", 1.0, 1.0, 1.0),
+        Link("a", "h", 2.0, 4.0, 100.0),
+    ]
+    assert spread({"a": 1.0, "b": 0.5}, links) == pytest.approx(
+        {"a": 1.0, "b": 0.5, "m": 0.4, "h": 0.4 * (2 / math.sqrt(400)) / 1.5}
+    )
+
+
+def test_without_links_scores_stay() -> None:
+    assert spread({"b": 0.5, "a": 1.0}, []) == {"a": 1.0, "b": 0.5}
+
+
+def test_ties_are_in_the_order_of_text() -> None:
+    assert [*best_first({"c": 1.0, "a": 1.0, "b": 2.0})] == ["b", "a", "c"]
