@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.diagnosis import Doctor
     from pgs_neo4j.engine.indexes import Indexes
     from pgs_neo4j.engine.loading import Loader
+    from pgs_neo4j.engine.searching import Searcher
     from pgs_neo4j.engine.surveying import Surveyor
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ class PGS:
     """Partitioned Graph Synthesis on one database; ``PGS.connect`` opens it.
 
     Views group what belongs together: ``graphs``, ``partitions``, ``sessions``, ``runs``,
-    ``jobs``, ``indexes``, ``survey``, ``load``, and ``doctor``. Most views can be called:
+    ``jobs``, ``indexes``, ``search``, ``survey``, ``load``, and ``doctor``. Most can be called:
     ``await pgs.graphs()`` lists the graphs.
     """
 
@@ -159,6 +160,13 @@ class PGS:
         from pgs_neo4j.engine.indexes import Indexes
 
         return Indexes(self._core)
+
+    @property
+    def search(self) -> Searcher:
+        """Searches of a graph, in milliseconds and without a language model."""
+        from pgs_neo4j.engine.searching import Searcher
+
+        return Searcher(self._core)
 
     @property
     def survey(self) -> Surveyor:

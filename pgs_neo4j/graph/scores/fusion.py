@@ -7,10 +7,8 @@ Buettcher (2009).
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 T = TypeVar("T", bound=Hashable)
@@ -21,20 +19,6 @@ SPREAD = 0.4
 """Weight of what neighbors add, beside 1 for a node's own score. Chosen on CACM."""
 SPREADERS = 10
 """Best nodes that add to their neighbors."""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A relationship from a node that was found, with its weight and the degrees of both ends.
-
-    Degrees are at least 1.
-    """
-
-    source: str
-    target: str
-    weight: float
-    source_degree: float
-    target_degree: float
 
 
 def scale(scores: Mapping[T, float]) -> dict[T, float]:
@@ -81,21 +65,16 @@ def best_first(scores: Mapping[T, float]) -> dict[T, float]:
 
 
 def spread(
-    scores: Mapping[str, float], links: Sequence[Link], share: float = SPREAD
+    scores: Mapping[str, float], gains: Mapping[str, float], share: float = SPREAD
 ) -> dict[str, float]:
     """Return scores with what the best nodes add to their neighbors, best first.
 
-    A neighbor m gets s(n) · w(n, m) / √(d(n) · d(m)) from each node n that a link leaves. The sums
-    count relative to the largest one, times ``share``.
+    ``gains`` count relative to the largest one, times ``share``.
     """
-    gained: dict[str, float] = defaultdict(float)
-    for link in links:
-        degrees = math.sqrt(link.source_degree * link.target_degree)
-        gained[link.target] += scores.get(link.source, 0.0) * link.weight / degrees
-    most = max(gained.values(), default=0.0)
+    most = max(gains.values(), default=0.0)
     if most <= 0:
         return best_first(scores)
     added = dict(scores)
-    for node, gain in gained.items():
+    for node, gain in gains.items():
         added[node] = added.get(node, 0.0) + share * gain / most
     return best_first(added)

@@ -55,7 +55,7 @@ COMMANDS = (
     "local import", "local log", "local reset", "local start", "local status", "local stop",
     "partition", "partitions", "plan", "purge", "repartition", "resume", "route", "runs",
     "schedule",
-    "sessions", "sessions delete", "sessions list", "sessions show", "show",
+    "search", "sessions", "sessions delete", "sessions list", "sessions show", "show",
 )  # fmt: skip
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.graph.scores.fusion import (
-    Link,
     add_reciprocal_ranks,
     add_weighted,
     best_first,
@@ -57,19 +54,15 @@ def test_reciprocal_ranks_are_those_of_the_paper() -> None:
     assert [*fused] == ["b", "a"]
 
 
-def test_neighbors_gain_by_weight_and_lose_by_degree() -> None:
-    links = [
-        Link("a", "m", 2.0, 4.0, 1.0),
-        Link("b", "m", 1.0, 1.0, 1.0),
-        Link("a", "h", 2.0, 4.0, 100.0),
-    ]
-    assert spread({"a": 1.0, "b": 0.5}, links) == pytest.approx(
-        {"a": 1.0, "b": 0.5, "m": 0.4, "h": 0.4 * (2 / math.sqrt(400)) / 1.5}
+def test_gains_of_neighbors_count_relative_to_the_largest() -> None:
+    assert spread({"a": 1.0, "b": 0.5}, {"m": 3.0, "b": 1.5}) == pytest.approx(
+        {"a": 1.0, "b": 0.7, "m": 0.4}
     )
+    assert [*spread({"a": 0.1}, {"m": 9.0})] == ["m", "a"]
 
 
-def test_without_links_scores_stay() -> None:
-    assert spread({"b": 0.5, "a": 1.0}, []) == {"a": 1.0, "b": 0.5}
+def test_without_gains_scores_stay() -> None:
+    assert spread({"b": 0.5, "a": 1.0}, {}) == {"a": 1.0, "b": 0.5}
 
 
 def test_ties_are_in_the_order_of_text() -> None:

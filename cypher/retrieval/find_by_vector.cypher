@@ -1,0 +1,17 @@
+// The nodes of a view nearest to a vector, best first, with their exact cosine: candidates by
+// vector indexes, which hold rounded vectors.
+// params: indexes: list[str], vector: list[float], embedding: str, labels: list[str],
+//   candidates: int, k: int
+// returns: element_id: str, score: float
+// mode: read
+// language: 5, 25
+UNWIND $indexes AS index
+CALL db.index.vector.queryNodes(index, $candidates, $vector) YIELD node
+WITH DISTINCT node
+WHERE CASE size($labels)
+        WHEN 0 THEN none(label IN labels(node) WHERE label STARTS WITH 'Pgs')
+        ELSE any(label IN labels(node) WHERE label IN $labels)
+      END
+RETURN elementId(node) AS element_id,
+       2 * vector.similarity.cosine(node[$embedding], $vector) - 1 AS score
+ORDER BY score DESC, element_id LIMIT $k

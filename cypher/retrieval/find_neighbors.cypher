@@ -1,0 +1,31 @@
+// What some nodes add to their neighbors in a view, most first: the sum, over the relationships
+// between them, of the node's score times the weight, divided by the root of both degrees. A node
+// that is walked from may be a neighbor of another one. Relationships of this package do not count.
+// params: sources: list[str], scores: list[float], types: list[str], labels: list[str],
+//   weight: str, k: int
+// returns: element_id: str, gain: float
+// mode: read
+// language: 5, 25
+UNWIND range(0, size($sources) - 1) AS i
+MATCH (n) WHERE elementId(n) = $sources[i]
+MATCH (n)-[r]-(m)
+WHERE n <> m
+  AND CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
+  AND CASE size($labels)
+        WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
+        ELSE any(label IN labels(m) WHERE label IN $labels)
+      END
+WITH i, n, m, sum(CASE WHEN r[$weight] > 0 THEN toFloat(r[$weight]) ELSE 1.0 END) AS weight
+WITH i, n, COUNT {
+       (n)-[r]-()
+       WHERE CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
+     } AS own, collect([m, weight]) AS ends
+UNWIND ends AS pair
+WITH i, own, pair[0] AS m, pair[1] AS weight
+WITH m, sum($scores[i] * weight / sqrt(toFloat(own))) AS given
+WITH m, given, COUNT {
+       (m)-[r]-()
+       WHERE CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
+     } AS own
+RETURN elementId(m) AS element_id, given / sqrt(toFloat(own)) AS gain
+ORDER BY gain DESC, element_id LIMIT $k

@@ -1,0 +1,15 @@
+// The length of one stored embedding of a view; no row if no node has one.
+// params: embedding: str, labels: list[str]
+// returns: size: int
+// mode: read
+// language: 5, 25
+CALL () {
+  WITH $labels AS labels WHERE size(labels) > 0
+  MATCH (n:$any(labels)) RETURN n
+  UNION ALL
+  WITH $labels AS labels WHERE size(labels) = 0
+  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
+}
+WITH n[$embedding] AS own
+WHERE own IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
+RETURN size(own) AS size LIMIT 1

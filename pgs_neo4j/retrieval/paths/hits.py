@@ -1,0 +1,14 @@
+"""The result of a path, and the report on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The nodes that a path found, by element id, best first, and how it found them."""
+
+    method: str
+    scores: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,60 @@
+"""Finds the nodes whose stored embeddings are nearest to a question."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval.paths.hits import Hits
+from pgs_neo4j.retrieval.paths.text import scores_of
+from pgs_neo4j.retrieval.topk import covering_indexes
+
+CANDIDATES = 2
+"""Nodes that an index returns for each one wanted: it compares rounded vectors."""
+
+
+async def find_by_vector(
+    db: Database, mapping: GraphMapping, vector: NDArray[np.float32] | None, k: int
+) -> Hits:
+    """Return the ``k`` nodes nearest to ``vector`` ``(d,)``, by cosine.
+
+    Without a vector index on every label of the view, every embedding is compared. Raises
+    DatabaseError.
+    """
+    if vector is None or not mapping.embedding:
+        return Hits("no embeddings to compare")
+    indexes = await covering_indexes(db, mapping, len(vector))
+    if indexes:
+        rows = await db.read(
+            queries.get("retrieval/find_by_vector"),
+            indexes=indexes,
+            vector=vector.tolist(),
+            embedding=mapping.embedding,
+            labels=list(mapping.labels),
+            candidates=CANDIDATES * k,
+            k=k,
+        )
+        return Hits(f"vector index {', '.join(indexes)}", scores_of(rows))
+    rows = await db.read(
+        queries.get("retrieval/compare_vectors"),
+        vector=vector.tolist(),
+        embedding=mapping.embedding,
+        labels=list(mapping.labels),
+        k=k,
+    )
+    return Hits("every stored embedding", scores_of(rows))
+
+
+async def stored_dimensions(db: Database, mapping: GraphMapping) -> int | None:
+    """Return the length of a stored embedding, None without any. Raises DatabaseError."""
+    if not mapping.embedding:
+        return None
+    rows = await db.read(
+        queries.get("retrieval/read_vector_size"),
+        embedding=mapping.embedding,
+        labels=list(mapping.labels),
+    )
+    return int(rows[0]["size"]) if rows else None

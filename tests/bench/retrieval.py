@@ -1,0 +1,147 @@
+"""Measures what a search finds of the nodes that people judged relevant.
+
+    python -m tests.bench.retrieval
+    python -m tests.bench.retrieval --graph cacm_vectors --collection cf.json.gz --json
+
+No language model takes part. A table tells nDCG at 10, recall at 50, and the median time of each
+path alone and of each mode. The graph has a full-text index with the analyzer ``english`` and a
+vector index on its stored embeddings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean, median
+from time import perf_counter
+from typing import Any
+
+from pgs_neo4j.answering.search import PATH_HITS, SearchOrder, SearchTools, search
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.model.found import SearchMode
+from pgs_neo4j.retrieval.paths.text import find_by_text
+from pgs_neo4j.retrieval.paths.vector import find_by_vector
+from pgs_neo4j.retrieval.space import Space, choose
+from tests.bench import place, program
+from tests.bench.judged import Judged, Load, add_judged, measure_judged
+
+TOP, DEEP = 10, 50
+GRAPHS = ("cacm_vectors",)
+MODES: tuple[SearchMode, ...] = ("naive", "hybrid")
+INDEXES = (
+    "CREATE FULLTEXT INDEX bench_text FOR (n:LoadedNode) ON EACH [n.title, n.text] "
+    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}}",
+    "CALL db.index.vector.createNodeIndex('bench_vector', 'LoadedNode', 'vector', 200, 'cosine')",
+    "CALL db.awaitIndexes(300)",
+)
+Ranked = Callable[[str], Awaitable[list[str]]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what the command line asks for, write the figures, and tell the exit code."""
+    options = _parser().parse_args(arguments)
+    return program.told(
+        lambda: program.run(lambda: measure_judged(options.graph or GRAPHS, options, _graph)),
+        table,
+        options.json,
+    )
+
+
+async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str, Any]:
+    async with place.opened(options.uri) as (_, database):
+        program.say(f"load {name}")
+        graph = await load(database)
+        for statement in INDEXES:
+            await database.call(statement, {}, "schema")
+        ways = {}
+        for way, ranked in _ways(database, graph).items():
+            program.say(f"{way}: {len(graph.questions)} questions")
+            ways[way] = await _measure(graph, ranked)
+    return {"graph": name, "questions": len(graph.questions), "ways": ways}
+
+
+def _ways(database: Database, graph: Judged) -> dict[str, Ranked]:
+    mapping = replace(graph.mapping, labels=("LoadedNode",))
+    space = choose("stored", graph.embedder, mapping) if graph.embedder else Space("none")
+
+    async def by_text(question: str) -> list[str]:
+        return [*(await find_by_text(database, mapping, question, PATH_HITS)).scores]
+
+    async def by_vector(question: str) -> list[str]:
+        vector = (await graph.embedder.embed([question]))[0] if graph.embedder else None
+        return [*(await find_by_vector(database, mapping, vector, PATH_HITS)).scores]
+
+    def by_mode(mode: SearchMode) -> Ranked:
+        async def ranked(question: str) -> list[str]:
+            order = SearchOrder(question=question, mapping=mapping, mode=mode, top_k=DEEP)
+            return [item.id for item in (await search(order, SearchTools(database, space))).items]
+
+        return ranked
+
+    return {"text": by_text, "vector": by_vector, **{mode: by_mode(mode) for mode in MODES}}
+
+
+async def _measure(graph: Judged, ranked: Ranked) -> dict[str, float]:
+    gains, recalls, seconds, failed = [], [], [], 0
+    await ranked(graph.questions[0].text)  # plans are made once
+    for question in graph.questions:
+        began = perf_counter()
+        try:
+            order = await ranked(question.text)
+        except PGSError as error:  # it counts as one that finds nothing
+            program.say(f"failed: {error}")
+            order, failed = [], failed + 1
+        seconds.append(perf_counter() - began)
+        grades = dict.fromkeys(question.nodes, 1.0)
+        gains.append(ndcg(order, grades, TOP))
+        recalls.append(len({*order[:DEEP]} & set(grades)) / len(grades))
+    return {
+        "ndcg": fmean(gains),
+        "recall": fmean(recalls),
+        "failed": failed,
+        "p50_s": median(seconds),
+    }
+
+
+def ndcg(order: Sequence[str], grades: Mapping[str, float], top: int) -> float:
+    """Normalized discounted cumulative gain at ``top`` (Järvelin and Kekäläinen 2002)."""
+    gain = sum(
+        grades.get(node, 0.0) / math.log2(place + 2) for place, node in enumerate(order[:top])
+    )
+    best = sorted(grades.values(), reverse=True)[:top]
+    ideal = sum(grade / math.log2(place + 2) for place, grade in enumerate(best))
+    return gain / ideal if ideal else 0.0
+
+
+def table(document: dict[str, Any]) -> str:
+    """The figures as tables."""
+    return "\n\n".join(map(_table, document["runs"]))
+
+
+def _table(run: dict[str, Any]) -> str:
+    head = f"{run['graph']}: {run['questions']} questions\n"
+    columns = f"{'way':<12}{f'nDCG@{TOP}':>10}{f'recall@{DEEP}':>12}{'failed':>8}{'p50 ms':>9}\n"
+    return (
+        head
+        + columns
+        + "\n".join(
+            f"{way:<12}{one['ndcg']:>10.3f}{one['recall']:>12.3f}{one['failed']:>8}"
+            f"{one['p50_s'] * 1000:>9.1f}"
+            for way, one in run["ways"].items()
+        )
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = program.parser("retrieval", __doc__)
+    add_judged(parser)
+    parser.add_argument("--uri", metavar="URI", help=place.HELP)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Searches on a real database: with indexes and without, and what a search leaves alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import QuestionError, UnknownGraphError, UsageError
+from tests.conftest import Endpoint
+from tests.engines import engine_on
+from tests.graphs import MAPPING, checksum, count, papers
+
+TEXT_INDEX = "CREATE FULLTEXT INDEX paper_text FOR (n:Paper) ON EACH [n.title, n.abstract]"
+VECTORS = "MATCH (p:Paper) SET p.vector = [toFloat(p.topic), 1.0, toFloat(p.score) / 100]"
+HUB = """
+MATCH (p:Paper {doi: 'doi/101'})
+CREATE (h:Paper {doi: 'hub', title: 'Untold', abstract: 'Nothing of the kind'})-[:CITES]->(p)
+"""
+SIGNS = 'What of "fact101"? (and/or) fact101~ [x TO y] +-&|!{}^*:\\ AND NOT'
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    await papers(db)
+    async with engine_on(endpoint) as opened:
+        yield opened
+
+
+async def add_index(db: Database) -> None:
+    await db.call(TEXT_INDEX, {}, "schema")
+    await db.call("CALL db.awaitIndexes(60)", {}, "read")
+
+
+@pytest.fixture
+async def indexed(db: Database) -> AsyncIterator[None]:
+    """A full-text index of the user's."""
+    await add_index(db)
+    yield
+    await db.call("DROP INDEX paper_text", {}, "schema")
+
+
+async def test_a_mapping_is_searched_without_a_stored_graph_and_nothing_is_written(
+    pgs: PGS, db: Database
+) -> None:
+    before = await checksum(db)
+    found = await pgs.search("What is the meaning of fact101?", graph=MAPPING)
+    assert found.items[0].key == "doi/101"
+    assert "fact101" in found.items[0].content
+    assert [path.name for path in found.paths] == ["vector", "text", "hops"]
+    assert found.paths[1].method == "shared words"
+    assert not any(path.error for path in found.paths)
+    assert await checksum(db) == before
+    assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_a_full_text_index_of_the_user_is_asked_whatever_the_signs(pgs: PGS) -> None:
+    found = await pgs.search(SIGNS, graph=MAPPING)
+    assert found.items[0].key == "doi/101"
+    assert found.paths[1].method == "full-text index paper_text"
+    assert not found.paths[1].error
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_neighbors_of_what_was_found_are_found(pgs: PGS, db: Database) -> None:
+    await db.call(HUB, {}, "write")
+    found = await pgs.search("fact101", graph=MAPPING, top_k=50)
+    by_key = {item.key: item for item in found.items}
+    assert "text" not in by_key["hub"].scores
+    assert by_key["hub"].scores["hops"] > 0
+    # A neighbor with one relationship gains more than one with many.
+    assert by_key["hub"].scores["hops"] == max(
+        item.scores.get("hops", 0.0) for item in found.items if "text" not in item.scores
+    )
+
+
+async def test_stored_embeddings_count_beside_words(pgs: PGS, db: Database) -> None:
+    await db.call(VECTORS, {}, "write")
+    mapping = replace(MAPPING, embedding="vector")
+    naive = await pgs.search("fact101", graph=mapping, mode="naive", top_k=5)
+    assert [path.name for path in naive.paths] == ["vector"]
+    assert naive.paths[0].method == "every stored embedding"
+    assert any(re.search(r"stored vectors of the \d+ node", note) for note in naive.warnings)
+    scores = [item.scores["vector"] for item in naive.items]
+    assert scores == sorted(scores, reverse=True)
+    hybrid = await pgs.search("fact101", graph=mapping)
+    assert {"text", "vector"} <= set(hybrid.items[0].scores)
+
+
+async def test_naive_compares_words_where_no_embeddings_are_and_says_so(pgs: PGS) -> None:
+    found = await pgs.search("fact101", graph=MAPPING, mode="naive")
+    assert [(path.name, path.count > 0) for path in found.paths] == [
+        ("vector", False),
+        ("text", True),
+    ]
+    assert found.warnings == ("the graph stores no embeddings, so words decide alone",)
+
+
+async def test_bad_requests_are_refused_in_one_sentence(pgs: PGS) -> None:
+    with pytest.raises(QuestionError, match="empty"):
+        await pgs.search(" ", graph=MAPPING)
+    with pytest.raises(QuestionError, match="characters"):
+        await pgs.search("x" * 20_001, graph=MAPPING)
+    with pytest.raises(UsageError, match="top_k is 0"):
+        await pgs.search("x", graph=MAPPING, top_k=0)
+    with pytest.raises(UsageError, match="there is no search mode 'odd'; the modes are naive"):
+        await pgs.search("x", graph=MAPPING, mode="odd")  # type: ignore[arg-type]
+    with pytest.raises(UnknownGraphError):
+        await pgs.search("x", graph="nowhere")
+
+
+async def test_a_question_without_words_finds_nothing(pgs: PGS) -> None:
+    found = await pgs.search("???", graph=MAPPING)
+    assert found.items == ()
+    assert found.paths[1].method == "no words to search for"

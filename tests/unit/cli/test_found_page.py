@@ -1,0 +1,124 @@
+"""What a search found, on a terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pgs_neo4j.cli import connection
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.pages import found_page
+from pgs_neo4j.model.found import Found, FoundItem, PathReport
+
+
+def found(**changed: Any) -> Found:
+    items = (
+        FoundItem(
+            id="4:x:1", key="doi/1", title="Tea trade", text="Tea trade\nTea was traded early.",
+            labels=("Paper",), score=1.0, scores={"text": 7.5, "hops": 0.25},
+        ),
+        FoundItem(
+            id="4:x:2", key="doi/2", title="Salt", text="", labels=("Paper",), score=0.4,
+            scores={"hops": 0.5},
+        ),
+    )  # fmt: skip
+    paths = (
+        PathReport(name="vector", method="no embeddings to compare", count=0, seconds=0.0),
+        PathReport(name="text", method="full-text index papers", count=7, seconds=0.01),
+        PathReport(name="hops", method="", count=0, seconds=5.0, error="it took longer than 5 s"),
+    )
+    given: dict[str, Any] = {
+        "question": "Who trades tea?", "mode": "hybrid", "items": items, "paths": paths,
+        "seconds": 0.02, "warnings": ("words decide alone",),
+    }  # fmt: skip
+    return Found(**(given | changed))
+
+
+def test_each_node_has_its_title_key_score_paths_and_first_words() -> None:
+    assert found_page.lines(found(), 80) == [
+        "  1  Tea trade (doi/1) 1.00 text, hops",
+        "     Tea was traded early.",
+        "  2  Salt (doi/2) 0.40 hops",
+        "",
+        "2 nodes in 20 ms; text: full-text index papers",
+    ]
+
+
+def test_warnings_and_failed_paths_are_told() -> None:
+    assert found_page.notes(found()) == [
+        "words decide alone",
+        "the path hops failed: it took longer than 5 s",
+    ]
+
+
+def test_nothing_found_is_said() -> None:
+    assert found_page.lines(found(items=()), 80)[0] == (
+        "nothing in the graph matches the question"
+    )
+
+
+def test_lines_fit_and_drive_no_terminal(hostile: str) -> None:
+    item = FoundItem(
+        id="1", key=hostile, title=hostile * 9, text=f"{hostile}\n" * 99, labels=(), score=0.1,
+        scores={"text": 1.0},
+    )  # fmt: skip
+    for width in (40, 80, 200):
+        lines = found_page.lines(found(items=(item,)), width)
+        assert all(len(line) <= width for line in lines)
+        assert not any(character in "".join(lines) for character in "\x1b\x07\x9b\u202e\n\r")
+
+
+def test_items_have_the_form_of_other_retrievers() -> None:
+    first, second = found_page.as_json(found())["items"]
+    assert first["content"] == "Tea trade\nTea was traded early."
+    assert second["content"] == "Salt"
+    assert first["metadata"] == {
+        "id": "4:x:1", "key": "doi/1", "title": "Tea trade", "labels": ["Paper"], "score": 1.0,
+        "scores": {"text": 7.5, "hops": 0.25},
+    }  # fmt: skip
+
+
+class Engine:
+    """Stands in for the engine: remembers what was searched."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    async def search(self, question: str, **asked: Any) -> Found:
+        self.asked.append((question, asked))
+        return found()
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    stand_in = Engine()
+
+    @asynccontextmanager
+    async def opened(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
+        yield stand_in
+
+    monkeypatch.setattr(connection, "database", opened)
+    return stand_in
+
+
+def test_the_command_passes_on_what_it_is_given(engine: Engine) -> None:
+    done = CliRunner().invoke(
+        app, ["search", "Who trades tea?", "-g", "papers", "--mode", "naive", "--top-k", "3"]
+    )
+    assert done.exit_code == 0
+    assert engine.asked == [("Who trades tea?", {"graph": "papers", "mode": "naive", "top_k": 3})]
+    assert "note: words decide alone" in done.stderr
+    assert "Tea trade (doi/1)" in done.stdout
+
+
+def test_json_is_one_document(engine: Engine) -> None:
+    done = CliRunner().invoke(app, ["search", "Who", "trades", "tea?", "--json"])
+    document = json.loads(done.stdout)
+    assert document["mode"] == "hybrid"
+    assert [path["name"] for path in document["paths"]] == ["vector", "text", "hops"]
+    assert document["warnings"] == ["words decide alone"]
