@@ -4,8 +4,8 @@
     python -m tests.bench.retrieval --graph cacm_vectors --collection cf.json.gz --json
 
 No language model takes part. A table tells nDCG at 10, recall at 50, and the median time of each
-path alone and of each mode. The graph has a full-text index with the analyzer ``english`` and a
-vector index on its stored embeddings.
+path alone, of each mode, and of neo4j-graphrag's retriever where that is installed. The graph has a
+full-text index with the analyzer ``english`` and a vector index on its stored embeddings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, median
 from time import perf_counter
@@ -21,13 +21,13 @@ from typing import Any
 
 from pgs_neo4j.answering.search import PATH_HITS, SearchOrder, SearchTools, search
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import PGSError
 from pgs_neo4j.model.found import SearchMode
 from pgs_neo4j.retrieval.paths.text import find_by_text
 from pgs_neo4j.retrieval.paths.vector import find_by_vector
 from pgs_neo4j.retrieval.space import Space, choose
 from tests.bench import place, program
 from tests.bench.judged import Judged, Load, add_judged, measure_judged
+from tests.bench.rivals import Ranked, graphrag
 
 TOP, DEEP = 10, 50
 GRAPHS = ("cacm_vectors",)
@@ -38,7 +38,6 @@ INDEXES = (
     "CALL db.index.vector.createNodeIndex('bench_vector', 'LoadedNode', 'vector', 200, 'cosine')",
     "CALL db.awaitIndexes(300)",
 )
-Ranked = Callable[[str], Awaitable[list[str]]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,16 +51,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str, Any]:
-    async with place.opened(options.uri) as (_, database):
+    async with place.opened(options.uri) as (server, database):
         program.say(f"load {name}")
         graph = await load(database)
         for statement in INDEXES:
             await database.call(statement, {}, "schema")
+        embed = await _embedded(graph)
         ways = {}
-        for way, ranked in _ways(database, graph).items():
-            program.say(f"{way}: {len(graph.questions)} questions")
-            ways[way] = await _measure(graph, ranked)
+        with graphrag(server, "bench_vector", "bench_text", embed, DEEP) as rivals:
+            for way, ranked in {**_ways(database, graph), **rivals}.items():
+                program.say(f"{way}: {len(graph.questions)} questions")
+                ways[way] = await _measure(graph, ranked)
     return {"graph": name, "questions": len(graph.questions), "ways": ways}
+
+
+async def _embedded(graph: Judged) -> Callable[[str], list[float]]:
+    """Embeds a question: all are embedded before, since retrievers of others wait for it."""
+    texts = [question.text for question in graph.questions]
+    rows = await graph.embedder.embed(texts) if graph.embedder else []
+    vectors = {text: row.tolist() for text, row in zip(texts, rows, strict=True)}
+    return lambda question: vectors[question]
 
 
 def _ways(database: Database, graph: Judged) -> dict[str, Ranked]:
@@ -92,7 +101,7 @@ async def _measure(graph: Judged, ranked: Ranked) -> dict[str, float]:
         began = perf_counter()
         try:
             order = await ranked(question.text)
-        except PGSError as error:  # it counts as one that finds nothing
+        except Exception as error:  # noqa: BLE001 (a retriever of others raises its own)
             program.say(f"failed: {error}")
             order, failed = [], failed + 1
         seconds.append(perf_counter() - began)
@@ -124,12 +133,12 @@ def table(document: dict[str, Any]) -> str:
 
 def _table(run: dict[str, Any]) -> str:
     head = f"{run['graph']}: {run['questions']} questions\n"
-    columns = f"{'way':<12}{f'nDCG@{TOP}':>10}{f'recall@{DEEP}':>12}{'failed':>8}{'p50 ms':>9}\n"
+    columns = f"{'way':<16}{f'nDCG@{TOP}':>10}{f'recall@{DEEP}':>12}{'failed':>8}{'p50 ms':>9}\n"
     return (
         head
         + columns
         + "\n".join(
-            f"{way:<12}{one['ndcg']:>10.3f}{one['recall']:>12.3f}{one['failed']:>8}"
+            f"{way:<16}{one['ndcg']:>10.3f}{one['recall']:>12.3f}{one['failed']:>8}"
             f"{one['p50_s'] * 1000:>9.1f}"
             for way, one in run["ways"].items()
         )
