@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from time import perf_counter
 from typing import get_args
@@ -18,6 +18,7 @@ from pgs_neo4j.graph.scores.fusion import add_weighted, spread
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.found import Found, FoundItem, SearchMode
 from pgs_neo4j.retrieval.paths.hops import find_neighbors
+from pgs_neo4j.retrieval.paths.indexes import KnownIndexes, NodeIndexes
 from pgs_neo4j.retrieval.paths.text import find_by_text
 from pgs_neo4j.retrieval.paths.vector import find_by_vector, stored_dimensions
 from pgs_neo4j.retrieval.paths.walk import Walked, walk
@@ -48,6 +49,7 @@ class SearchTools:
 
     db: Database
     space: Space
+    known: KnownIndexes = field(default_factory=KnownIndexes)
 
 
 async def search(order: SearchOrder, tools: SearchTools) -> Found:
@@ -64,8 +66,9 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     if not 1 <= order.top_k <= MOST_ITEMS:
         raise UsageError(f"top_k is {order.top_k}; choose a number from 1 to {MOST_ITEMS}")
     began = perf_counter()
-    question, warnings = await _embed(order, tools)
-    walked = await _walk_first(order, tools, question.vector)
+    indexes = await tools.known.get(tools.db)
+    question, warnings = await _embed(order, tools, indexes)
+    walked = await _walk_first(order, tools, indexes, question.vector)
     own = {name: path.hits.scores for name, path in walked.items()}
     scores = add_weighted([(own[name], WEIGHTS[name]) for name in own])
     if order.mode == "hybrid":
@@ -83,9 +86,11 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     )
 
 
-async def _embed(order: SearchOrder, tools: SearchTools) -> tuple[QuestionVector, list[str]]:
+async def _embed(
+    order: SearchOrder, tools: SearchTools, indexes: NodeIndexes
+) -> tuple[QuestionVector, list[str]]:
     """Return the question's vector, and what to say about it."""
-    dimensions = await stored_dimensions(tools.db, order.mapping)
+    dimensions = await stored_dimensions(tools.db, indexes, order.mapping)
     if dimensions is None:
         return QuestionVector(None), [NO_EMBEDDINGS] if order.mode == "naive" else []
     try:
@@ -98,13 +103,17 @@ async def _embed(order: SearchOrder, tools: SearchTools) -> tuple[QuestionVector
 
 
 async def _walk_first(
-    order: SearchOrder, tools: SearchTools, vector: NDArray[np.float32] | None
+    order: SearchOrder,
+    tools: SearchTools,
+    indexes: NodeIndexes,
+    vector: NDArray[np.float32] | None,
 ) -> dict[str, Walked]:
     """Return the hits of the paths that need nothing but the question."""
-    paths = {"vector": find_by_vector(tools.db, order.mapping, vector, PATH_HITS)}
+    db, mapping = tools.db, order.mapping
+    paths = {"vector": find_by_vector(db, indexes, mapping, vector, PATH_HITS)}
     if vector is None or order.mode == "hybrid":
         # Without vectors, words are all that a naive search can compare.
-        paths["text"] = find_by_text(tools.db, order.mapping, order.question, PATH_HITS)
+        paths["text"] = find_by_text(db, indexes, mapping, order.question, PATH_HITS)
     return await walk(paths)
 
 

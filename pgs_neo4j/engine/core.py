@@ -22,6 +22,7 @@ from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import KnownGenerations, Partitioning, read_current
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.space import Space, choose
 
 
@@ -37,6 +38,7 @@ class Core:
     embedder: Embedder | None = None
     on_event: OnEvent = ignore
     known: KnownGenerations = field(default_factory=KnownGenerations, repr=False)
+    indexes: KnownIndexes = field(default_factory=KnownIndexes, repr=False)
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)

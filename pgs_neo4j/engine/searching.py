@@ -36,10 +36,10 @@ class Searcher:
         the best nodes. Raises QuestionError, UnknownGraphError, UsageError, and DatabaseError.
         """
         check_question(question)
-        mapping = graph
+        core, mapping = self._core, graph
         if isinstance(mapping, GraphMapping):
             check_mapping(mapping)
         else:
-            mapping = (await self._core.graph(mapping)).mapping
+            mapping = (await core.graph(mapping)).mapping
         order = SearchOrder(question=question, mapping=mapping, mode=mode, top_k=top_k)
-        return await search(order, SearchTools(self._core.db, self._core.space(mapping)))
+        return await search(order, SearchTools(core.db, core.space(mapping), core.indexes))

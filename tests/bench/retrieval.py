@@ -22,6 +22,7 @@ from typing import Any
 from pgs_neo4j.answering.search import PATH_HITS, SearchOrder, SearchTools, search
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model.found import SearchMode
+from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.paths.text import find_by_text
 from pgs_neo4j.retrieval.paths.vector import find_by_vector
 from pgs_neo4j.retrieval.space import Space, choose
@@ -77,17 +78,23 @@ def _ways(database: Database, graph: Judged) -> dict[str, Ranked]:
     mapping = replace(graph.mapping, labels=("LoadedNode",))
     space = choose("stored", graph.embedder, mapping) if graph.embedder else Space("none")
 
+    known = KnownIndexes()
+
     async def by_text(question: str) -> list[str]:
-        return [*(await find_by_text(database, mapping, question, PATH_HITS)).scores]
+        indexes = await known.get(database)
+        return [*(await find_by_text(database, indexes, mapping, question, PATH_HITS)).scores]
 
     async def by_vector(question: str) -> list[str]:
         vector = (await graph.embedder.embed([question]))[0] if graph.embedder else None
-        return [*(await find_by_vector(database, mapping, vector, PATH_HITS)).scores]
+        indexes = await known.get(database)
+        return [*(await find_by_vector(database, indexes, mapping, vector, PATH_HITS)).scores]
 
     def by_mode(mode: SearchMode) -> Ranked:
         async def ranked(question: str) -> list[str]:
             order = SearchOrder(question=question, mapping=mapping, mode=mode, top_k=DEEP)
-            return [item.id for item in (await search(order, SearchTools(database, space))).items]
+            return [
+                item.id for item in (await search(order, SearchTools(database, space, known))).items
+            ]
 
         return ranked
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
+from pgs_neo4j.retrieval.paths.indexes import NodeIndexes, covering_text_indexes
 from pgs_neo4j.retrieval.space import lexical_matches
 from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 from pgs_neo4j.text.words import STOP_WORDS, words
@@ -19,21 +19,14 @@ MOST_WORDS = 200
 SHORT = 2
 """Letters of the words that are in no list of function words, such as "is"."""
 CANDIDATES = 4
-"""Nodes that an index returns for each one wanted, since it may know other labels as well."""
+"""Nodes that an index returns for each one wanted if it also has nodes of other labels."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class FullTextIndex:
-    """A full-text index on nodes."""
-
-    name: str
-    labels: tuple[str, ...]
-    properties: tuple[str, ...]
-
-
-async def find_by_text(db: Database, mapping: GraphMapping, question: str, k: int) -> Hits:
+async def find_by_text(
+    db: Database, indexes: NodeIndexes, mapping: GraphMapping, question: str, k: int
+) -> Hits:
     """Return the ``k`` nodes that hold the question's words best.
 
     Without a full-text index on every label of the view, all its texts are read. Raises
@@ -42,48 +35,19 @@ async def find_by_text(db: Database, mapping: GraphMapping, question: str, k: in
     spoken = searched_words(question)
     if not spoken:
         return Hits("no words to search for")
-    names = covering_text_indexes(await list_text_indexes(db), mapping)
-    if not names:
+    covering = covering_text_indexes(indexes.text, mapping)
+    if not covering:
         return Hits("shared words", await lexical_matches(db, mapping, question, k))
+    exact = all(set(index.labels) <= set(mapping.labels) for index in covering)
     rows = await db.read(
         queries.get("retrieval/find_by_text"),
-        indexes=list(names),
+        indexes=[index.name for index in covering],
         words=" ".join(spoken),
         labels=list(mapping.labels),
-        candidates=CANDIDATES * k,
+        candidates=k if exact else CANDIDATES * k,
         k=k,
     )
-    return Hits(f"full-text index {', '.join(names)}", scores_of(rows))
-
-
-async def list_text_indexes(db: Database) -> list[FullTextIndex]:
-    """Return the full-text indexes on nodes that can be asked. Raises DatabaseError."""
-    rows = await db.read(queries.get("retrieval/read_text_indexes"))
-    return [
-        FullTextIndex(row["name"], tuple(row["labels"]), tuple(row["properties"])) for row in rows
-    ]
-
-
-def covering_text_indexes(
-    indexes: Sequence[FullTextIndex], mapping: GraphMapping
-) -> tuple[str, ...]:
-    """Return the indexes that together hold texts or titles of every mapped label, or none at all.
-
-    Searching only a part of the view would give a wrong answer. For each label, the index with the
-    most of its texts is taken.
-    """
-    wanted = [*mapping.text, *([mapping.title] if mapping.title else [])]
-    names: dict[str, None] = {}
-    for label in mapping.labels:
-        covering = [
-            (sum(name in index.properties for name in wanted), index.name)
-            for index in indexes
-            if label in index.labels and set(wanted) & set(index.properties)
-        ]
-        if not covering:
-            return ()
-        names[max(covering, key=lambda pair: (pair[0], pair[1]))[1]] = None
-    return tuple(names)
+    return Hits(f"full-text index {', '.join(index.name for index in covering)}", scores_of(rows))
 
 
 def searched_words(question: str) -> list[str]:

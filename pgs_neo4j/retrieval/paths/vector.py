@@ -9,15 +9,19 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
+from pgs_neo4j.retrieval.paths.indexes import NodeIndexes, covering_vector_indexes
 from pgs_neo4j.retrieval.paths.text import scores_of
-from pgs_neo4j.retrieval.topk import covering_indexes
 
 CANDIDATES = 2
 """Nodes that an index returns for each one wanted: it compares rounded vectors."""
 
 
 async def find_by_vector(
-    db: Database, mapping: GraphMapping, vector: NDArray[np.float32] | None, k: int
+    db: Database,
+    indexes: NodeIndexes,
+    mapping: GraphMapping,
+    vector: NDArray[np.float32] | None,
+    k: int,
 ) -> Hits:
     """Return the ``k`` nodes nearest to ``vector`` ``(d,)``, by cosine.
 
@@ -26,18 +30,18 @@ async def find_by_vector(
     """
     if vector is None or not mapping.embedding:
         return Hits("no embeddings to compare")
-    indexes = await covering_indexes(db, mapping, len(vector))
-    if indexes:
+    names = [index.name for index in covering_vector_indexes(indexes.vector, mapping, len(vector))]
+    if names:
         rows = await db.read(
             queries.get("retrieval/find_by_vector"),
-            indexes=indexes,
+            indexes=names,
             vector=vector.tolist(),
             embedding=mapping.embedding,
             labels=list(mapping.labels),
             candidates=CANDIDATES * k,
             k=k,
         )
-        return Hits(f"vector index {', '.join(indexes)}", scores_of(rows))
+        return Hits(f"vector index {', '.join(names)}", scores_of(rows))
     rows = await db.read(
         queries.get("retrieval/compare_vectors"),
         vector=vector.tolist(),
@@ -48,10 +52,20 @@ async def find_by_vector(
     return Hits("every stored embedding", scores_of(rows))
 
 
-async def stored_dimensions(db: Database, mapping: GraphMapping) -> int | None:
-    """Return the length of a stored embedding, None without any. Raises DatabaseError."""
+async def stored_dimensions(
+    db: Database, indexes: NodeIndexes, mapping: GraphMapping
+) -> int | None:
+    """Return the length of the stored embeddings, None without any.
+
+    It is that of a vector index on each label, else that of the first embedding. Raises
+    DatabaseError.
+    """
     if not mapping.embedding:
         return None
+    lengths = {index.dimensions for index in indexes.vector if index.property == mapping.embedding}
+    for length in lengths:
+        if length and covering_vector_indexes(indexes.vector, mapping, length):
+            return length
     rows = await db.read(
         queries.get("retrieval/read_vector_size"),
         embedding=mapping.embedding,

@@ -57,9 +57,7 @@ def test_warnings_and_failed_paths_are_told() -> None:
 
 
 def test_nothing_found_is_said() -> None:
-    assert found_page.lines(found(items=()), 80)[0] == (
-        "nothing in the graph matches the question"
-    )
+    assert found_page.lines(found(items=()), 80)[0] == ("nothing in the graph matches the question")
 
 
 def test_lines_fit_and_drive_no_terminal(hostile: str) -> None:
