@@ -1,6 +1,6 @@
-"""Fetches the jars of all releases of the local server, so that no test has to wait for them.
+"""Fetches the jars of some releases of the local server, so that no test has to wait for them.
 
-``python -m tests.fetch_jars``; it exits with 1 if they cannot be had.
+``python -m tests.fetch_jars 5.26 2026``; it exits with 1 if they cannot be had.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pgs_neo4j.local.options import APP
 
 def main() -> int:
     """Fetch what is missing in the user's cache."""
-    for name in lockfile.RELEASES:
+    for name in sys.argv[1:]:
         try:
             artifacts.ensure(
                 lockfile.load(name), platformdirs.user_cache_path(APP), on_progress=lambda *_: None
