@@ -1,0 +1,21 @@
+// Nodes of a view whose titles are one of some keywords, or hold one, best first: for each keyword
+// `exact` nodes of that very title, and `part` others, the shorter titles first. Keywords are in
+// lower case. The score is the share of the title that the keyword fills.
+// params: keywords: list[str], title: str, labels: list[str], exact: int, part: int
+// returns: element_id: str, score: float
+// mode: read
+// language: 5, 25
+CALL () {
+  WITH $labels AS labels WHERE size(labels) > 0
+  MATCH (n:$any(labels)) RETURN n
+  UNION ALL
+  WITH $labels AS labels WHERE size(labels) = 0
+  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
+}
+WITH DISTINCT n, toLower(trim(coalesce(toStringOrNull(n[$title]), ''))) AS title
+UNWIND [keyword IN $keywords WHERE title CONTAINS keyword] AS keyword
+WITH keyword, title, elementId(n) AS element_id ORDER BY size(title), element_id
+WITH keyword, collect({id: element_id, size: size(title), exact: title = keyword}) AS found
+UNWIND [one IN found WHERE one.exact][..$exact] + [one IN found WHERE NOT one.exact][..$part] AS one
+RETURN one.id AS element_id, max(toFloat(size(keyword)) / one.size) AS score
+ORDER BY score DESC, element_id

@@ -1,0 +1,85 @@
+"""Finds nodes beyond bare hubs: nodes without text that relationships lead through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.shown import one_line
+
+ENTRIES = 10
+"""Best nodes that are walked from (structural search, published default)."""
+TITLE = 60
+"""Characters of a title in a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class FarNode:
+    """A node beyond a hub, with its cosine to the question and the path that leads to it.
+
+    ``entry`` is the element id of the node that was walked from.
+    """
+
+    id: str
+    score: float
+    entry: str
+    path: str
+
+
+async def find_through(
+    db: Database,
+    mapping: GraphMapping,
+    scores: Mapping[str, float],
+    vector: NDArray[np.float32] | None,
+    k: int,
+) -> list[FarNode]:
+    """Return the ``k`` nodes with text beyond one or two hubs without, the nearest first.
+
+    The best nodes of ``scores`` are walked from; ``vector`` ``(d,)`` is the question. A hub is
+    walked through whatever its degree and label. Raises DatabaseError.
+    """
+    entries = [*islice(scores, ENTRIES)]
+    if not entries or not mapping.text:
+        return []
+    rows = await db.read(
+        queries.get("retrieval/find_through"),
+        entries=entries,
+        types=list(mapping.relationship_types),
+        labels=list(mapping.labels),
+        text=list(mapping.text),
+        title=mapping.title or mapping.key or "",
+        embedding=mapping.embedding or "",
+        vector=[] if vector is None else vector.tolist(),
+        k=k,
+    )
+    return [FarNode(row["element_id"], row["score"], row["entry"], _path(row)) for row in rows]
+
+
+def _path(row: Row) -> str:
+    names = [_name(title) for title in row["nodes"]]
+    return draw_path(names, row["types"], row["forward"])
+
+
+def _name(title: object) -> str:
+    return one_line(str(title), TITLE) if title is not None else "?"
+
+
+def draw_path(names: Sequence[str], types: Sequence[str], forward: Sequence[bool]) -> str:
+    """Return a path as text; every node between the ends is a hub, in parentheses.
+
+    An arrow points as its relationship does: ``hit --[TYPE]--> (hub) <--[TYPE]-- node``.
+    """
+    last = len(names) - 1
+    drawn = [name if place in (0, last) else f"({name})" for place, name in enumerate(names)]
+    steps = [drawn[0]]
+    for name, kind, away in zip(drawn[1:], types, forward, strict=True):
+        arrow = f"--[{one_line(kind)}]-->" if away else f"<--[{one_line(kind)}]--"
+        steps += [arrow, name]
+    return " ".join(steps)
