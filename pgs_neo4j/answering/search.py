@@ -6,29 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from time import perf_counter
-from typing import get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pgs_neo4j.answering.modes import MODES, SearchTrace, SearchView
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import ModelError, UsageError
-from pgs_neo4j.graph.scores.fusion import add_weighted, spread
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.found import Found, FoundItem, SearchMode
-from pgs_neo4j.retrieval.paths.hops import find_neighbors
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes, NodeIndexes
-from pgs_neo4j.retrieval.paths.text import find_by_text
-from pgs_neo4j.retrieval.paths.vector import find_by_vector, stored_dimensions
-from pgs_neo4j.retrieval.paths.walk import Walked, walk
+from pgs_neo4j.retrieval.paths.vector import stored_dimensions
 from pgs_neo4j.retrieval.space import QuestionVector, Space, embed_question
 from pgs_neo4j.text import node_text
 
-PATH_HITS = 100
-"""Nodes that each path returns."""
-WEIGHTS: Mapping[str, float] = {"text": 0.7, "vector": 0.3}
-"""Weights of the paths. Chosen on CACM; 0.3 to 0.5 for vectors is flat elsewhere."""
 MOST_ITEMS = 200
 NO_EMBEDDINGS = "the graph stores no embeddings, so words decide alone"
 
@@ -58,32 +47,36 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     A path that fails is told, and the others count. Raises UsageError for an unknown mode or a
     ``top_k`` out of range, and DatabaseError when the database cannot be read.
     """
-    if order.mode not in get_args(SearchMode):
-        raise UsageError(
-            f"there is no search mode {order.mode!r}; the modes are "
-            f"{', '.join(get_args(SearchMode))}"
-        )
-    if not 1 <= order.top_k <= MOST_ITEMS:
-        raise UsageError(f"top_k is {order.top_k}; choose a number from 1 to {MOST_ITEMS}")
+    _check(order)
     began = perf_counter()
     indexes = await tools.known.get(tools.db)
     question, warnings = await _embed(order, tools, indexes)
-    walked = await _walk_first(order, tools, indexes, question.vector)
-    own = {name: path.hits.scores for name, path in walked.items()}
-    scores = add_weighted([(own[name], WEIGHTS[name]) for name in own])
-    if order.mode == "hybrid":
-        walked |= await walk({"hops": find_neighbors(tools.db, order.mapping, scores, PATH_HITS)})
-        own["hops"] = walked["hops"].hits.scores
-        scores = spread(scores, own["hops"])
-    best = dict(islice(scores.items(), order.top_k))
+    view = SearchView(
+        db=tools.db,
+        indexes=indexes,
+        mapping=order.mapping,
+        question=order.question,
+        vector=question.vector,
+    )
+    trace = SearchTrace()
+    scores = await MODES[order.mode](view, trace)
     return Found(
         question=order.question,
         mode=order.mode,
-        items=await _read_items(order, tools, best, own),
-        paths=tuple(path.report for path in walked.values()),
+        items=await _read_items(view, trace, dict(islice(scores.items(), order.top_k))),
+        paths=tuple(trace.reports),
         seconds=perf_counter() - began,
         warnings=tuple(warnings),
     )
+
+
+def _check(order: SearchOrder) -> None:
+    if order.mode not in MODES:
+        raise UsageError(
+            f"there is no search mode {order.mode!r}; the modes are {', '.join(MODES)}"
+        )
+    if not 1 <= order.top_k <= MOST_ITEMS:
+        raise UsageError(f"top_k is {order.top_k}; choose a number from 1 to {MOST_ITEMS}")
 
 
 async def _embed(
@@ -102,30 +95,12 @@ async def _embed(
     return found, [found.note] if found.note else []
 
 
-async def _walk_first(
-    order: SearchOrder,
-    tools: SearchTools,
-    indexes: NodeIndexes,
-    vector: NDArray[np.float32] | None,
-) -> dict[str, Walked]:
-    """Return the hits of the paths that need nothing but the question."""
-    db, mapping = tools.db, order.mapping
-    paths = {"vector": find_by_vector(db, indexes, mapping, vector, PATH_HITS)}
-    if vector is None or order.mode == "hybrid":
-        # Without vectors, words are all that a naive search can compare.
-        paths["text"] = find_by_text(db, indexes, mapping, order.question, PATH_HITS)
-    return await walk(paths)
-
-
 async def _read_items(
-    order: SearchOrder,
-    tools: SearchTools,
-    best: Mapping[str, float],
-    own: Mapping[str, Mapping[str, float]],
+    view: SearchView, trace: SearchTrace, best: Mapping[str, float]
 ) -> tuple[FoundItem, ...]:
     """Return the best nodes with their texts; a node that is gone by now is left out."""
-    mapping = order.mapping
-    rows = await tools.db.read(
+    mapping = view.mapping
+    rows = await view.db.read(
         queries.get("answering/read_items"),
         nodes=list(best),
         text=list(mapping.text),
@@ -133,23 +108,21 @@ async def _read_items(
         key=mapping.key or "",
     )
     names = ("element_id", "labels", "text", "title", "key")
-    nodes = [
-        node_text.node(rank=rank, **{name: row[name] for name in names})
+    nodes = {
+        row["element_id"]: node_text.node(rank=rank, **{name: row[name] for name in names})
         for rank, row in enumerate(rows)
-    ]
+    }
     return tuple(
         FoundItem(
-            id=node.element_id,
+            id=place,
             key=node.key,
             title=node.title,
             text=node.text,
             labels=node.labels,
-            score=best[node.element_id],
-            scores={
-                path: scores[node.element_id]
-                for path, scores in own.items()
-                if node.element_id in scores
-            },
+            score=score,
+            scores={path: own[place] for path, own in trace.scores.items() if place in own},
+            way=trace.ways.get(place, ""),
         )
-        for node in sorted(nodes, key=lambda node: -best[node.element_id])
+        for place, score in best.items()
+        if (node := nodes.get(place)) is not None
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-SearchMode = Literal["naive", "hybrid"]
+SearchMode = Literal["naive", "hybrid", "structural"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,7 @@ class PathReport:
 class FoundItem:
     """A node that a search found, with its score, and the score that each path gave it.
 
+    ``way`` tells how relationships lead to it, if it was found beyond a node without text.
     ``content`` and ``metadata`` have the form of the results of neo4j-graphrag's retrievers.
     """
 
@@ -37,6 +38,7 @@ class FoundItem:
     labels: tuple[str, ...]
     score: float
     scores: Mapping[str, float]
+    way: str = ""
 
     @property
     def content(self) -> str:
@@ -55,6 +57,7 @@ class FoundItem:
             "labels": list(self.labels),
             "score": self.score,
             "scores": dict(self.scores),
+            "way": self.way,
         }
 
 

@@ -19,7 +19,8 @@ from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
-from pgs_neo4j.answering.search import PATH_HITS, SearchOrder, SearchTools, search
+from pgs_neo4j.answering.modes import PATH_HITS
+from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model.found import SearchMode
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
@@ -32,7 +33,7 @@ from tests.bench.rivals import Ranked, graphrag
 
 TOP, DEEP = 10, 50
 GRAPHS = ("cacm_vectors",)
-MODES: tuple[SearchMode, ...] = ("naive", "hybrid")
+MODES: tuple[SearchMode, ...] = ("naive", "hybrid", "structural")
 INDEXES = (
     "CREATE FULLTEXT INDEX bench_text FOR (n:LoadedNode) ON EACH [n.title, n.text] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}}",

@@ -118,3 +118,20 @@ async def test_a_question_without_words_finds_nothing(pgs: PGS) -> None:
     found = await pgs.search("???", graph=MAPPING)
     assert found.items == ()
     assert found.paths[1].method == "no words to search for"
+
+
+async def test_a_structural_search_tells_the_way_through_nodes_without_text(
+    pgs: PGS, db: Database
+) -> None:
+    bare = (
+        "MATCH (p:Paper {doi: 'doi/101'}) CREATE (p)-[:CITES]->(h:Author {title: 'J. Doe'})"
+        "<-[:CITES]-(:Paper {doi: 'beyond', title: 'Unlike', abstract: 'nothing in common'})"
+    )
+    await db.call(bare, {}, "write")
+    await db.call("MATCH (p:Paper) SET p.vector = [1.0, toFloat(size(p.doi))]", {}, "write")
+    mapping = replace(MAPPING, embedding="vector")
+    found = await pgs.search("fact101", graph=mapping, mode="structural", top_k=100)
+    by_key = {item.key: item for item in found.items}
+    assert by_key["beyond"].way.endswith("--[CITES]--> (J. Doe) <--[CITES]-- Unlike")
+    assert by_key["doi/101"].way == ""
+    assert [path.name for path in found.paths] == ["vector", "text", "hops", "through"]

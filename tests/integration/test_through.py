@@ -9,6 +9,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.through import find_through
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), title="name", embedding="vector")
@@ -43,7 +44,7 @@ async def hits(db: Database) -> dict[str, str]:
     return await ids_of(db, "hit")
 
 
-async def through(db: Database, entries: dict[str, str], **changed: Any) -> list[Any]:
+async def through(db: Database, entries: dict[str, str], **changed: Any) -> Hits:
     given: dict[str, Any] = {"vector": np.array([0.0, 1.0], np.float32), "k": 100} | changed
     return await find_through(db, MAPPING, dict.fromkeys(entries.values(), 1.0), **given)
 
@@ -54,7 +55,7 @@ async def test_targets_beyond_one_and_two_hubs_come_with_their_true_paths(
     targets, far = await ids_of(db, "target"), await ids_of(db, "far")
     for number in range(20):
         found = await through(db, {f"hit {number}": hits[f"hit {number}"]})
-        assert [(node.id, node.path) for node in found] == [
+        assert [*found.ways.items()] == [
             (
                 far[f"far {number}"],
                 f"hit {number} --[ABOUT]--> (hub {number}) <--[BROADER]-- (wide {number}) "
@@ -65,20 +66,20 @@ async def test_targets_beyond_one_and_two_hubs_come_with_their_true_paths(
                 f"hit {number} --[ABOUT]--> (hub {number}) <--[NAMES]-- target {number}",
             ),
         ]
-        assert [node.score for node in found] == pytest.approx([1.0, 0.8])
+        assert [*found.scores.values()] == pytest.approx([1.0, 0.8])
 
 
 async def test_without_a_vector_far_nodes_are_found_all_the_same(
     db: Database, hits: dict[str, str]
 ) -> None:
     found = await through(db, hits, vector=None)
-    assert len(found) == 20  # of the first ten hits, two each
-    assert {node.score for node in found} == {0.0}
+    assert len(found.ways) == 20  # of the first ten hits, two each
+    assert set(found.scores.values()) == {0.0}
 
 
 async def test_a_hub_of_many_leaves_gives_the_nearest(db: Database) -> None:
     await db.call(MANY, {}, "write")
     entries = await ids_of(db, "hit")
     found = await through(db, entries, k=5)
-    assert [node.path.split()[-1] for node in found] == ["0", "1", "2", "3", "4"]
-    assert all("(all)" in node.path for node in found)
+    assert [way.split()[-1] for way in found.ways.values()] == ["0", "1", "2", "3", "4"]
+    assert all("(all)" in way for way in found.ways.values())

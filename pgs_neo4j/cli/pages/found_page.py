@@ -58,5 +58,6 @@ def _item(place: int, item: FoundItem, width: int) -> list[str]:
         text = text.removeprefix(one_line(item.title)).strip()
     return [
         *wrap(head, width, subsequent_indent=INDENT),
+        *wrap(one_line(item.way), width, initial_indent=INDENT, subsequent_indent=INDENT),
         *(f"{INDENT}{line}" for line in wrap(text, width - len(INDENT))[:TEXT_LINES]),
     ]

@@ -1,4 +1,4 @@
-"""The result of a path, and the report on it."""
+"""The result of a path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The nodes that a path found, by element id, best first, and how it found them."""
+    """The nodes that a path found, by element id, best first, and how it found them.
+
+    ``ways`` tell how relationships lead to some of them.
+    """
 
     method: str
     scores: Mapping[str, float] = field(default_factory=dict)
+    ways: Mapping[str, str] = field(default_factory=dict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval.paths.hits import Hits
+from pgs_neo4j.retrieval.paths.text import scores_of
 from pgs_neo4j.text.shown import one_line
 
 ENTRIES = 10
@@ -20,34 +21,22 @@ TITLE = 60
 """Characters of a title in a path."""
 
 
-@dataclass(frozen=True, slots=True)
-class FarNode:
-    """A node beyond a hub, with its cosine to the question and the path that leads to it.
-
-    ``entry`` is the element id of the node that was walked from.
-    """
-
-    id: str
-    score: float
-    entry: str
-    path: str
-
-
 async def find_through(
     db: Database,
     mapping: GraphMapping,
     scores: Mapping[str, float],
     vector: NDArray[np.float32] | None,
     k: int,
-) -> list[FarNode]:
+) -> Hits:
     """Return the ``k`` nodes with text beyond one or two hubs without, the nearest first.
 
     The best nodes of ``scores`` are walked from; ``vector`` ``(d,)`` is the question. A hub is
-    walked through whatever its degree and label. Raises DatabaseError.
+    walked through whatever its degree and label. Scores are cosines, 0 without a vector. Raises
+    DatabaseError.
     """
     entries = [*islice(scores, ENTRIES)]
     if not entries or not mapping.text:
-        return []
+        return Hits("no nodes to walk from")
     rows = await db.read(
         queries.get("retrieval/find_through"),
         entries=entries,
@@ -59,7 +48,8 @@ async def find_through(
         vector=[] if vector is None else vector.tolist(),
         k=k,
     )
-    return [FarNode(row["element_id"], row["score"], row["entry"], _path(row)) for row in rows]
+    ways = {row["element_id"]: _path(row) for row in rows}
+    return Hits("relationships through nodes without text", scores_of(rows), ways)
 
 
 def _path(row: Row) -> str:

@@ -77,7 +77,7 @@ def test_items_have_the_form_of_other_retrievers() -> None:
     assert second["content"] == "Salt"
     assert first["metadata"] == {
         "id": "4:x:1", "key": "doi/1", "title": "Tea trade", "labels": ["Paper"], "score": 1.0,
-        "scores": {"text": 7.5, "hops": 0.25},
+        "scores": {"text": 7.5, "hops": 0.25}, "way": "",
     }  # fmt: skip
 
 

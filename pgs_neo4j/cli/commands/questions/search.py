@@ -16,8 +16,12 @@ def search(
     question: QuestionArgument = None,
     graph: GraphOption = None,
     mode: Annotated[
-        Literal["naive", "hybrid"],
-        typer.Option("--mode", help="naive: embeddings alone; hybrid: with words and neighbors."),
+        Literal["naive", "hybrid", "structural"],
+        typer.Option(
+            "--mode",
+            help="naive: embeddings alone; hybrid: with words and neighbors; structural: with what "
+            "lies beyond nodes without text.",
+        ),
     ] = "hybrid",
     top_k: Annotated[
         int, typer.Option("--top-k", min=1, max=200, help="Number of nodes to return.")
@@ -41,7 +45,7 @@ def search(
 async def _search(
     question: str,
     graph: str | None,
-    mode: Literal["naive", "hybrid"],
+    mode: Literal["naive", "hybrid", "structural"],
     top_k: int,
     *,
     as_json: bool,
