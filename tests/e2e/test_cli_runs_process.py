@@ -221,7 +221,8 @@ async def test_a_bound_too_small_for_anything_is_3_and_says_how_to_go_on(
 async def test_an_interrupted_run_says_how_to_go_on(
     pgs: Shell, stored: Database, fake: FakeOpenAI, number: signal.Signals
 ) -> None:
-    fake.script(Answer(contract_answer), Hang(), Hang(), Hang())
+    fake.script(Answer(contract_answer))
+    fake.default = Hang()
     process = await pgs.start("ask", QUESTION, "--quiet")
     async with asyncio.timeout(WAIT_S):
         while await count(stored, "(x:PgsSweep)") < 1:
@@ -232,6 +233,7 @@ async def test_an_interrupted_run_says_how_to_go_on(
     assert (done.code, done.out) == (130, "")
     run = resumable(done.err)
     assert done.err.splitlines()[-1] == "pgs: interrupted"
+    fake.default = Answer(contract_answer)
     resumed = await pgs("resume", run, "--json", "--quiet")
     assert resumed.code == 0
     assert resumed.document["usage"]["cached"] == 1
