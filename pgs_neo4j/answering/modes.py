@@ -16,6 +16,7 @@ from pgs_neo4j.model.found import PathReport, SearchMode
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.hops import find_neighbors
 from pgs_neo4j.retrieval.paths.indexes import NodeIndexes
+from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.text import find_by_text
 from pgs_neo4j.retrieval.paths.through import ENTRIES, find_through
 from pgs_neo4j.retrieval.paths.vector import find_by_vector
@@ -38,6 +39,7 @@ class SearchView:
 
     db: Database
     indexes: NodeIndexes
+    own: OwnIndex | None
     mapping: GraphMapping
     question: str
     vector: NDArray[np.float32] | None
@@ -110,7 +112,7 @@ def _by_vector(view: SearchView) -> Awaitable[Hits]:
 
 
 def _by_text(view: SearchView) -> Awaitable[Hits]:
-    return find_by_text(view.db, view.indexes, view.mapping, view.question, PATH_HITS)
+    return find_by_text(view.db, view.indexes, view.own, view.mapping, view.question, PATH_HITS)
 
 
 def _fused(trace: SearchTrace) -> dict[str, float]:

@@ -14,20 +14,27 @@ from pgs_neo4j.errors import ModelError, UsageError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.found import Found, FoundItem, SearchMode
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes, NodeIndexes
+from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.vector import stored_dimensions
 from pgs_neo4j.retrieval.space import QuestionVector, Space, embed_question
 from pgs_neo4j.text import node_text
 
 MOST_ITEMS = 200
+LEAST_SHARE = 0.01
+"""Score of an item relative to the best one; those below add nothing."""
 NO_EMBEDDINGS = "the graph stores no embeddings, so words decide alone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOrder:
-    """A question to a view of the database, and how many items to return."""
+    """A question to a view of the database, and how many items to return.
+
+    ``own`` is the text index of its partitions, if there are any.
+    """
 
     question: str
     mapping: GraphMapping
+    own: OwnIndex | None = None
     mode: SearchMode = "hybrid"
     top_k: int = 10
 
@@ -54,16 +61,19 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     view = SearchView(
         db=tools.db,
         indexes=indexes,
+        own=order.own,
         mapping=order.mapping,
         question=order.question,
         vector=question.vector,
     )
     trace = SearchTrace()
     scores = await MODES[order.mode](view, trace)
+    worst = LEAST_SHARE * max(scores.values(), default=0.0)
+    best = {node: score for node, score in scores.items() if score >= worst}
     return Found(
         question=order.question,
         mode=order.mode,
-        items=await _read_items(view, trace, dict(islice(scores.items(), order.top_k))),
+        items=await _read_items(view, trace, dict(islice(best.items(), order.top_k))),
         paths=tuple(trace.reports),
         seconds=perf_counter() - began,
         warnings=tuple(warnings),

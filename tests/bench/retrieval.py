@@ -83,7 +83,7 @@ def _ways(database: Database, graph: Judged) -> dict[str, Ranked]:
 
     async def by_text(question: str) -> list[str]:
         indexes = await known.get(database)
-        return [*(await find_by_text(database, indexes, mapping, question, PATH_HITS)).scores]
+        return [*(await find_by_text(database, indexes, None, mapping, question, PATH_HITS)).scores]
 
     async def by_vector(question: str) -> list[str]:
         vector = (await graph.embedder.embed([question]))[0] if graph.embedder else None

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from pgs_neo4j.answering.search import LEAST_SHARE
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import QuestionError, UnknownGraphError, UsageError
 from tests.conftest import Endpoint
-from tests.engines import engine_on
+from tests.engines import engine_on, engine_on_papers
 from tests.graphs import MAPPING, checksum, count, papers
 
 TEXT_INDEX = "CREATE FULLTEXT INDEX paper_text FOR (n:Paper) ON EACH [n.title, n.abstract]"
@@ -135,3 +136,21 @@ async def test_a_structural_search_tells_the_way_through_nodes_without_text(
     assert by_key["beyond"].way.endswith("--[CITES]--> (J. Doe) <--[CITES]-- Unlike")
     assert by_key["doi/101"].way == ""
     assert [path.name for path in found.paths] == ["vector", "text", "hops", "through"]
+
+
+async def test_the_text_index_of_the_partitions_is_asked_until_the_graph_is_redefined(
+    endpoint: Endpoint, db: Database
+) -> None:
+    async with engine_on_papers(endpoint, db) as pgs:
+        await pgs.partition("papers")
+        before = await checksum(db)
+        found = await pgs.search("What is the meaning of fact101?", graph="papers")
+        assert found.items[0].key == "doi/101"
+        assert found.paths[1].method == "text index of the partitions"
+        assert await checksum(db) == before
+        # Nodes that gain next to nothing from their neighbors are left out.
+        least = min(item.score for item in found.items)
+        assert least >= found.items[0].score * LEAST_SHARE
+        await pgs.graphs.add("papers", replace(MAPPING, text=("title",)), replace=True)
+        again = await pgs.search("What is the meaning of fact101?", graph="papers")
+        assert again.paths[1].method == "shared words"

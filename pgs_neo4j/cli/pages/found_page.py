@@ -52,7 +52,9 @@ def _moment(value: float) -> str:
 
 def _item(place: int, item: FoundItem, width: int) -> list[str]:
     paths = ", ".join(item.scores)
-    head = f"{place:>3}  {one_line(item.title)} ({one_line(item.key)}) {item.score:.2f} {paths}"
+    title, key = one_line(item.title), one_line(item.key)
+    name = title if key == title else f"{title} ({key})"
+    head = f"{place:>3}  {name} {item.score:.2f} {paths}"
     text = one_line(item.text, TEXT_LINES * (width - len(INDENT)))
     if text.startswith(one_line(item.title)):
         text = text.removeprefix(one_line(item.title)).strip()

@@ -10,6 +10,7 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.indexes import NodeIndexes, covering_text_indexes
+from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
 from pgs_neo4j.retrieval.space import lexical_matches
 from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 from pgs_neo4j.text.words import STOP_WORDS, words
@@ -25,19 +26,25 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 async def find_by_text(
-    db: Database, indexes: NodeIndexes, mapping: GraphMapping, question: str, k: int
+    db: Database,
+    indexes: NodeIndexes,
+    own: OwnIndex | None,
+    mapping: GraphMapping,
+    question: str,
+    k: int,
 ) -> Hits:
     """Return the ``k`` nodes that hold the question's words best.
 
-    Without a full-text index on every label of the view, all its texts are read. Raises
-    DatabaseError.
+    Without a full-text index on every label of the view, the text index of its partitions is asked.
+    Without partitions, all texts are read. Raises DatabaseError.
     """
     spoken = searched_words(question)
     if not spoken:
         return Hits("no words to search for")
     covering = covering_text_indexes(indexes.text, mapping)
     if not covering:
-        return Hits("shared words", await lexical_matches(db, mapping, question, k))
+        hits = await find_by_own_index(db, own, mapping, question, k) if own else None
+        return hits or Hits("shared words", await lexical_matches(db, mapping, question, k))
     exact = all(set(index.labels) <= set(mapping.labels) for index in covering)
     rows = await db.read(
         queries.get("retrieval/find_by_text"),

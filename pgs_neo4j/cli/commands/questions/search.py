@@ -30,9 +30,9 @@ def search(
 ) -> None:
     """Find what matches a question, without a model.
 
-    Takes moments and writes nothing. It compares words by the full-text
-    indexes of the database, and stored embeddings by its vector indexes. Without an index, it reads
-    every text. Nodes that a search finds do not count as read: 'pgs ask' reads.
+    Takes moments and writes nothing. It compares words by the full-text indexes of the database,
+    else by the text index of the partitions, and stored embeddings by its vector indexes. Without
+    an index, it reads every text. Nodes that a search finds do not count as read: 'pgs ask' reads.
 
     \b
       pgs search "Who trades tea?" --graph papers
