@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.scores.fusion import add_weighted, best_first, spread
-from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.model.found import PathReport, SearchMode
+from pgs_neo4j.model import GraphMapping, PathReport, SearchMode
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.hops import find_neighbors
 from pgs_neo4j.retrieval.paths.indexes import NodeIndexes

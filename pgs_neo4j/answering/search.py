@@ -11,8 +11,7 @@ from pgs_neo4j.answering.modes import MODES, SearchTrace, SearchView
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import ModelError, UsageError
-from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.model.found import Found, FoundItem, SearchMode
+from pgs_neo4j.model import Found, FoundItem, GraphMapping, SearchMode
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes, NodeIndexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.vector import stored_dimensions

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.catalog import StoredGraph, check_mapping
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.model.found import Found, SearchMode
+from pgs_neo4j.model import Found, GraphMapping, SearchMode
 from pgs_neo4j.partitioning.result import read_current
 from pgs_neo4j.pgs.order import check_question
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex

@@ -20,6 +20,7 @@ from pgs_neo4j.model.crosscheck import (
     Sighting,
     Stated,
 )
+from pgs_neo4j.model.found import Found, FoundItem, PathReport, SearchMode
 from pgs_neo4j.model.graph import (
     Adjacent,
     Drift,
@@ -74,6 +75,8 @@ __all__ = [
     "Effort",
     "Finding",
     "Flag",
+    "Found",
+    "FoundItem",
     "Generation",
     "GraphMapping",
     "Kinship",
@@ -82,6 +85,7 @@ __all__ = [
     "Node",
     "Origin",
     "Partition",
+    "PathReport",
     "Plan",
     "PlannedCalls",
     "PlannedSweep",
@@ -94,6 +98,7 @@ __all__ = [
     "Report",
     "Route",
     "Routing",
+    "SearchMode",
     "Sighting",
     "Stated",
     "Sweep",

@@ -22,7 +22,7 @@ from typing import Any
 from pgs_neo4j.answering.modes import PATH_HITS
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.model.found import SearchMode
+from pgs_neo4j.model import SearchMode
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.paths.text import find_by_text
 from pgs_neo4j.retrieval.paths.vector import find_by_vector

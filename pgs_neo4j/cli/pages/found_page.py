@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from pgs_neo4j.model.found import Found, FoundItem
+from pgs_neo4j.model import Found, FoundItem
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, one_line, seconds
 

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import PGSError
-from pgs_neo4j.model.found import PathReport
+from pgs_neo4j.model import PathReport
 from pgs_neo4j.retrieval.paths.hits import Hits
 
 PATH_S = 5.0

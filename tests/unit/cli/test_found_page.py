@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.pages import found_page
-from pgs_neo4j.model.found import Found, FoundItem, PathReport
+from pgs_neo4j.model import Found, FoundItem, PathReport
 
 
 def found(**changed: Any) -> Found:
