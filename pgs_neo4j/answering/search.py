@@ -8,7 +8,6 @@ from itertools import islice
 from time import perf_counter
 
 from pgs_neo4j.answering.modes import MODES, SearchTrace, SearchView
-from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import ModelError, UsageError
 from pgs_neo4j.model import Found, FoundItem, GraphMapping, SearchMode
@@ -16,7 +15,7 @@ from pgs_neo4j.retrieval.paths.indexes import KnownIndexes, NodeIndexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.vector import stored_dimensions
 from pgs_neo4j.retrieval.space import QuestionVector, Space, embed_question
-from pgs_neo4j.text import node_text
+from pgs_neo4j.retrieval.topk import read_nodes
 
 MOST_ITEMS = 200
 LEAST_SHARE = 0.01
@@ -108,19 +107,7 @@ async def _read_items(
     view: SearchView, trace: SearchTrace, best: Mapping[str, float]
 ) -> tuple[FoundItem, ...]:
     """Return the best nodes with their texts; a node that is gone by now is left out."""
-    mapping = view.mapping
-    rows = await view.db.read(
-        queries.get("answering/read_items"),
-        nodes=list(best),
-        text=list(mapping.text),
-        title=mapping.title or "",
-        key=mapping.key or "",
-    )
-    names = ("element_id", "labels", "text", "title", "key")
-    nodes = {
-        row["element_id"]: node_text.node(rank=rank, **{name: row[name] for name in names})
-        for rank, row in enumerate(rows)
-    }
+    nodes = {node.element_id: node for node in await read_nodes(view.db, view.mapping, [*best])}
     return tuple(
         FoundItem(
             id=place,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 SearchMode = Literal["naive", "hybrid", "structural"]
@@ -73,4 +73,4 @@ class Found:
     items: tuple[FoundItem, ...]
     paths: tuple[PathReport, ...]
     seconds: float
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()

@@ -72,8 +72,17 @@ async def nearest(
     else:
         best = list(await lexical_matches(db, mapping, question, k))
         method = "shared words"
-    rows = await db.read(queries.get("retrieval/read_nodes"), nodes=best, **_shown(mapping))
-    return Nearest(_nodes(rows), method)
+    return Nearest(await read_nodes(db, mapping, best), method)
+
+
+async def read_nodes(
+    db: Database, mapping: GraphMapping, element_ids: Sequence[str]
+) -> tuple[Node, ...]:
+    """Return nodes with their texts, in order; a node that is gone by now is left out."""
+    rows = await db.read(
+        queries.get("retrieval/read_nodes"), nodes=list(element_ids), **_shown(mapping)
+    )
+    return _nodes(rows)
 
 
 async def create_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
@@ -135,16 +144,24 @@ async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int)
 
     Searching only a part of the view would give a wrong answer.
     """
-    found = {
-        row["label"]: row["name"]
-        for row in await _indexes(db)
-        if row["property"] == mapping.embedding
-        and row["dimensions"] == dimensions
-        and str(row["similarity"]).upper() == "COSINE"
-        and row["state"] == "ONLINE"
+    covering = covering_vector_indexes(await list_indexes(db), mapping, dimensions)
+    return [index.name for index in covering]
+
+
+def covering_vector_indexes(
+    indexes: Sequence[VectorIndex], mapping: GraphMapping, dimensions: int
+) -> tuple[VectorIndex, ...]:
+    """Return one cosine index of the embeddings' length per mapped label, or none at all."""
+    by_label = {
+        index.label: index
+        for index in indexes
+        if index.property == mapping.embedding
+        and index.dimensions == dimensions
+        and str(index.similarity).upper() == "COSINE"
+        and index.state == "ONLINE"
     }
-    names = [found[label] for label in mapping.labels if label in found]
-    return names if names and len(names) == len(mapping.labels) else []
+    chosen = [by_label[label] for label in mapping.labels if label in by_label]
+    return tuple(chosen) if chosen and len(chosen) == len(mapping.labels) else ()
 
 
 async def _by_index(

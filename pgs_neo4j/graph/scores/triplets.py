@@ -50,8 +50,7 @@ def rank_importance(weights: Sequence[float | None]) -> NDArray[np.float64]:
     if len(places) < 2:
         return importance
     values = np.asarray([weights[place] for place in places], np.float64)
-    distinct, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    del distinct
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts) - 1
     middle = last - (counts - 1) / 2
     importance[places] = middle[which] / (len(places) - 1)

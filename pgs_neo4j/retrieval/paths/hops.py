@@ -10,6 +10,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.scores.fusion import SPREADERS
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
+from pgs_neo4j.retrieval.paths.text import scores_of
 
 
 async def find_neighbors(
@@ -32,5 +33,4 @@ async def find_neighbors(
         weight=mapping.relationship_weight or "",
         k=k,
     )
-    gains = {row["element_id"]: row["gain"] for row in rows}
-    return Hits(f"relationships of the {len(sources)} best nodes", gains)
+    return Hits(f"relationships of the {len(sources)} best nodes", scores_of(rows))

@@ -76,19 +76,3 @@ def covering_text_indexes(
         best = max(covering, key=lambda one: one[:2])[2]
         chosen[best.name] = best
     return tuple(chosen.values())
-
-
-def covering_vector_indexes(
-    indexes: Sequence[VectorIndex], mapping: GraphMapping, dimensions: int
-) -> tuple[VectorIndex, ...]:
-    """Return one cosine index of the embeddings' length per mapped label, or none at all."""
-    by_label = {
-        index.label: index
-        for index in indexes
-        if index.property == mapping.embedding
-        and index.dimensions == dimensions
-        and index.similarity.upper() == "COSINE"
-        and index.state == "ONLINE"
-    }
-    chosen = [by_label[label] for label in mapping.labels if label in by_label]
-    return tuple(chosen) if chosen and len(chosen) == len(mapping.labels) else ()

@@ -9,8 +9,9 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
-from pgs_neo4j.retrieval.paths.indexes import NodeIndexes, covering_vector_indexes
+from pgs_neo4j.retrieval.paths.indexes import NodeIndexes
 from pgs_neo4j.retrieval.paths.text import scores_of
+from pgs_neo4j.retrieval.topk import covering_vector_indexes
 
 CANDIDATES = 2
 """Nodes that an index returns for each one wanted: it compares rounded vectors."""

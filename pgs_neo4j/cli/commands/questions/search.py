@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -10,13 +10,14 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.questions.request import request_of
 from pgs_neo4j.cli.options import GraphOption, JsonOption, QuestionArgument
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.model import SearchMode
 
 
 def search(
     question: QuestionArgument = None,
     graph: GraphOption = None,
     mode: Annotated[
-        Literal["naive", "hybrid", "structural"],
+        SearchMode,
         typer.Option(
             "--mode",
             help="naive: embeddings alone; hybrid: with words and neighbors; structural: with what "
@@ -45,7 +46,7 @@ def search(
 async def _search(
     question: str,
     graph: str | None,
-    mode: Literal["naive", "hybrid", "structural"],
+    mode: SearchMode,
     top_k: int,
     *,
     as_json: bool,
