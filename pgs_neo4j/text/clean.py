@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pgs_neo4j.text.citations import defuse
-from pgs_neo4j.text.invisible import INVISIBLE, has_only_plain_letters
+from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 from pgs_neo4j.text.markdown import THINKING
 
 _LINES = re.compile("[\u2028\u2029]")
@@ -22,7 +22,7 @@ def clean_text(text: str) -> str:
     plain = text
     if "\r" in plain:
         plain = plain.replace("\r\n", "\n").replace("\r", "\n")
-    if not has_only_plain_letters(plain):
+    if not is_plainly_visible(plain):
         plain = _LINES.sub(" ", INVISIBLE.sub(" ", plain))
     if "<" in plain:
         for tag in THINKING:

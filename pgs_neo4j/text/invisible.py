@@ -32,10 +32,15 @@ INVISIBLE = re.compile(
 )
 """Every invisible character, except those that shape the characters next to them."""
 
+# What can be invisible, and every line break but a line feed.
+_SUSPECT = re.compile(rf"[\r\u2028\u2029{CONTROLS}{IGNORED}{_JOINERS}{_SELECTORS}]")
 
-def has_only_plain_letters(text: str) -> bool:
-    """Whether a quick look shows that nothing in a text is invisible.
 
-    Most texts pass, and the look takes a tenth of the time of a search.
+def is_plainly_visible(text: str) -> bool:
+    """Whether a quick look shows no invisible character, and line feeds as the only line breaks.
+
+    Most texts pass, and the look takes an eighth of the time of a search, or less in ASCII.
     """
-    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+    if text.isascii():
+        return text.replace("\n", "").replace("\t", "").isprintable()
+    return _SUSPECT.search(text) is None

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pgs_neo4j.text.invisible import INVISIBLE, has_only_plain_letters
+from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 
 Json = dict[str, Any]
 
@@ -45,7 +45,7 @@ def json_text(value: object, *, ascii_only: bool = False) -> str:
     Invisible characters are written as escapes, so a reader sees them.
     """
     text = json.dumps(value, ensure_ascii=ascii_only, indent=2, allow_nan=False)
-    if not has_only_plain_letters(text):
+    if not is_plainly_visible(text):
         text = _LINES.sub(_escape, INVISIBLE.sub(_escape, text))
     return text + "\n"
 

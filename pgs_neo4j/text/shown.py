@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pgs_neo4j.text.invisible import INVISIBLE, has_only_plain_letters
+from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 
 # A terminal that shows the file obeys escape sequences, which may not come from a node. An
 # unfinished sequence removes nothing.
@@ -18,7 +18,7 @@ def plain(text: str) -> str:
 
     Every line break becomes ``\\n``.
     """
-    if has_only_plain_letters(text):
+    if is_plainly_visible(text):
         return text
     return INVISIBLE.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
 

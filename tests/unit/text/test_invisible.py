@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.export.markup import escaped
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.invisible import INVISIBLE
+from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 from pgs_neo4j.text.json_data import json_text
 from pgs_neo4j.text.shown import one_line, plain
 
@@ -60,6 +60,21 @@ def test_text_without_what_is_invisible_has_nothing_left_to_remove(text: str) ->
     seen = plain(text)
     assert plain(seen) == seen
     assert not INVISIBLE.search(json_text(text).replace("\n", ""))
+
+
+@given(
+    st.text(
+        st.sampled_from("a é\n\r\u2028\u200d️中\xad\u034f\x85\U000e0101") | st.characters(codec=None)
+    )
+)
+def test_a_quick_look_passes_nothing_that_the_search_would_find(text: str) -> None:
+    if is_plainly_visible(text):
+        assert not INVISIBLE.search(text)
+        assert not set(text) & set("\r\x0b\x0c\x85\u2028\u2029")
+
+
+def test_a_quick_look_passes_letters_of_every_script() -> None:
+    assert is_plainly_visible("naïve 中文, עברית,	शब्द: ∑ x² ≤ “1”\n")
 
 
 def test_every_format_character_of_unicode_is_known() -> None:
