@@ -15,8 +15,8 @@ from pgs_neo4j.errors import BusyError, GraphExistsError, MappingError, UnknownG
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.rows import definition_of
-from pgs_neo4j.retrieval.topk import drop_indexes
-from pgs_neo4j.runs import session
+from pgs_neo4j.retrieval.indexes.making import drop_indexes
+from pgs_neo4j.runs import feedback, session
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.text.shown import counted
 
@@ -200,6 +200,7 @@ async def get(db: Database, name: str | None) -> StoredGraph:
 async def remove(db: Database, name: str) -> None:
     """Delete a graph's generations, sessions, and mapping. Raises UnknownGraphError."""
     graph = await get(db, name)
+    await feedback.forget(db, graph.name)
     for info in await session.list_sessions(db, graph.name):
         await session.delete_session(db, graph.name, info.id)
     await generation.delete_all(db, graph.name)
@@ -240,15 +241,24 @@ def check_name(name: str) -> None:
 
 
 def check_mapping(mapping: GraphMapping) -> None:
-    """Raise MappingError for a reserved or empty name in the mapping."""
-    for names, prefix in ((mapping.labels, "Pgs"), (mapping.relationship_types, "PGS_")):
-        for name in names:
+    """Raise MappingError for a reserved, empty, or excluded name in the mapping."""
+    views = (
+        (mapping.labels, mapping.chunk_labels, "Pgs", "--label"),
+        (mapping.relationship_types, mapping.mention_types, "PGS_", "--relationship-type"),
+    )
+    for names, parts, prefix, option in views:
+        for name in names + parts:
             if not name or name.startswith(prefix):
                 raise MappingError(
                     f"the mapping names {name!r}; names of that form are reserved for what "
                     "pgs_neo4j writes itself, so leave it out"
                 )
-    for field in ("title", "key", "weight", "relationship_weight", "embedding"):
+            if names and name not in names:
+                raise MappingError(
+                    f"the mapping leaves {name!r} out of the graph; add {option} {name}, or drop "
+                    "the option that names it"
+                )
+    for field in (field.name for field in fields(GraphMapping)):
         if getattr(mapping, field) == "":
             raise MappingError(f"the mapping's {field} is empty; name a property or leave it out")
 

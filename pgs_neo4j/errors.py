@@ -12,6 +12,7 @@
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
+    │   ├── FeedbackError           the run has no answer, or another outcome
     │   ├── IdempotencyError        the key belongs to another request
     │   ├── InputFileError          a file to load is missing or malformed
     │   └── OutputError             stdout or a file takes no text
@@ -111,6 +112,10 @@ class UnknownSessionError(UsageError):
 
 class UnknownRunError(UsageError):
     """This database stores no run of that id."""
+
+
+class FeedbackError(UsageError):
+    """The run has no answer, or already has another outcome."""
 
 
 class IdempotencyError(UsageError):

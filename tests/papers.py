@@ -9,8 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "pgs_neo4j" / "manual").glob("*.md")))
-UNTRIED = {"needs=key", "needs=install"}
-"""Marks of blocks that no test runs: a model's key, and what ``.ci/run`` itself does."""
+UNTRIED = {"needs=key", "needs=install", "needs=extra"}
+"""Marks of blocks that no test runs: a model's key, what ``.ci/run`` does, and large extras."""
 
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

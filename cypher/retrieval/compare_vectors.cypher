@@ -1,7 +1,7 @@
 // The nodes of a view nearest to a vector, best first, with their cosine: every embedding is
 // compared. Embeddings of another length, of zeros, or of anything but numbers, do not count.
 // params: vector: list[float], embedding: str, labels: list[str], k: int
-// returns: element_id: str, score: float
+// returns: ids: list[str], scores: list[float]
 // mode: read
 // language: 5, 25
 CALL () {
@@ -14,5 +14,6 @@ CALL () {
 WITH DISTINCT n, n[$embedding] AS own
 WHERE own IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
   AND size(own) = size($vector) AND any(x IN own WHERE x <> 0)
-RETURN elementId(n) AS element_id, 2 * vector.similarity.cosine(own, $vector) - 1 AS score
+WITH elementId(n) AS element_id, 2 * vector.similarity.cosine(own, $vector) - 1 AS score
 ORDER BY score DESC, element_id LIMIT $k
+RETURN collect(element_id) AS ids, collect(score) AS scores

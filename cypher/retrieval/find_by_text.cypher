@@ -1,7 +1,7 @@
 // The nodes of a view that hold some words, best first, by full-text indexes. `words` are plain
 // words: every sign of the query language is taken out of them before.
 // params: indexes: list[str], words: str, labels: list[str], candidates: int, k: int
-// returns: element_id: str, score: float
+// returns: ids: list[str], scores: list[float]
 // mode: read
 // language: 5, 25
 UNWIND $indexes AS index
@@ -11,5 +11,6 @@ WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(node) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(node) WHERE label IN $labels)
       END
-RETURN elementId(node) AS element_id, score
+WITH elementId(node) AS element_id, score
 ORDER BY score DESC, element_id LIMIT $k
+RETURN collect(element_id) AS ids, collect(score) AS scores

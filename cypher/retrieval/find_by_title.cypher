@@ -2,7 +2,7 @@
 // `exact` nodes of that very title, and `part` others, the shorter titles first. Keywords are in
 // lower case. The score is the share of the title that the keyword fills.
 // params: keywords: list[str], title: str, labels: list[str], exact: int, part: int
-// returns: element_id: str, score: float
+// returns: ids: list[str], scores: list[float]
 // mode: read
 // language: 5, 25
 CALL () {
@@ -17,5 +17,6 @@ UNWIND [keyword IN $keywords WHERE title CONTAINS keyword] AS keyword
 WITH keyword, title, elementId(n) AS element_id ORDER BY size(title), element_id
 WITH keyword, collect({id: element_id, size: size(title), exact: title = keyword}) AS found
 UNWIND [one IN found WHERE one.exact][..$exact] + [one IN found WHERE NOT one.exact][..$part] AS one
-RETURN one.id AS element_id, max(toFloat(size(keyword)) / one.size) AS score
+WITH one.id AS element_id, max(toFloat(size(keyword)) / one.size) AS score
 ORDER BY score DESC, element_id
+RETURN collect(element_id) AS ids, collect(score) AS scores

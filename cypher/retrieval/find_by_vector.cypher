@@ -2,7 +2,7 @@
 // vector indexes, which hold rounded vectors.
 // params: indexes: list[str], vector: list[float], embedding: str, labels: list[str],
 //   candidates: int, k: int
-// returns: element_id: str, score: float
+// returns: ids: list[str], scores: list[float]
 // mode: read
 // language: 5, 25
 UNWIND $indexes AS index
@@ -12,6 +12,6 @@ WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(node) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(node) WHERE label IN $labels)
       END
-RETURN elementId(node) AS element_id,
-       2 * vector.similarity.cosine(node[$embedding], $vector) - 1 AS score
+WITH elementId(node) AS element_id, 2 * vector.similarity.cosine(node[$embedding], $vector) - 1 AS score
 ORDER BY score DESC, element_id LIMIT $k
+RETURN collect(element_id) AS ids, collect(score) AS scores

@@ -3,7 +3,7 @@
 // that is walked from may be a neighbor of another one. Relationships of this package do not count.
 // params: sources: list[str], scores: list[float], types: list[str], labels: list[str],
 //   weight: str, k: int
-// returns: element_id: str, score: float
+// returns: ids: list[str], scores: list[float]
 // mode: read
 // language: 5, 25
 UNWIND range(0, size($sources) - 1) AS i
@@ -27,5 +27,6 @@ WITH m, given, COUNT {
        (m)-[r]-()
        WHERE CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
      } AS own
-RETURN elementId(m) AS element_id, given / sqrt(toFloat(own)) AS score
+WITH elementId(m) AS element_id, given / sqrt(toFloat(own)) AS score
 ORDER BY score DESC, element_id LIMIT $k
+RETURN collect(element_id) AS ids, collect(score) AS scores

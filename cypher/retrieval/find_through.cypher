@@ -5,7 +5,7 @@
 // the entry. Without a vector, far nodes score 0. Relationships of this package do not count.
 // params: entries: list[str], types: list[str], labels: list[str], text: list[str], title: str,
 //   embedding: str, vector: list[float], k: int
-// returns: element_id: str, score: float, nodes: list[any], types: list[str], forward: list[bool]
+// returns: far: list[dict]
 // mode: read
 // language: 5, 25
 UNWIND range(0, size($entries) - 1) AS i
@@ -46,6 +46,8 @@ WITH m, path,
           THEN 2 * vector.similarity.cosine(own, $vector) - 1 ELSE 0.0 END AS score
 ORDER BY score DESC, elementId(m) LIMIT $k
 WITH m, score, path, [path.entry] + path.hubs + [m] AS along
-RETURN elementId(m) AS element_id, score,
-       [node IN along | node[$title]] AS nodes, [link IN path.links | type(link)] AS types,
-       [place IN range(0, size(path.links) - 1) | startNode(path.links[place]) = along[place]] AS forward
+RETURN collect({
+  element_id: elementId(m), score: score,
+  nodes: [node IN along | node[$title]], types: [link IN path.links | type(link)],
+  forward: [place IN range(0, size(path.links) - 1) | startNode(path.links[place]) = along[place]]
+}) AS far

@@ -1,10 +1,11 @@
 // Some nodes with what a prompt shows of them.
 // params: nodes: list[str], text: list[str], title: str, key: str
-// returns: element_id: str, labels: list[str], text: list[any], title: any, key: any
+// returns: nodes: list[dict]
 // mode: read
 // language: 5, 25
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted
-RETURN elementId(n) AS element_id,
-       [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key
+RETURN collect({
+  element_id: elementId(n), labels: [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'],
+  text: [property IN $text | n[property]], title: n[$title], key: n[$key]
+}) AS nodes

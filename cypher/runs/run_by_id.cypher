@@ -2,7 +2,7 @@
 // `silent` if it is running but gave no sign of life for some seconds, or only one that a wrong
 // clock dated into the future.
 // params: run: str, silent_s: number
-// returns: run: dict, session: str, graph: str, generation: str, current: bool, silent: bool
+// returns: run: dict, session: str, graph: str, generation: str?, current: bool, silent: bool
 // mode: read
 // language: 5, 25
 MATCH (r:PgsRun {id: $run})-[:PGS_RAN_IN]->(s:PgsSession)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from math import isfinite
 from time import perf_counter
 
-from pgs_neo4j.answering.modes import MODES, SearchTrace, SearchView
+from pgs_neo4j.answering.modes import MODES
+from pgs_neo4j.answering.view import SearchTrace, SearchView, first
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import ModelError, UsageError
-from pgs_neo4j.model import Found, FoundItem, GraphMapping, SearchMode
-from pgs_neo4j.retrieval.paths.indexes import KnownIndexes, NodeIndexes
+from pgs_neo4j.model import Found, FoundItem, GraphMapping, RerankerName, SearchMode
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
+from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.vector import stored_dimensions
+from pgs_neo4j.retrieval.rerank import RERANKERS, RerankOrder
 from pgs_neo4j.retrieval.space import QuestionVector, Space, embed_question
 from pgs_neo4j.retrieval.topk import read_nodes
+from pgs_neo4j.text.keywords import extract_keywords
 
 MOST_ITEMS = 200
 LEAST_SHARE = 0.01
 """Score of an item relative to the best one; those below add nothing."""
+RERANKED: Mapping[SearchMode, RerankerName] = {"multipath": "cosine"}
+"""Rerankers of modes that have one, as published."""
 NO_EMBEDDINGS = "the graph stores no embeddings, so words decide alone"
 
 
@@ -27,14 +33,19 @@ NO_EMBEDDINGS = "the graph stores no embeddings, so words decide alone"
 class SearchOrder:
     """A question to a view of the database, and how many items to return.
 
-    ``own`` is the text index of its partitions, if there are any.
+    ``graph`` is the name of a stored graph, and ``own`` the text index of its partitions, if there
+    are any. ``weights`` are those of local, global, and naive in the mode ``mix``. Without a
+    ``rerank``, the mode decides.
     """
 
     question: str
     mapping: GraphMapping
+    graph: str | None = None
     own: OwnIndex | None = None
     mode: SearchMode = "hybrid"
     top_k: int = 10
+    weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    rerank: RerankerName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +69,42 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     question, warnings = await _embed(order, tools, indexes)
     view = SearchView(
         db=tools.db,
+        graph=order.graph,
         indexes=indexes,
         own=order.own,
         mapping=order.mapping,
         question=order.question,
+        keywords=extract_keywords(order.question),
         vector=question.vector,
+        weights=order.weights,
     )
     trace = SearchTrace()
-    scores = await MODES[order.mode](view, trace)
+    scores, warning = await _rerank(order, view, await MODES[order.mode](view, trace))
     worst = LEAST_SHARE * max(scores.values(), default=0.0)
     best = {node: score for node, score in scores.items() if score >= worst}
     return Found(
         question=order.question,
         mode=order.mode,
-        items=await _read_items(view, trace, dict(islice(best.items(), order.top_k))),
+        items=await _read_items(view, trace, first(best, order.top_k)),
         paths=tuple(trace.reports),
         seconds=perf_counter() - began,
-        warnings=tuple(warnings),
+        warnings=tuple(filter(None, (*warnings, warning))),
+        facts=trace.facts,
+        units=trace.units,
+        findings=trace.findings,
+        reason=trace.reason,
     )
+
+
+async def _rerank(
+    order: SearchOrder, view: SearchView, scores: Mapping[str, float]
+) -> tuple[Mapping[str, float], str]:
+    """Return the scores after reranking, and what to say about it."""
+    name = order.rerank or RERANKED.get(order.mode, "none")
+    reranked = await RERANKERS[name](
+        RerankOrder(db=view.db, mapping=view.mapping, scores=scores, vector=view.vector)
+    )
+    return reranked.scores, reranked.warning
 
 
 def _check(order: SearchOrder) -> None:
@@ -85,10 +114,16 @@ def _check(order: SearchOrder) -> None:
         )
     if not 1 <= order.top_k <= MOST_ITEMS:
         raise UsageError(f"top_k is {order.top_k}; choose a number from 1 to {MOST_ITEMS}")
+    if order.rerank is not None and order.rerank not in RERANKERS:
+        raise UsageError(
+            f"there is no reranker {order.rerank!r}; the rerankers are {', '.join(RERANKERS)}"
+        )
+    if not all(isfinite(weight) and weight >= 0 for weight in order.weights):
+        raise UsageError("the weights of a search must be numbers from 0")
 
 
 async def _embed(
-    order: SearchOrder, tools: SearchTools, indexes: NodeIndexes
+    order: SearchOrder, tools: SearchTools, indexes: Sequence[SearchIndex]
 ) -> tuple[QuestionVector, list[str]]:
     """Return the question's vector, and what to say about it."""
     dimensions = await stored_dimensions(tools.db, indexes, order.mapping)
@@ -96,7 +131,7 @@ async def _embed(
         return QuestionVector(None), [NO_EMBEDDINGS] if order.mode == "naive" else []
     try:
         found = await embed_question(
-            tools.db, tools.space, order.mapping, order.question, dimensions
+            tools.db, tools.space, order.mapping, order.question, dimensions, order.own
         )
     except ModelError as error:
         return QuestionVector(None), [f"words decide alone, because the embedder failed: {error}"]

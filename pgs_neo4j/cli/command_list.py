@@ -28,6 +28,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Answers": {
         "show": ("questions.show:show", "Show the stored answer of a run."),
         "export": ("questions.export:export", "Write the stored answer of a run to a file."),
+        "feedback": (
+            "questions.feedback:feedback",
+            "Say whether an answer was useful.",
+        ),
         "runs": ("questions.runs:runs", "List the runs, the latest first."),
         "sessions": ("questions.sessions:sessions_app", "List, show, and delete sessions."),
     },
@@ -48,7 +52,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "jobs": ("operations.jobs:jobs_app", "List and show jobs; release a graph."),
         "index": (
             "graphs.index:index_app",
-            "Create, list, and drop vector indexes on stored embeddings.",
+            "Create, list, and drop full-text and vector indexes.",
         ),
     },
     "Setup": {

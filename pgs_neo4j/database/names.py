@@ -24,6 +24,8 @@ LABELS = (
     "PgsMeta",
     "PgsSegment",
     "PgsPostings",
+    "PgsTriplet",
+    "PgsWeight",
 )
 TYPES = (
     "PGS_OF",
@@ -41,6 +43,10 @@ TYPES = (
     "PGS_JOINS",
     "PGS_SEEN_IN",
     "PGS_INDEXED_IN",
+    "PGS_ABOUT",
+    "PGS_SOURCE",
+    "PGS_TARGET",
+    "PGS_RATED",
 )
 # A new name costs a transaction of its own, so all names are created at once.
 PROPERTIES = (
@@ -133,6 +139,7 @@ PROPERTIES = (
     "question",
     "quotes",
     "rank",
+    "rated_at",
     "raw_modularity",
     "read_first",
     "read_last",
@@ -165,6 +172,7 @@ PROPERTIES = (
     "titles",
     "token",
     "tokens",
+    "type",
     "uid",
     "updated_at",
     "usage",

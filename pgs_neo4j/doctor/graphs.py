@@ -7,7 +7,9 @@ from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.check import Check
+from pgs_neo4j.doctor.search import check_search
 from pgs_neo4j.errors import PGSError
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex, list_search_indexes
 from pgs_neo4j.retrieval.nearest_members import is_quick
 from pgs_neo4j.retrieval.topk import covering_indexes
 from pgs_neo4j.survey.sample import survey
@@ -26,11 +28,11 @@ MAPPING_FIX = "store the mapping again with 'pgs graph add'; 'pgs inspect' propo
 async def examine_graphs(
     db: Database, configured: str | None, dimensions: int | None, size: float
 ) -> tuple[Check, ...]:
-    """Return one check for the catalog, and up to three per graph.
+    """Return one check for the catalog, and up to four per graph.
 
-    These are of its mapping, of its embeddings, and of partitions that are too long. ``configured``
-    is the name of the configured graph. ``dimensions`` is the length of the embedder's vectors, if
-    known; ``size`` is the estimated tokens of one pass.
+    These are of its mapping, of its embeddings, of what searches can compare, and of partitions
+    that are too long. ``configured`` is the name of the configured graph. ``dimensions`` is the
+    length of the embedder's vectors, if known; ``size`` is the estimated tokens of one pass.
     """
     try:
         stored = await catalog.graphs(db)
@@ -38,6 +40,7 @@ async def examine_graphs(
         fix = "let the user read the data of pgs_neo4j, or remove it with 'pgs purge'"
         return (Check("graphs", "failed", str(error), fix),)
     checks = [_check_catalog(stored, configured)]
+    indexes = await _list_indexes(db)
     for graph in stored:
         try:
             content = await survey(db, graph.mapping.labels, graph.mapping.relationship_types)
@@ -48,9 +51,19 @@ async def examine_graphs(
         checks.append(_check_mapping(graph, content))
         if graph.mapping.embedding is not None:
             checks.append(await _check_embeddings(db, graph, content, dimensions))
+        if indexes is not None:
+            checks.append(check_search(graph, indexes))
         if graph.generation is not None:
             checks += await _check_partitions(db, graph, size)
     return tuple(checks)
+
+
+async def _list_indexes(db: Database) -> list[SearchIndex] | None:
+    """Return the indexes, or None if they cannot be listed; the check of indexes says why."""
+    try:
+        return await list_search_indexes(db)
+    except PGSError:
+        return None
 
 
 def _check_catalog(stored: list[StoredGraph], configured: str | None) -> Check:

@@ -35,6 +35,9 @@ LOSSES: Mapping[str, str] = MappingProxyType(
         "db.index.fulltext.queryNodes": "searches fail where a full-text index covers the texts",
         "db.index.vector.createNodeIndex": "'pgs index create' fails",
         "db.index.vector.queryNodes": "questions fail where a vector index covers the embeddings",
+        "db.index.vector.queryRelationships": (
+            "searches find no facts where a vector index covers them"
+        ),
         "db.labels": "graphs cannot be proposed or partitioned",
         "db.relationshipTypes": "graphs cannot be proposed or partitioned",
         "db.stats.retrieve": "graphs cannot be proposed or partitioned",

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from pgs_neo4j.partitioning.result import Partitioning
     from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.pgs.order import check_question
-    from pgs_neo4j.retrieval.topk import VectorIndex
+    from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
+    from pgs_neo4j.runs.feedback import check_outcome
     from pgs_neo4j.runs.jobs import Job
     from pgs_neo4j.runs.listing import RunInfo
     from pgs_neo4j.runs.runs import StoredRun
@@ -58,14 +59,15 @@ __all__ = [
     "Purged",
     "RunInfo",
     "SearchAnswer",
+    "SearchIndex",
     "SessionInfo",
     "StoredGraph",
     "StoredNames",
     "StoredRun",
     "Survey",
-    "VectorIndex",
     "check_graph_name",
     "check_mapping",
+    "check_outcome",
     "check_question",
     "diagnose",
     "is_free",
@@ -97,14 +99,15 @@ _HOMES = {
     "Purged": "catalog",
     "RunInfo": "runs.listing",
     "SearchAnswer": "pgs.layered",
+    "SearchIndex": "retrieval.indexes.search_index",
     "SessionInfo": "runs.session",
     "StoredGraph": "catalog",
     "StoredNames": "catalog",
     "StoredRun": "runs.runs",
     "Survey": "survey",
-    "VectorIndex": "retrieval.topk",
     "check_graph_name": "catalog:check_name",
     "check_mapping": "catalog",
+    "check_outcome": "runs.feedback",
     "check_question": "pgs.order",
     "diagnose": "engine.diagnosis",
     "is_free": "llm.protocol",

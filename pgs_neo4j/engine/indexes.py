@@ -1,66 +1,116 @@
-"""``pgs.indexes``: vector indexes, created on request only."""
+"""``pgs.indexes``: full-text and vector indexes, created on request only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from pgs_neo4j import survey
+from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import MappingError
-from pgs_neo4j.retrieval import topk
-from pgs_neo4j.retrieval.topk import VectorIndex
+from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes, read_fact_sizes
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex, list_search_indexes
+from pgs_neo4j.retrieval.indexes.wanted import WantedIndex, want_facts, want_text, want_vectors
+from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedIndexes:
-    """The created indexes of a graph, and their vector length."""
+    """The created indexes of a graph, and those that were there and serve as well.
+
+    ``dimensions`` is the length of the vectors of nodes, 0 if none were asked for. ``created`` and
+    ``existing`` describe the indexes; ``names`` are those of the created ones. ``notes`` say which
+    of them are not filled yet.
+    """
 
     graph: str
     dimensions: int
     names: tuple[str, ...]
+    created: tuple[SearchIndex, ...] = ()
+    existing: tuple[SearchIndex, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """Vector indexes on stored embeddings; without one, searches read all vectors.
+    """Full-text and vector indexes; without one, searches read all texts or vectors.
 
     Called, it lists them: ``await pgs.indexes()``.
     """
 
     _core: Core
 
-    async def __call__(self) -> list[VectorIndex]:
-        """Return the vector indexes on nodes, also those that others made, by label."""
-        return await topk.list_indexes(self._core.db)
+    async def __call__(self) -> list[SearchIndex]:
+        """Return all full-text and vector indexes, also those that others made."""
+        return await list_search_indexes(self._core.db)
 
-    async def create(self, graph: str | None = None) -> CreatedIndexes:
-        """Create a cosine index on each label without one.
+    async def create(
+        self,
+        graph: str | None = None,
+        *,
+        text: bool = False,
+        facts: bool = False,
+        vectors: bool = False,
+    ) -> CreatedIndexes:
+        """Create indexes of a graph that no other index serves as; without a choice, ``vectors``.
 
-        The dimensions are those of most sampled vectors. Raises MappingError when the graph maps no
-        label or no embedding, or when no sampled node has a vector.
+        ``text`` is one full-text index on all texts and titles. ``vectors`` are cosine indexes on
+        the embeddings of each label; the length of most sampled vectors counts. ``facts`` are those
+        on the embeddings of relationships. Returns when they are filled, at the latest after
+        ``query_timeout_s``. Raises MappingError when the mapping lacks something, and UsageError
+        when another index stands in the way; then nothing is created.
         """
-        db = self._core.db
         stored = await self._core.graph(graph)
-        mapping = stored.mapping
-        sizes: dict[int, int] = {}
-        if mapping.embedding:
-            sample = await survey.survey(db, mapping.labels)
-            sizes = count_embedding_sizes(sample, mapping.embedding)
-            sizes.pop(0, None)
-            if not sizes:
-                raise MappingError(
-                    f"no sampled node of graph {stored.name} holds a vector in "
-                    f"{mapping.embedding!r}, so there is nothing to index; correct it with "
-                    "'pgs graph add'"
-                )
-        dimensions = max(sizes, key=lambda size: (sizes[size], size), default=0)
-        names = await topk.create_indexes(db, mapping, dimensions)
-        return CreatedIndexes(stored.name, dimensions, tuple(names))
+        wanted: list[WantedIndex] = []
+        dimensions = 0
+        if text:
+            wanted += want_text(stored.mapping)
+        if vectors or not (text or facts):
+            dimensions = await self._read_dimensions(stored)
+            wanted += want_vectors(stored.mapping, dimensions)
+        if facts:
+            wanted += want_facts(
+                stored.mapping, await read_fact_sizes(self._core.db, stored.mapping)
+            )
+        try:
+            outcome = await make_indexes(self._core.db, wanted)
+        finally:
+            self._forget()
+        return CreatedIndexes(
+            graph=stored.name,
+            dimensions=dimensions,
+            names=tuple(index.name for index in outcome.created),
+            created=outcome.created,
+            existing=outcome.existing,
+            notes=outcome.notes,
+        )
 
     async def drop(self) -> list[str]:
-        """Drop the vector indexes that ``create`` made, and no others.
+        """Drop the indexes that ``create`` made, and no others.
 
         Returns their names.
         """
-        return await topk.drop_indexes(self._core.db)
+        try:
+            return await drop_indexes(self._core.db)
+        finally:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Let the next search list the indexes again."""
+        self._core.indexes = KnownIndexes()
+
+    async def _read_dimensions(self, stored: StoredGraph) -> int:
+        mapping = stored.mapping
+        if not mapping.embedding:
+            return 0
+        sample = await survey.survey(self._core.db, mapping.labels)
+        sizes = count_embedding_sizes(sample, mapping.embedding)
+        sizes.pop(0, None)
+        if not sizes:
+            raise MappingError(
+                f"no sampled node of graph {stored.name} holds a vector in "
+                f"{mapping.embedding!r}, so there is nothing to index; correct it with "
+                "'pgs graph add'"
+            )
+        return max(sizes, key=lambda size: (sizes[size], size))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.export import Document
-from pgs_neo4j.model import Answer
-from pgs_neo4j.runs import answers, documents
+from pgs_neo4j.model import Answer, FeedbackResult
+from pgs_neo4j.runs import answers, documents, feedback
 from pgs_neo4j.runs import runs as stored_runs
 from pgs_neo4j.runs.listing import RunInfo, list_runs
 from pgs_neo4j.runs.runs import StoredRun
@@ -74,3 +75,24 @@ class Runs:
         graph = await self._core.graph(stored.graph)
         answer = await answers.load(self._core.db, stored, graph.mapping)
         return await documents.document(self._core.db, stored, answer, graph.mapping)
+
+    async def feedback(
+        self, run: str, outcome: str, *, graph: str | None = None, replace: bool = False
+    ) -> FeedbackResult:
+        """Record whether the answer of a run was accepted, needs rework, or was rejected.
+
+        The weights of the nodes and triplets that it cites follow. The same outcome again changes
+        nothing. With ``replace``, another outcome takes the place of the first. Raises
+        UnknownRunError, also if the run is of another graph than ``graph``; BusyError if it is
+        still running; FeedbackError if it has no answer, or another outcome.
+        """
+        chosen = feedback.check_outcome(outcome)
+        stored = await stored_runs.read(self._core.db, run)
+        if graph is not None and stored.graph != graph:
+            raise UnknownRunError(
+                f"run {stored.id} is of graph {stored.graph}, not of {graph}; "
+                "'pgs runs' lists the runs"
+            )
+        await ensure_schema(self._core.db)
+        mapping = (await self._core.graph(stored.graph)).mapping
+        return await feedback.record(self._core.db, stored, mapping, chosen, replace=replace)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from pgs_neo4j.answering.context import build_context, check_tokens
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.catalog import StoredGraph, check_mapping
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.model import Found, GraphMapping, SearchMode
+from pgs_neo4j.engine.partitions import Partitions
+from pgs_neo4j.model import Found, GraphMapping, RerankerName, SearchMode
 from pgs_neo4j.partitioning.result import read_current
 from pgs_neo4j.pgs.order import check_question
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
+from pgs_neo4j.text.shown import counted
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What is searched: a view, the stored graph and its text index if any, and what to say."""
+
+    mapping: GraphMapping
+    graph: str | None = None
+    own: OwnIndex | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """Searches of a graph. They write nothing and call no language model.
+    """Searches of a graph, which call no language model.
 
     Called, it searches: ``await pgs.search("Who trades tea?")``.
     """
@@ -29,23 +42,55 @@ class Searcher:
         graph: str | GraphMapping | None = None,
         mode: SearchMode = "hybrid",
         top_k: int = 10,
+        weights: tuple[float, float, float] = (1.0, 1.0, 1.0),
+        rerank: RerankerName | None = None,
+        max_context_tokens: int | None = None,
     ) -> Found:
-        """Return the ``top_k`` nodes that match a question, best first.
+        """Return the ``top_k`` nodes that match a question, best first, and what else matches.
 
-        ``graph`` is the name of a stored graph, or a mapping, which need not be stored. Mode
-        ``naive`` compares stored embeddings alone. ``hybrid`` adds words, and then relationships of
-        the best nodes. Raises QuestionError, UnknownGraphError, UsageError, and DatabaseError.
+        ``graph`` is the name of a stored graph, or a mapping, which need not be stored. The manual
+        tells what each mode does; ``weights`` are those of local, global, and naive in the mode
+        ``mix``. A ``rerank`` orders the best nodes once more. With ``max_context_tokens``, the
+        result has the text that a prompt of that length would show. Nothing is written, except that
+        ``global`` makes the partitions of a stored graph that has none. Raises QuestionError,
+        UnknownGraphError, UsageError, and DatabaseError.
         """
         check_question(question)
-        core, own = self._core, None
+        if max_context_tokens is not None:
+            check_tokens(max_context_tokens)
+        scope = await self._scope(graph, mode)
+        order = SearchOrder(
+            question=question,
+            mapping=scope.mapping,
+            graph=scope.graph,
+            own=scope.own,
+            mode=mode,
+            top_k=top_k,
+            weights=weights,
+            rerank=rerank,
+        )
+        core = self._core
+        found = await search(order, SearchTools(core.db, core.space(scope.mapping), core.indexes))
+        if max_context_tokens is not None:
+            found = replace(found, context=build_context(found, max_context_tokens).text)
+        return replace(found, warnings=(*scope.notes, *found.warnings))
+
+    async def _scope(self, graph: str | GraphMapping | None, mode: SearchMode) -> _Scope:
         if isinstance(graph, GraphMapping):
             check_mapping(graph)
-            mapping = graph
-        else:
-            stored = await core.graph(graph)
-            mapping, own = stored.mapping, await self._own_index(stored)
-        order = SearchOrder(question=question, mapping=mapping, own=own, mode=mode, top_k=top_k)
-        return await search(order, SearchTools(core.db, core.space(mapping), core.indexes))
+            return _Scope(graph)
+        stored = await self._core.graph(graph)
+        own, notes = await self._own_index(stored), tuple[str, ...]()
+        if own is None and mode == "global":
+            notes = (await self._make_partitions(stored),)
+            own = await self._own_index(await self._core.graph(stored.name))
+        return _Scope(stored.mapping, stored.name, own, notes)
+
+    async def _make_partitions(self, stored: StoredGraph) -> str:
+        """Make the partitions that a global search compares, and return what to say about it."""
+        made = await Partitions(self._core).build(stored.name)
+        count = len(made.partitions)
+        return f"the graph had no partitions to compare, so {counted(count, 'partition')} were made"
 
     async def _own_index(self, stored: StoredGraph) -> OwnIndex | None:
         """Return the text index of a graph's partitions, unless it is of another definition."""

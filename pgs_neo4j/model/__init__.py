@@ -20,7 +20,18 @@ from pgs_neo4j.model.crosscheck import (
     Sighting,
     Stated,
 )
-from pgs_neo4j.model.found import Found, FoundItem, PathReport, SearchMode
+from pgs_neo4j.model.feedback import FeedbackResult, Outcome
+from pgs_neo4j.model.found import (
+    Found,
+    FoundFact,
+    FoundFinding,
+    FoundItem,
+    FoundThing,
+    FoundUnit,
+    PathReport,
+    RerankerName,
+    SearchMode,
+)
 from pgs_neo4j.model.graph import (
     Adjacent,
     Drift,
@@ -73,10 +84,15 @@ __all__ = [
     "Crosscheck",
     "Drift",
     "Effort",
+    "FeedbackResult",
     "Finding",
     "Flag",
     "Found",
+    "FoundFact",
+    "FoundFinding",
     "FoundItem",
+    "FoundThing",
+    "FoundUnit",
     "Generation",
     "GraphMapping",
     "Kinship",
@@ -84,6 +100,7 @@ __all__ = [
     "Mode",
     "Node",
     "Origin",
+    "Outcome",
     "Partition",
     "PathReport",
     "Plan",
@@ -96,6 +113,7 @@ __all__ = [
     "Quote",
     "Relationship",
     "Report",
+    "RerankerName",
     "Route",
     "Routing",
     "SearchMode",

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-SearchMode = Literal["naive", "hybrid", "structural"]
+SearchMode = Literal[
+    "naive", "local", "global", "hybrid", "mix", "multipath", "triplets", "structural", "auto"
+]
+
+RerankerName = Literal["none", "cosine", "mmr"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +66,75 @@ class FoundItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFact:
+    """A relationship that a search found: its two ends by element id and title, and its score.
+
+    ``name`` is what the graph calls it, by default its type. ``text`` is the fact that it states,
+    where the graph stores one. ``hops`` counts the relationships between it and the nodes that the
+    search itself found, itself included. A ``score`` is from 0 to 1.
+    """
+
+    id: str
+    type: str
+    source: str
+    target: str
+    source_title: str
+    target_title: str
+    hops: int
+    score: float
+    name: str = ""
+    text: str = ""
+
+    @property
+    def line(self) -> str:
+        """The relationship as text, with its fact."""
+        line = f"{self.source_title} --[{self.name or self.type}]--> {self.target_title}"
+        return f"{line}: {self.text}" if self.text else line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundUnit:
+    """A partition, at level 0, or a unit above some, whose texts match the question.
+
+    ``abstract`` has its most typical sentences. ``domain_state`` is what the last run that read the
+    partition reported of it, and ``run`` that run; both are empty before.
+    """
+
+    level: int
+    id: int
+    label: str
+    titles: tuple[str, ...]
+    size: int
+    score: float
+    abstract: str = ""
+    domain_state: str = ""
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFinding:
+    """A finding of an earlier run. A model derived it from the graph; it is not part of the graph.
+
+    ``score`` is the share of the question's words that it holds.
+    """
+
+    id: str
+    text: str
+    run: str
+    partition: int
+    score: float
+
+
+FoundThing = FoundFact | FoundUnit | FoundFinding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """What a search found, best first, and the paths that took part.
 
-    ``warnings`` say what could not be compared, and what would help.
+    ``items`` are nodes. ``reason`` says why the mode was chosen, where the search chose it.
+    ``warnings`` say what could not be compared, and what would help. ``context`` is the text that a
+    prompt would show of it all, empty unless it was asked for.
     """
 
     question: str
@@ -74,3 +143,8 @@ class Found:
     paths: tuple[PathReport, ...]
     seconds: float
     warnings: tuple[str, ...] = ()
+    facts: tuple[FoundFact, ...] = ()
+    units: tuple[FoundUnit, ...] = ()
+    findings: tuple[FoundFinding, ...] = ()
+    reason: str = ""
+    context: str = ""

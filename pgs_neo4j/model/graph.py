@@ -17,7 +17,10 @@ class GraphMapping:
     """The named view of a database: its nodes, relationships, and properties.
 
     Everything is optional. Without labels or relationship types, all take part except those of
-    this package. ``text`` properties are joined in this order.
+    this package. ``text`` properties are joined in this order. ``relationship_name`` and
+    ``relationship_text`` name what a relationship is called and what it states;
+    ``relationship_embedding`` is a stored vector of the statement. ``chunk_labels`` are those of
+    text passages; ``mention_types`` connect a passage and the entities that it mentions.
     """
 
     labels: tuple[str, ...] = ()
@@ -28,6 +31,11 @@ class GraphMapping:
     weight: str | None = None
     relationship_weight: str | None = None
     embedding: str | None = None
+    relationship_name: str | None = None
+    relationship_text: str | None = None
+    relationship_embedding: str | None = None
+    chunk_labels: tuple[str, ...] = ()
+    mention_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +61,16 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A relationship between two nodes of one partition, by their ranks."""
+    """A relationship between two nodes of one partition, by their ranks.
+
+    ``name`` and ``fact`` are empty unless the mapping names properties that hold them.
+    """
 
     source: int
     target: int
     type: str
+    name: str = ""
+    fact: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Citation:
 class Quote:
     """Words that a finding puts in quotation marks.
 
-    ``found``: a node that the finding cites contains them.
+    ``found``: a node that the finding cites contains them, or a fact of its relationships does.
     """
 
     text: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal
 from uuid import uuid4
 
@@ -15,6 +15,7 @@ from pgs_neo4j.gds import GDS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.result import KnownGenerations
+from pgs_neo4j.partitioning.rows import mapping_values
 from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.retrieval.space import Space
 
@@ -106,4 +107,4 @@ def settings_digest(order: PartitionOrder, space: Space) -> str:
         "seed": config.random_seed,
         "centroid": config.centroid,
     }
-    return digest([knobs, space.signature, asdict(order.mapping)])
+    return digest([knobs, space.signature, mapping_values(order.mapping)])

@@ -132,9 +132,28 @@ class RelationshipsRow(TypedDict):
     weights: list[float]
 
 
+LATER = (
+    "relationship_name",
+    "relationship_text",
+    "relationship_embedding",
+    "chunk_labels",
+    "mention_types",
+)
+"""Parts of a mapping that 0.1.0 had not. Unset, they are in no definition and no fingerprint."""
+
+
+def mapping_values(mapping: GraphMapping) -> Row:
+    """Return the parts of a mapping by name, in the form that definitions store."""
+    values = asdict(mapping)
+    unset = (None, ())
+    return {
+        name: value for name, value in values.items() if name not in LATER or value not in unset
+    }
+
+
 def definition_of(mapping: GraphMapping) -> str:
     """Return a mapping as the JSON text that graphs and generations store."""
-    return json.dumps(asdict(mapping), sort_keys=True)
+    return json.dumps(mapping_values(mapping), sort_keys=True)
 
 
 def uid(generation_id: str, number: int, level: int = 0) -> str:

@@ -71,8 +71,7 @@ async def layered_search(order: RunOrder, tools: RunTools, top_k: int) -> Layere
         raise UsageError(f"top_k is {top_k}; choose a number from 1 to {MAX_TOP_K}")
     prepared = await prepare(order, tools)
     with tools.log.phase("search"):
-        dimensions = prepared.partitioning.generation.dimensions
-        vector = await embed_order(order, tools, dimensions)
+        vector = await embed_order(order, tools, prepared.partitioning)
         await _check_matched(order, tools, prepared.partitioning, vector)
         hits = await _find_nodes(order, tools, prepared.partitioning, vector, top_k)
         search = await _search(order, tools, hits)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,29 +12,9 @@ from numpy.typing import NDArray
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import Partition, Route, Routing
+from pgs_neo4j.retrieval.question import is_broad
 
 FALLBACK = 3  # partitions swept when none is relevant enough
-
-# Questions that ask for everything: similarity to one centroid would mislead.
-BROAD = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(full|complete|entire|whole)\s+(sweep|scan|coverage|graph|picture|read(ing)?)\b",
-        r"\b(comprehensive|exhaustive|complete|overall|broad|high[- ]level)\s+"
-        r"(overview|summary|survey|review|analysis|map|account|picture)\b",
-        r"(?:^|[.!?])\W*what\b.*"
-        r"\b(gaps?|missing|absent|lacking|unexplored|blind spots?|not covered)\b",
-        r"\b(across|over|throughout|in)\s+(all|every|the\s+(whole|entire))\b",
-        r"\b(everything|all)\s+(about|that|there\s+is|we\s+know|you\s+know|in\s+(here|this))\b",
-        r"\b(main|key|major|central|recurring|common|overarching)\s+"
-        r"(themes?|topics?|threads?|patterns?|findings|insights|ideas|connections)\b",
-    )
-)
-
-
-def is_broad(question: str) -> bool:
-    """Return whether one of six patterns identifies a comprehensive or open-ended question."""
-    return any(pattern.search(question) for pattern in BROAD)
 
 
 def route(

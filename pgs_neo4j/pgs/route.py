@@ -19,9 +19,11 @@ from pgs_neo4j.pgs.evidence_routes import (
 )
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
-from pgs_neo4j.pgs.relevance import is_broad, route
+from pgs_neo4j.pgs.relevance import route
 from pgs_neo4j.retrieval.evidence import Evidence, EvidenceOrder, find_evidence
+from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.places import read_placed
+from pgs_neo4j.retrieval.question import is_broad
 from pgs_neo4j.retrieval.space import QuestionVector, embed_question
 from pgs_neo4j.runs import runs, session
 from pgs_neo4j.runs.session import Read
@@ -74,11 +76,19 @@ async def select_partitions(
     return Selection(candidates, Read({}))
 
 
-async def embed_order(order: RunOrder, tools: RunTools, dimensions: int | None) -> QuestionVector:
+async def embed_order(
+    order: RunOrder, tools: RunTools, partitioning: Partitioning
+) -> QuestionVector:
     """Return the question in the graph's space; a failure is only noted."""
+    own = OwnIndex(partitioning.generation, partitioning.partitions, tools.known.texts)
     try:
         return await embed_question(
-            tools.db, tools.space, order.mapping, order.question, dimensions
+            tools.db,
+            tools.space,
+            order.mapping,
+            order.question,
+            partitioning.generation.dimensions,
+            own,
         )
     except ModelError as error:
         return QuestionVector(None, f"the question could not be embedded ({error})")
@@ -137,8 +147,7 @@ class _Question:
     async def embedded(self) -> QuestionVector:
         """Return the question in the graph's space."""
         if self.vector is None:
-            dimensions = self.partitioning.generation.dimensions
-            self.vector = await embed_order(self.order, self.tools, dimensions)
+            self.vector = await embed_order(self.order, self.tools, self.partitioning)
         return self.vector
 
 

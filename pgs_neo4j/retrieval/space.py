@@ -8,8 +8,7 @@ and every partition is a candidate.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.config import EmbedderName
-from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.text.words import words
+from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
+from pgs_neo4j.retrieval.shared_words import find_by_shared_words
+from pgs_neo4j.retrieval.stored_vectors import read_vectors
 
 FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's
-LONG_TEXT = 2000  # characters from which a text's length counts against a match
 Kind = Literal["none", "stored", "texts", "digests"]
 
 
@@ -94,21 +93,27 @@ def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphM
 
 
 async def embed_question(
-    db: Database, space: Space, mapping: GraphMapping, question: str, dimensions: int | None
+    db: Database,
+    space: Space,
+    mapping: GraphMapping,
+    question: str,
+    dimensions: int | None,
+    own: OwnIndex | None = None,
 ) -> QuestionVector:
     """Return the question as a unit vector (d,) in the graph's space.
 
     Without an embedder of the stored vectors' kind, the question borrows a mean of stored vectors.
-    They are those of nodes that share its rarest words (pseudo-relevance feedback, Rocchio 1971).
-    Raises ModelError when the embedder fails.
+    They are those of the nodes that share its rarest words (pseudo-relevance feedback, Rocchio
+    1971). The text index of ``own`` finds them; without one, all texts are read. Raises ModelError
+    when the embedder fails.
     """
     if space.kind == "none" or dimensions is None:
         return QuestionVector(None, "no embeddings to compare the question with")
     if space.embedder is None:
-        return await _borrowed(db, space, mapping, question, dimensions)
+        return await _borrowed(db, space, mapping, question, dimensions, own)
     vector = (await space.embedder.embed([question]))[0]
     if len(vector) != dimensions:
-        borrowed = await _borrowed(db, space, mapping, question, dimensions)
+        borrowed = await _borrowed(db, space, mapping, question, dimensions, own)
         note = (
             f"the embedder {space.embedder.name} makes vectors of {len(vector)} dimensions and "
             f"the graph holds vectors of {dimensions}, so they cannot be compared"
@@ -122,52 +127,30 @@ async def embed_question(
 
 
 async def _borrowed(
-    db: Database, space: Space, mapping: GraphMapping, question: str, dimensions: int
+    db: Database,
+    space: Space,
+    mapping: GraphMapping,
+    question: str,
+    dimensions: int,
+    own: OwnIndex | None,
 ) -> QuestionVector:
     if space.kind != "stored" or not space.embedding:
         return QuestionVector(None, "there is nothing to compare the question with")
-    best = await lexical_matches(db, mapping, question, 4 * FEEDBACK_NODES)
-    rows = await db.read(
-        queries.get("retrieval/read_vectors"),
-        nodes=list(best),
-        embedding=space.embedding,
-        dimensions=dimensions,
-    )
-    rows = sorted(rows, key=lambda row: (-best[row["element_id"]], row["element_id"]))
-    kept = rows[:FEEDBACK_NODES]
+    best = await _best_matches(db, mapping, question, own)
+    vectors = await read_vectors(db, best, space.embedding, dimensions)
+    kept = sorted(vectors, key=lambda node: (-best[node], node))[:FEEDBACK_NODES]
     if not kept:
         return QuestionVector(None, "no node with an embedding holds a word of the question")
-    scaled = [unit(np.asarray(row["vector"], dtype=np.float64)) for row in kept]
-    vectors = np.asarray(scaled, dtype=np.float32)
-    scores = np.asarray([best[row["element_id"]] for row in kept])
+    rows = np.asarray([vectors[node] for node in kept], dtype=np.float32)
+    scores = np.asarray([best[node] for node in kept])
     note = f"compared by the stored vectors of the {len(kept)} nodes that share its words"
-    return QuestionVector(unit(scores @ vectors).astype(np.float32), note, borrowed=True)
+    return QuestionVector(unit(scores @ rows).astype(np.float32), note, borrowed=True)
 
 
-async def lexical_matches(
-    db: Database, mapping: GraphMapping, question: str, limit: int
-) -> dict[str, float]:
-    """Return the nodes that share the question's rarest words.
-
-    Maps element id to score, best first.
-    """
-    terms = sorted(set(words(question)))
-    if not terms or not mapping.text:
-        return {}
-    rows = await db.read(
-        queries.get("retrieval/read_term_matches"),
-        labels=list(mapping.labels),
-        text=list(mapping.text),
-        terms=terms,
-    )
-    holders = Counter(place for row in rows for place in row["found"])
-    rarity = {place: math.log(1 + len(rows) / count) for place, count in holders.items()}
-    scored = [
-        (sum(rarity[place] for place in row["found"]) / _length(row["size"]), row["element_id"])
-        for row in rows
-    ]
-    return {node: score for score, node in sorted(scored, key=lambda s: (-s[0], s[1]))[:limit]}
-
-
-def _length(size: int) -> float:
-    return 1.0 + math.log(max(size / LONG_TEXT, 1.0))
+async def _best_matches(
+    db: Database, mapping: GraphMapping, question: str, own: OwnIndex | None
+) -> Mapping[str, float]:
+    """Return the nodes that may lend their vectors; some of them may have none."""
+    limit = 4 * FEEDBACK_NODES
+    hits = await find_by_own_index(db, own, mapping, question, limit) if own else None
+    return await find_by_shared_words(db, mapping, question, limit) if hits is None else hits.scores

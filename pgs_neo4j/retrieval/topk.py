@@ -1,46 +1,27 @@
 """Finds the k nodes nearest to a question, as standard retrieval would.
 
 It uses a Neo4j vector index if one covers the view. Otherwise it uses one matrix product over the
-stored vectors, or shared words if the graph stores no vectors. Only ``create_indexes`` creates an
-index, on request.
+stored vectors, or shared words if the graph stores no vectors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.errors import MappingError
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import GraphMapping, Node
-from pgs_neo4j.retrieval.space import lexical_matches
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex, list_search_indexes
+from pgs_neo4j.retrieval.shared_words import find_by_shared_words
 from pgs_neo4j.text import node_text
 
 CANDIDATES = 4  # of an index for each node wanted: it compares rounded vectors
-INDEX_PREFIX = "pgs_vector_"
 BATCH = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class VectorIndex:
-    """A vector index on nodes; ``own``: pgs made it, and ``drop_indexes`` drops it.
-
-    ``dimensions`` is None for an index that takes vectors of any length.
-    """
-
-    name: str
-    label: str
-    property: str
-    dimensions: int | None
-    similarity: str
-    state: str
-    own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +51,7 @@ async def nearest(
         best = await _by_product(db, mapping, vector, k)
         method = "cosine over the stored embeddings"
     else:
-        best = list(await lexical_matches(db, mapping, question, k))
+        best = list(await find_by_shared_words(db, mapping, question, k))
         method = "shared words"
     return Nearest(await read_nodes(db, mapping, best), method)
 
@@ -82,61 +63,7 @@ async def read_nodes(
     rows = await db.read(
         queries.get("retrieval/read_nodes"), nodes=list(element_ids), **_shown(mapping)
     )
-    return _nodes(rows)
-
-
-async def create_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
-    """Create a cosine vector index on each mapped label; returns their names.
-
-    Raises MappingError when the mapping names no label or no embedding: an index needs both.
-    """
-    if not mapping.labels or not mapping.embedding:
-        raise MappingError(
-            "a vector index needs a mapping that names labels and an embedding property; "
-            "add them with 'pgs graph add'"
-        )
-    existing = {(row["label"], row["property"], row["dimensions"]) for row in await _indexes(db)}
-    names = []
-    for label in mapping.labels:
-        if (label, mapping.embedding, dimensions) in existing:
-            continue
-        name = index_name(label, mapping.embedding)
-        await db.write(
-            queries.get("retrieval/create_vector_indexes"),
-            name=name,
-            label=label,
-            property=mapping.embedding,
-            dimensions=dimensions,
-        )
-        names.append(name)
-    return names
-
-
-async def list_indexes(db: Database) -> list[VectorIndex]:
-    """Return the vector indexes on nodes, by label and property."""
-    rows = sorted(await _indexes(db), key=lambda row: (row["label"], row["property"], row["name"]))
-    return [VectorIndex(**row, own=row["name"].startswith(INDEX_PREFIX)) for row in rows]
-
-
-async def drop_indexes(db: Database) -> list[str]:
-    """Drop the vector indexes that pgs created; returns their names."""
-    names = [row["name"] for row in await _indexes(db) if row["name"].startswith(INDEX_PREFIX)]
-    for name in names:
-        await db.write(queries.get("retrieval/drop_vector_indexes"), name=name)
-    return names
-
-
-def index_name(label: str, embedding: str) -> str:
-    """Return the name of the pgs index on a label's property.
-
-    It is a hash, because a label may contain any character.
-    """
-    digest = blake2b(f"{label}\0{embedding}".encode(), digest_size=8).hexdigest()
-    return f"{INDEX_PREFIX}{digest}"
-
-
-async def _indexes(db: Database) -> list[Row]:
-    return await db.read(queries.get("retrieval/read_vector_indexes"))
+    return _nodes(rows[0]["nodes"])
 
 
 async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
@@ -144,21 +71,20 @@ async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int)
 
     Searching only a part of the view would give a wrong answer.
     """
-    covering = covering_vector_indexes(await list_indexes(db), mapping, dimensions)
+    covering = covering_vector_indexes(await list_search_indexes(db), mapping, dimensions)
     return [index.name for index in covering]
 
 
 def covering_vector_indexes(
-    indexes: Sequence[VectorIndex], mapping: GraphMapping, dimensions: int
-) -> tuple[VectorIndex, ...]:
+    indexes: Sequence[SearchIndex], mapping: GraphMapping, dimensions: int
+) -> tuple[SearchIndex, ...]:
     """Return one cosine index of the embeddings' length per mapped label, or none at all."""
     by_label = {
         index.label: index
         for index in indexes
-        if index.property == mapping.embedding
-        and index.dimensions == dimensions
-        and str(index.similarity).upper() == "COSINE"
-        and index.state == "ONLINE"
+        if (index.kind, index.entity) == ("vector", "node")
+        and index.property == mapping.embedding
+        and index.compares(dimensions)
     }
     chosen = [by_label[label] for label in mapping.labels if label in by_label]
     return tuple(chosen) if chosen and len(chosen) == len(mapping.labels) else ()

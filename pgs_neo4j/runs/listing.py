@@ -17,7 +17,7 @@ class RunInfo:
 
     ``silent``: it is recorded as running, but gave no sign of life lately. ``answered``: its answer
     is stored. Figures are None until the run ends, ``cost`` also without prices. With
-    ``structure_only``, it asked a graph without text.
+    ``structure_only``, it asked a graph without text. ``outcome`` is its feedback, None without.
     """
 
     id: str
@@ -36,6 +36,7 @@ class RunInfo:
     cost: float | None
     error: str | None
     structure_only: bool
+    outcome: str | None = None
 
 
 async def list_runs(

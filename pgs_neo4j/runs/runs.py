@@ -160,16 +160,21 @@ async def find_dead_runs(db: Database, session_uid: str) -> list[str]:
     return [run.id for run in await read_running(db, session_uid) if run.ended]
 
 
+def is_running(stored: StoredRun) -> bool:
+    """Whether a run has no recorded end, and its process may still be alive."""
+    holder = str(stored.properties.get("holder", ""))
+    return stored.status == "running" and not stored.silent and not _has_ended(holder)
+
+
 async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent]:
     """Become the holder of a run whose process has ended.
 
     Also returns what the run has spent. Raises BusyError.
     """
     former = str(stored.properties.get("holder", ""))
-    if stored.status == "running" and not stored.silent and not _has_ended(former):
-        raise BusyError(
-            f"run {stored.id} is still running ({former}); wait until it ends, or stop it first"
-        )
+    if is_running(stored):
+        wait = "wait until it ends, or stop it first"
+        raise BusyError(f"run {stored.id} is still running ({former}); {wait}")
     handle = Handle(stored.id, str(Holder.unique()))
     rows = await db.write(
         queries.get("runs/set_run_holders"), run=stored.id, former=former, holder=handle.holder

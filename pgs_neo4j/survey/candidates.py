@@ -59,6 +59,7 @@ RELATIONSHIP_WEIGHT_WORDS = (
 )
 EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 
+NUMBERS = frozenset({"INTEGER", "FLOAT"})
 MIN_TEXT_SHARE = 0.05  # of a label's nodes
 MIN_TEXT_NODES = 0.5  # of all nodes, for a key to be their title
 MAX_TITLE_LENGTH = 200
@@ -155,7 +156,7 @@ def is_legible(survey: Survey, name: str) -> bool:
 
 def is_numeric(candidate: NodeProperty | RelationshipProperty) -> bool:
     """Whether every value is an integer or a float."""
-    return set(candidate.types) <= {"INTEGER", "FLOAT"} and bool(candidate.types)
+    return set(candidate.types) <= NUMBERS and bool(candidate.types)
 
 
 def is_weight(candidate: NodeProperty) -> bool:
@@ -185,6 +186,14 @@ def is_embedding(candidate: NodeProperty) -> bool:
         return False
     named = any(word in EMBEDDING_WORDS for word in split_words(candidate.name))
     return named or candidate.sizes[0][0] >= MIN_DIMENSIONS
+
+
+def may_be_vector(candidate: RelationshipProperty) -> bool:
+    """Whether some of its values are lists of numbers."""
+    return any(
+        kind.startswith("LIST<") and any(number in kind for number in NUMBERS)
+        for kind in candidate.types
+    )
 
 
 def node_shares(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates
+from pgs_neo4j.survey.recognition import Recognition, map_schema, note_schema, recognize
 from pgs_neo4j.survey.values import LabelSample, NodeProperty, Survey
 from pgs_neo4j.survey.weighing import (
     PropertyChoice,
@@ -26,19 +27,39 @@ MIN_DISTINCT = 0.8  # of the nodes with a title; below, it names too little
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A mapping that suits the database, with one sentence per decision."""
+    """A mapping that suits the database, with one sentence per decision.
+
+    ``recognized`` names the system whose published schema the database follows.
+    """
 
     mapping: GraphMapping
     notes: tuple[str, ...]
+    recognized: str | None = None
 
 
 def propose(survey: Survey) -> Proposal:
-    """Propose a mapping of all labels and types with their properties.
+    """Propose a mapping of all labels and types, or that of a published schema.
 
     Ties go to the name that is first in the lists of ``candidates``, then in the alphabet.
     """
     if not survey.nodes:
         return Proposal(GraphMapping(), ("the database has no nodes yet; load some first",))
+    recognition = recognize(survey)
+    return _propose_all(survey) if recognition is None else _propose_schema(recognition)
+
+
+def _propose_schema(recognition: Recognition) -> Proposal:
+    part = recognition.survey
+    mapping = map_schema(recognition, _propose_all(part).mapping)
+    notes = (
+        *note_schema(recognition, mapping),
+        *choose_weight(part).notes,
+        *choose_relationship_weight(part).notes,
+    )
+    return Proposal(mapping, notes, recognition.schema.system)
+
+
+def _propose_all(survey: Survey) -> Proposal:
     named, key = _choose_title(survey), _choose_key(survey)
     text, text_notes = _choose_texts(survey, named.name)
     title = _distinct_title(survey, named, key)

@@ -15,7 +15,6 @@ from pgs_neo4j.survey.values import NodeProperty, RelationshipProperty, Survey
 from pgs_neo4j.survey.wording import quote_name
 from pgs_neo4j.text.shown import counted
 
-NUMBERS = frozenset({"INTEGER", "FLOAT"})
 READABLE = ("BOOLEAN", "INTEGER", "FLOAT")
 MIN_FITTING = 0.5  # of the values of a property; the others count as missing
 MAX_SHARED = 0.05  # of the nodes with a key: a few duplicates do not spoil the others
@@ -35,16 +34,16 @@ async def refuse_missing(db: Database, content: Survey, mapping: GraphMapping) -
             )
             if not rows[0]["count"]:
                 raise _missing("node", option, name, names)
-    weight = mapping.relationship_weight
     names = {item.name for sample in content.relationship_types for item in sample.properties}
-    if weight is not None and weight not in names:
-        rows = await db.read(
-            queries.get("survey/count_relationship_property"),
-            types=list(mapping.relationship_types),
-            name=weight,
-        )
-        if not rows[0]["count"]:
-            raise _missing("relationship", "--relationship-weight", weight, names)
+    for option, name in relationship_properties(mapping):
+        if name not in names:
+            rows = await db.read(
+                queries.get("survey/count_relationship_property"),
+                types=list(mapping.relationship_types),
+                name=name,
+            )
+            if not rows[0]["count"]:
+                raise _missing("relationship", option, name, names)
 
 
 def refuse_types(content: Survey, mapping: GraphMapping) -> None:
@@ -70,8 +69,11 @@ def refuse_types(content: Survey, mapping: GraphMapping) -> None:
     if named and _share(named, _vectors) < MIN_FITTING:
         raise _unusable("embedding", "lists of numbers", named)
     weights = [item for item in links if item.name == mapping.relationship_weight]
-    if weights and not any(NUMBERS & set(item.types) for item in weights):
+    if weights and not any(candidates.NUMBERS & set(item.types) for item in weights):
         raise _unusable("relationship-weight", "numbers", weights)
+    vectors = [item for item in links if item.name == mapping.relationship_embedding]
+    if vectors and not any(map(candidates.may_be_vector, vectors)):
+        raise _unusable("relationship-embedding", "lists of numbers", vectors)
 
 
 async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
@@ -128,6 +130,14 @@ def _node_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
             yield f"--{option}", name
 
 
+def relationship_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
+    """Yield each mapped property of relationships after its option."""
+    for part in ("weight", "name", "text", "embedding"):
+        name = getattr(mapping, f"relationship_{part}")
+        if name is not None:
+            yield f"--relationship-{part}", name
+
+
 def _missing(what: str, option: str, name: str, names: Collection[str]) -> MappingError:
     near = difflib.get_close_matches(name, sorted(names), n=1)
     if near:
@@ -160,7 +170,7 @@ def _share(properties: Collection[NodeProperty], usable: Callable[[NodeProperty]
 def _numbers(item: NodeProperty) -> int:
     if candidates.is_numeric(item):
         return item.nodes
-    return item.nodes - item.texts if NUMBERS & set(item.types) else 0
+    return item.nodes - item.texts if candidates.NUMBERS & set(item.types) else 0
 
 
 def _vectors(item: NodeProperty) -> int:

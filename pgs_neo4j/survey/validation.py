@@ -10,7 +10,14 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates
-from pgs_neo4j.survey.refusal import is_readable, list_types, note_key, refuse_missing, refuse_types
+from pgs_neo4j.survey.refusal import (
+    is_readable,
+    list_types,
+    note_key,
+    refuse_missing,
+    refuse_types,
+    relationship_properties,
+)
 from pgs_neo4j.survey.sample import survey
 from pgs_neo4j.survey.values import NodeProperty, Survey
 from pgs_neo4j.survey.weighing import count_embedding_sizes
@@ -48,11 +55,13 @@ def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
     labels = {sample.label for sample in content.labels}
     types = {sample.type for sample in content.relationship_types}
     missing = [] if mapping.text else [NO_TEXT]
-    missing += [f"no node has the label {quote_name(n)}" for n in mapping.labels if n not in labels]
+    wanted = dict.fromkeys(mapping.labels + mapping.chunk_labels)
     missing += [
-        f"no relationship has the type {quote_name(name)}"
-        for name in mapping.relationship_types
-        if name not in types
+        f"no node has the label {quote_name(name)}" for name in wanted if name not in labels
+    ]
+    wanted = dict.fromkeys(mapping.relationship_types + mapping.mention_types)
+    missing += [
+        f"no relationship has the type {quote_name(name)}" for name in wanted if name not in types
     ]
     return [*missing, *_node_warnings(content, mapping), *_relationship_warnings(content, mapping)]
 
@@ -92,15 +101,16 @@ def _node_warnings(content: Survey, mapping: GraphMapping) -> Iterator[str]:
 
 
 def _relationship_warnings(content: Survey, mapping: GraphMapping) -> Iterator[str]:
-    name = mapping.relationship_weight
-    if name is None:
-        return
     sampled = sum(sample.sampled for sample in content.relationship_types)
-    named = [p for s in content.relationship_types for p in s.properties if p.name == name]
-    if not named:
-        yield f"none of {sampled:,} sampled relationships has the property {quote_name(name)}"
-    elif not all(map(candidates.is_numeric, named)):
-        yield f"{quote_name(name)} is mapped as relationship weight but holds {list_types(named)}"
+    for option, name in relationship_properties(mapping):
+        named = [p for s in content.relationship_types for p in s.properties if p.name == name]
+        kinds = list_types(named)
+        if not named:
+            yield f"none of {sampled:,} sampled relationships has the property {quote_name(name)}"
+        elif option == "--relationship-weight" and not all(map(candidates.is_numeric, named)):
+            yield f"{quote_name(name)} is mapped as relationship weight but holds {kinds}"
+        elif option == "--relationship-embedding" and not all(map(candidates.may_be_vector, named)):
+            yield f"{quote_name(name)} is mapped as relationship embedding but holds {kinds}"
 
 
 def _embedding_warnings(content: Survey, name: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.sweeping.groups import Limits, group_by_connection, group_by_weight
-from pgs_neo4j.sweeping.pieces import NodePiece, cut_node, inline_name
+from pgs_neo4j.sweeping.pieces import NodePiece, cut_node, show_link
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 RELATIONSHIP_SHARE = 0.2  # of a pass, at most
@@ -83,7 +83,8 @@ def pack(
     if len(groups) > 1 and not by_weight:
         wide = _widen(limits, room, pieces, links)
         if wide != limits:
-            limits, pieces = wide, _cut(nodes, wide)
+            cut = len(pieces) > len(nodes)
+            limits, pieces = wide, _cut(nodes, wide) if cut else pieces
         groups = group_by_connection(pieces, relationships, limits)
     return tuple(
         _with_relationships(number, group, links, room)
@@ -209,13 +210,14 @@ def _with_relationships(
     touching = 0
     for rank in sorted(shown):
         touching += links.ends.get(rank, 0)
-        inside: dict[str, list[Relationship]] = {}
+        inside: dict[tuple[str, str, str], list[Relationship]] = {}
         for link in links.by_source.get(rank, ()):
             if link.target in shown:
-                inside.setdefault(link.type, []).append(link)
+                inside.setdefault((link.type, link.name, link.fact), []).append(link)
                 touching -= 1
-        for kind, alike in inside.items():
-            line, listed = _line(f"n{rank + 1} -{inline_name(kind)}-> ", alike, (left, left_tokens))
+        for stated, alike in inside.items():
+            head, tail = show_link(rank, *stated)
+            line, listed = _line(head, alike, tail, (left, left_tokens))
             if listed:
                 left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
                 lines.append(line)
@@ -223,17 +225,19 @@ def _with_relationships(
     return Pass(number, tuple(pieces), tuple(fitting), tuple(lines), touching - len(fitting))
 
 
-def _line(head: str, links: Sequence[Relationship], room: tuple[float, float]) -> tuple[str, int]:
+def _line(
+    head: str, links: Sequence[Relationship], tail: str, room: tuple[float, float]
+) -> tuple[str, int]:
     """Return one line with the relationships that fit, and their number.
 
-    They are of one node and one type.
+    They are of one node, one type, one name, and one fact.
     """
-    wide = len(head.encode()) - len(head)
-    length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide)
+    wide = len(head.encode()) - len(head) + len(tail.encode()) - len(tail)
+    length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide) - len(tail)
     targets = [f"n{link.target + 1}" for link in links]
     line = head + ", ".join(targets)
     if len(line) <= length:
-        return line, len(targets)
+        return line + tail, len(targets)
     sizes = itertools.accumulate((len(target) + 2 for target in targets), initial=len(head) - 2)
     listed = max(0, bisect_right(list(sizes), length) - 1)
-    return head + ", ".join(targets[:listed]), listed
+    return head + ", ".join(targets[:listed]) + tail, listed

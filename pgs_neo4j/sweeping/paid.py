@@ -39,11 +39,12 @@ class PaidPasses:
 async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
     """Return the passes to read, and their cached replies. Raises DatabaseError.
 
-    0.1.0 divided partitions by weight alone. Where only its passes have replies, these passes are
-    read, so that a run of that version resumes without paying twice.
+    0.1.0 divided partitions by weight alone. Where only its passes of a partition have replies,
+    these passes are read, so that a run of that version resumes without paying twice.
     """
     paid = await _find(order, tools, packed)
-    if paid.replies or not paid.keys or _was_one_pass(order, tools, paid):
+    made_earlier = order.partition.texts is None
+    if paid.replies or not paid.keys or not made_earlier or _was_one_pass(order, tools, paid):
         return paid
     earlier = await pack_by_weight(order, tools, packed)
     if earlier.passes == packed.passes:

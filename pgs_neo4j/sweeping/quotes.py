@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pgs_neo4j.model import Citation, Node, Quote
+from pgs_neo4j.model import Citation, Node, Quote, Relationship
 from pgs_neo4j.text.clean import clean_text
 
 # Shorter ones are names or words in scare quotes, not quotations.
@@ -27,18 +27,31 @@ _NO_WORD = re.compile(r"[\W_]+")
 class Wording:
     """The nodes that a prompt showed, by alias; the words of each are prepared only once.
 
-    Hundreds of findings may cite the same nodes.
+    Hundreds of findings may cite the same nodes. ``facts`` are those that the prompt stated of a
+    node's relationships.
     """
 
     shown: Mapping[str, Node]
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _words: dict[str, str] = field(default_factory=dict)
 
     def of(self, alias: str) -> str:
-        """Return the words of a node that was shown."""
+        """Return the words of a node that was shown, and of its facts."""
         if alias not in self._words:
             node = self.shown[alias]
-            self._words[alias] = _words(f"{node.title}\n{clean_text(node.text)}")
+            texts = (node.text, *self.facts.get(alias, ()))
+            self._words[alias] = _words("\n".join((node.title, *map(clean_text, texts))))
         return self._words[alias]
+
+
+def facts_by_alias(relationships: Iterable[Relationship]) -> dict[str, list[str]]:
+    """Return the facts that relationships state, by the aliases of both ends."""
+    facts: dict[str, list[str]] = {}
+    for link in relationships:
+        if link.fact:
+            for rank in (link.source, link.target):
+                facts.setdefault(f"n{rank + 1}", []).append(link.fact)
+    return facts
 
 
 def find_quotes(text: str) -> list[str]:

@@ -6,12 +6,21 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from pgs_neo4j.errors import ModelOutputError
-from pgs_neo4j.model import Absence, Finding, Flag, Node, Prompt, PromptNeighbor, Report
+from pgs_neo4j.model import (
+    Absence,
+    Finding,
+    Flag,
+    Node,
+    Prompt,
+    PromptNeighbor,
+    Relationship,
+    Report,
+)
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
-from pgs_neo4j.sweeping.quotes import Wording, check_quotes
+from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_alias
 from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
@@ -125,13 +134,14 @@ def parse_report(
     partition: int,
     shown: Mapping[str, Node],
     known_partitions: Collection[int] = (),
+    relationships: Sequence[Relationship] = (),
 ) -> Report:
     """Parse a reply as a report.
 
-    ``shown`` holds the nodes of the pass by alias. Other headings, another order, fences, and prose
-    around the sections are tolerated, and the model's thinking is left out. Raises ModelOutputError
-    when fewer than two of the four sections are there. Bullets beyond BULLETS_PER_SECTION are
-    counted and left out.
+    ``shown`` holds the nodes of the pass by alias. Quotations may be of facts that
+    ``relationships`` state. Other headings, another order, fences, and prose around the sections
+    are tolerated, and the model's thinking is left out. Raises ModelOutputError when fewer than two
+    of the four sections are there. Bullets beyond BULLETS_PER_SECTION are counted and left out.
     """
     parts = sections(strip_thinking(text), SECTIONS)
     if len(parts) < LEAST:
@@ -140,7 +150,7 @@ def parse_report(
             f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
     listed = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}
-    wording = Wording(shown)
+    wording = Wording(shown, facts_by_alias(relationships))
     kept = {name: items[:BULLETS_PER_SECTION] for name, items in listed.items()}
     return Report(
         partition=partition,

@@ -388,6 +388,7 @@ async def test_vector_indexes_come_and_go_on_request(pgs: Shell, db: Database) -
     assert (await pgs(*ADD, "--embedding", "vec")).code == 0
     made = (await pgs("index", "create", "--json")).document
     assert made["dimensions"] == 3
+    assert {"graph", "dimensions", "created", "existing", "indexes", "notes"} == made.keys()
     assert len(made["created"]) == 1
     assert (await pgs("index", "create", "--json")).document["created"] == []
     assert (await pgs("index", "drop", "--json")).document["dropped"] == made["created"]

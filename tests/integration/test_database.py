@@ -194,13 +194,14 @@ async def test_every_name_we_write_is_listed(endpoint, db):
     ) as engine:
         await engine.add_graph("papers", mapping)
         await repartition(engine, "papers")
-        await engine.execute("What is missing?", graph="papers", max_sweep_partitions=3)
+        answer = await engine.execute("What is missing?", graph="papers", max_sweep_partitions=3)
+        await engine.runs.feedback(answer.run, "accepted")
     _, rows = await db.call(NAMES, {}, "read")
     assert set(rows[0]["labels"]) <= set(names.LABELS)
     assert set(rows[0]["types"]) <= set(names.TYPES)
     assert set(rows[0]["keys"]) <= set(names.PROPERTIES)
-    assert {"PgsJob", "PgsLease", "PgsFinding", "PgsMeta"} <= set(rows[0]["labels"])
-    assert {"PGS_PARENT", "PGS_IN", "PGS_CITES"} <= set(rows[0]["types"])
+    assert {"PgsJob", "PgsLease", "PgsFinding", "PgsMeta", "PgsWeight"} <= set(rows[0]["labels"])
+    assert {"PGS_PARENT", "PGS_IN", "PGS_CITES", "PGS_RATED"} <= set(rows[0]["types"])
 
 
 async def test_our_own_commits_leave_the_change_token_and_others_do_not(db):

@@ -76,6 +76,7 @@ async def test_a_healthy_server_is_well_and_stays_as_it_was(
         "indexes",
         "graphs",
         "graph papers",
+        "search of papers",
         "embedder",
         "model",
     ]

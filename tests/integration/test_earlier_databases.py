@@ -50,6 +50,12 @@ ADDED = {
     "abstract": "keywords",
     "tally": "routing",
     "claimed": "routing",
+    "outcome": "asked_at",
+    "relationship_name": "relationship_types",
+    "relationship_text": "relationship_types",
+    "relationship_embedding": "relationship_types",
+    "chunk_labels": "relationship_types",
+    "mention_types": "relationship_types",
 }
 GRAPHS: dict[str, dict[str, Any]] = {
     "brain": {"min_community_size": 2, "target_partition_max": 3},

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.retrieval import nearest_members, topk
+from pgs_neo4j.retrieval import nearest_members
+from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
+from pgs_neo4j.retrieval.indexes.wanted import want_vectors
 from pgs_neo4j.retrieval.nearest_members import NearMembers, find_near_members
 from pgs_neo4j.retrieval.places import Place
 
@@ -38,9 +40,8 @@ async def docs(db: Database) -> None:
 async def index(db: Database, docs: None, monkeypatch: pytest.MonkeyPatch) -> str:
     """An index that must be asked."""
     monkeypatch.setattr(nearest_members, "QUICK", 0)
-    [name] = await topk.create_indexes(db, MAPPING, 2)
-    await db.call("CALL db.awaitIndexes()", {}, "read")
-    return name
+    outcome = await make_indexes(db, want_vectors(MAPPING, 2))
+    return outcome.created[0].name
 
 
 def at(angle: float) -> NDArray[np.float32]:
@@ -92,7 +93,7 @@ async def test_an_index_that_is_gone_leaves_the_words(
         return [index]
 
     monkeypatch.setattr(nearest_members, "covering_indexes", stale)
-    await topk.drop_indexes(db)
+    await drop_indexes(db)
     assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None
 
 

@@ -52,7 +52,8 @@ async def test_a_mapping_is_searched_without_a_stored_graph_and_nothing_is_writt
     found = await pgs.search("What is the meaning of fact101?", graph=MAPPING)
     assert found.items[0].key == "doi/101"
     assert "fact101" in found.items[0].content
-    assert [path.name for path in found.paths] == ["vector", "text", "hops"]
+    names = ["vector", "text", "units", "findings", "hops", "facts"]
+    assert [path.name for path in found.paths] == names
     assert found.paths[1].method == "shared words"
     assert not any(path.error for path in found.paths)
     assert await checksum(db) == before

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from pgs_neo4j import catalog
-from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval import topk
+from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
+from pgs_neo4j.retrieval.indexes.wanted import want_vectors
 from pgs_neo4j.retrieval.space import choose, embed_question
 from tests.graphs import papers
 
@@ -38,6 +39,11 @@ async def titles(db, vector, k=3, mapping=MAPPING):
     return [node.title for node in found.nodes], found.method
 
 
+async def create(db):
+    outcome = await make_indexes(db, want_vectors(MAPPING, 2))
+    return [index.name for index in outcome.created]
+
+
 async def test_the_product_finds_the_nearest_best_first(db, docs):
     assert await titles(db, pointing_to(0.502)) == (
         ["d50", "d51", "d49"],
@@ -47,26 +53,25 @@ async def test_the_product_finds_the_nearest_best_first(db, docs):
 
 async def test_the_index_is_made_on_request_and_agrees(db, docs):
     before = await titles(db, pointing_to(0.502))
-    names = await topk.create_indexes(db, MAPPING, 2)
+    names = await create(db)
     assert len(names) == 1
-    await db.call("CALL db.awaitIndexes()", {}, "read")
     found, method = await titles(db, pointing_to(0.502))
     assert found == before[0]
     assert names[0] in method
-    assert await topk.create_indexes(db, MAPPING, 2) == []
-    assert await topk.drop_indexes(db) == names
+    assert await create(db) == []
+    assert await drop_indexes(db) == names
     assert await titles(db, pointing_to(0.502)) == before
 
 
 async def test_an_index_that_covers_a_part_of_the_view_is_not_used(db, docs):
-    await topk.create_indexes(db, MAPPING, 2)
+    await create(db)
     both = GraphMapping(labels=("Doc", "Other"), text=("text",), embedding="v")
     _, method = await titles(db, pointing_to(0.5), mapping=both)
     assert method.startswith("cosine")
 
 
 async def test_purge_takes_the_index_too_and_only_ours(db, docs):
-    await topk.create_indexes(db, MAPPING, 2)
+    await create(db)
     await db.call(
         "CREATE VECTOR INDEX mine FOR (n:Other) ON (n.v) OPTIONS {indexConfig: "
         "{`vector.dimensions`: 2, `vector.similarity_function`: 'cosine'}}",
@@ -76,11 +81,6 @@ async def test_purge_takes_the_index_too_and_only_ours(db, docs):
     assert (await catalog.purge(db)).indexes == 1
     _, rows = await db.call("SHOW VECTOR INDEXES YIELD name RETURN name", {}, "read")
     assert [row["name"] for row in rows] == ["mine"]
-
-
-async def test_an_index_needs_labels_and_an_embedding(db):
-    with pytest.raises(MappingError, match="names labels"):
-        await topk.create_indexes(db, GraphMapping(embedding="v"), 2)
 
 
 async def test_without_a_vector_shared_words_decide(db):

@@ -19,11 +19,11 @@ from pgs_neo4j.engine import (
     Proposal,
     Purged,
     RunInfo,
+    SearchIndex,
     SessionInfo,
     StoredGraph,
     StoredRun,
     Survey,
-    VectorIndex,
     diagnose,
 )
 from pgs_neo4j.export import Document
@@ -94,8 +94,9 @@ async def operations(pgs: PGS) -> None:
     assert_type(await pgs.jobs.run("papers", max_drift=0.05), Job)
     assert_type(await pgs.jobs.attempt("papers", JobOrder(keep=2)), EndedJob)
     assert_type(await pgs.jobs.attempt_all(JobOrder()), list[EndedJob])
-    assert_type(await pgs.indexes(), list[VectorIndex])
+    assert_type(await pgs.indexes(), list[SearchIndex])
     assert_type(await pgs.indexes.create("papers"), CreatedIndexes)
+    assert_type(await pgs.indexes.create(text=True, facts=True, vectors=True), CreatedIndexes)
     assert_type(await pgs.indexes.drop(), list[str])
     survey = await pgs.survey(["Paper"])
     assert_type(survey, Survey)

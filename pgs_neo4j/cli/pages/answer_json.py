@@ -31,6 +31,7 @@ def run(stored: StoredRun, document: Document | None) -> Json:
     properties = stored.properties
     head = {"status": stored.status, "asked_at": properties.get("started_at")}
     head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}
+    head["outcome"] = properties.get("outcome")
     if document is not None:
         return {**head, **answer_data(document.answer, document.areas)}
     names = {"graph": stored.graph, "session": stored.session, "run": stored.id}

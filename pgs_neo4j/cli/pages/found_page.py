@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 
-from pgs_neo4j.model import Found, FoundItem
+from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, one_line, seconds
 
 TEXT_LINES = 2
+MOST_LISTED = 5
+"""Relationships, partitions, and findings that a terminal shows of each."""
+LONGEST = 240
+"""Characters of one of them."""
 INDENT = "     "
 
 
@@ -18,6 +23,11 @@ def as_json(found: Found) -> Json:
         "question": found.question,
         "mode": found.mode,
         "items": [{"content": item.content, "metadata": item.metadata} for item in found.items],
+        "facts": [plain_data(fact) | {"line": fact.line} for fact in found.facts],
+        "units": [plain_data(unit) for unit in found.units],
+        "findings": [plain_data(finding) for finding in found.findings],
+        "reason": found.reason,
+        "context": found.context,
         "paths": [plain_data(path) for path in found.paths],
         "seconds": found.seconds,
         "warnings": list(found.warnings),
@@ -25,7 +35,10 @@ def as_json(found: Found) -> Json:
 
 
 def lines(found: Found, width: int) -> list[str]:
-    """Return the nodes, best first, each with its first words, and what was compared."""
+    """Return the nodes, best first, each with its first words, and what else matches.
+
+    The last lines tell what was compared.
+    """
     shown = [
         line
         for place, item in enumerate(found.items, start=1)
@@ -33,11 +46,45 @@ def lines(found: Found, width: int) -> list[str]:
     ]
     if not found.items:
         shown = ["nothing in the graph matches the question"]
+    shown += _section("relationships", [_fact(fact) for fact in found.facts], width)
+    shown += _section("partitions, and units above them", [*map(_unit, found.units)], width)
+    shown += _section("findings of earlier runs", [*map(_finding, found.findings)], width)
     methods = "; ".join(
         f"{path.name}: {path.method or path.error}" for path in found.paths if path.count
     )
     told = f"{counted(len(found.items), 'node')} in {_moment(found.seconds)}"
+    if found.reason:
+        told = f"{told}; {found.reason}"
     return [*shown, "", *wrap(f"{told}; {methods}" if methods else told, width)]
+
+
+def _section(heading: str, entries: Sequence[str], width: int) -> list[str]:
+    """Return a heading and the first entries, nothing without any."""
+    if not entries:
+        return []
+    listed = [
+        line
+        for entry in entries[:MOST_LISTED]
+        for line in wrap(entry, width, initial_indent=INDENT, subsequent_indent=f"{INDENT}  ")
+    ]
+    more = len(entries) - MOST_LISTED
+    return ["", heading, *listed, *([f"{INDENT}and {more:,} more (--json)"] if more > 0 else [])]
+
+
+def _fact(fact: FoundFact) -> str:
+    return f"{one_line(fact.line, LONGEST)} {fact.score:.2f}"
+
+
+def _unit(unit: FoundUnit) -> str:
+    name = f"P{unit.id}" if unit.level == 0 else f"unit {unit.id} of level {unit.level}"
+    head = f"{name} {one_line(unit.label, LONGEST)}, {counted(unit.size, 'node')}, {unit.score:.2f}"
+    if not unit.domain_state:
+        return head
+    return f"{head}; run {unit.run}: {one_line(unit.domain_state, LONGEST)}"
+
+
+def _finding(finding: FoundFinding) -> str:
+    return f"{one_line(finding.text, LONGEST)} (run {finding.run}, P{finding.partition})"
 
 
 def notes(found: Found) -> list[str]:

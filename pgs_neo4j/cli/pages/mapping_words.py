@@ -19,6 +19,11 @@ def add_command(name: str, mapping: GraphMapping) -> str:
         ("--weight", (mapping.weight,)),
         ("--relationship-weight", (mapping.relationship_weight,)),
         ("--embedding", (mapping.embedding,)),
+        ("--relationship-name", (mapping.relationship_name,)),
+        ("--relationship-text", (mapping.relationship_text,)),
+        ("--relationship-embedding", (mapping.relationship_embedding,)),
+        ("--chunk-label", mapping.chunk_labels),
+        ("--mention-type", mapping.mention_types),
     )
     words = ["pgs", "graph", "add", name]
     for option, values in options:

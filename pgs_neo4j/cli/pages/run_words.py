@@ -47,6 +47,8 @@ def _head(run: RunInfo) -> str:
     parts = [run.id, moment(run.started_at), status]
     if run.nodes_read is not None:
         parts.append(f"{counted(run.nodes_read, 'node')} read")
+    if run.outcome is not None:
+        parts.append(run.outcome)
     parts.append(f"graph {run.graph}, session {run.session}")
     return "  ".join(map(one_line, parts))
 

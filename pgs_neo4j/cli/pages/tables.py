@@ -16,7 +16,7 @@ from pgs_neo4j.model import GraphMapping, Partition, Plan, PlannedSweep, Route, 
 from pgs_neo4j.text.shown import one_line, percent, seconds
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import Job, SessionInfo, StoredGraph, VectorIndex
+    from pgs_neo4j.engine import Job, SearchIndex, SessionInfo, StoredGraph
 
 REDEFINED = "unknown until the next question, because the graph was redefined"
 GAP = 2  # columns between two columns
@@ -143,6 +143,11 @@ def mapping(view: GraphMapping) -> Table:
         ("weight", view.weight or "(none: by degree)"),
         ("relationship weight", view.relationship_weight or "(none: all alike)"),
         ("embedding", view.embedding or "(none)"),
+        ("relationship name", view.relationship_name or "(none: by type)"),
+        ("relationship text", view.relationship_text or "(none)"),
+        ("relationship embedding", view.relationship_embedding or "(none)"),
+        ("chunk labels", ", ".join(view.chunk_labels) or "(none: all nodes with text)"),
+        ("mention types", ", ".join(view.mention_types) or "(none)"),
     )
     return table(("mapping", ""), rows)
 
@@ -168,22 +173,29 @@ def _covered(info: SessionInfo) -> str:
     return coverage_line(info.coverage) if info.coverage else "-"
 
 
-def indexes(listed: Sequence[VectorIndex]) -> Table:
-    """Return vector indexes by label."""
+def indexes(listed: Sequence[SearchIndex]) -> Table:
+    """Return full-text and vector indexes, by kind and label."""
     rows = (
         (
             index.name,
-            index.label,
-            index.property,
-            f"{index.dimensions:,}" if index.dimensions else "-",
-            index.similarity.lower(),
+            "full-text" if index.kind == "text" else f"vector on {index.entity}s",
+            ", ".join(index.labels),
+            ", ".join(index.properties),
+            _comparison(index),
             index.state.lower(),
             "pgs" if index.own else "others",
         )
         for index in listed
     )
-    columns = ("index", "label", "property", "dimensions>", "similarity", "state", "made by")
+    columns = ("index", "kind", "labels or types", "properties", "compares", "state", "made by")
     return table(columns, rows)
+
+
+def _comparison(index: SearchIndex) -> str:
+    if index.kind == "text":
+        return f"words ({index.analyzer or '-'})"
+    size = f"{index.dimensions:,} dimensions" if index.dimensions else "any dimensions"
+    return f"{size}, {(index.similarity or '-').lower()}"
 
 
 def jobs(records: Sequence[Job]) -> Table:

@@ -13,6 +13,15 @@ def follow(weight: float, score: float) -> float:
     return ALPHA * score + (1 - ALPHA) * weight
 
 
+def correct(weight: float, former: float, score: float, later: int) -> float:
+    """Return the weight as if one outcome had been ``score`` instead of ``former``.
+
+    ``later`` counts the outcomes after it. The result is that of following all outcomes in order,
+    because each later one leaves the same share of the difference.
+    """
+    return weight + ALPHA * (1 - ALPHA) ** later * (score - former)
+
+
 def after_equal(score: float, count: int, start: float = START) -> float:
     """Return the weight after ``count`` outcomes of the same score, in closed form."""
     return float(score + (start - score) * (1 - ALPHA) ** count)

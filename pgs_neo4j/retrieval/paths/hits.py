@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pgs_neo4j.model import FoundThing
+
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The nodes that a path found, by element id, best first, and how it found them.
+    """What a path found, and how: the scores of nodes by element id, best first.
 
-    ``ways`` tell how relationships lead to some of them.
+    ``ways`` tell how relationships lead to some nodes. ``things`` are all that are not nodes.
     """
 
     method: str
     scores: Mapping[str, float] = field(default_factory=dict)
     ways: Mapping[str, str] = field(default_factory=dict)
+    things: tuple[FoundThing, ...] = ()

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.retrieval.paths.hits import Hits
-from pgs_neo4j.retrieval.paths.indexes import NodeIndexes, covering_text_indexes
+from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
-from pgs_neo4j.retrieval.space import lexical_matches
+from pgs_neo4j.retrieval.shared_words import find_by_shared_words
 from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 from pgs_neo4j.text.words import STOP_WORDS, words
 
@@ -27,7 +28,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 async def find_by_text(
     db: Database,
-    indexes: NodeIndexes,
+    indexes: Sequence[SearchIndex],
     own: OwnIndex | None,
     mapping: GraphMapping,
     question: str,
@@ -41,10 +42,10 @@ async def find_by_text(
     spoken = searched_words(question)
     if not spoken:
         return Hits("no words to search for")
-    covering = covering_text_indexes(indexes.text, mapping)
+    covering = covering_text_indexes(indexes, mapping)
     if not covering:
         hits = await find_by_own_index(db, own, mapping, question, k) if own else None
-        return hits or Hits("shared words", await lexical_matches(db, mapping, question, k))
+        return hits or Hits("shared words", await find_by_shared_words(db, mapping, question, k))
     exact = all(set(index.labels) <= set(mapping.labels) for index in covering)
     rows = await db.read(
         queries.get("retrieval/find_by_text"),
@@ -73,5 +74,5 @@ def _is_function_word(word: str) -> bool:
 
 
 def scores_of(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the scores of rows by element id, in their order."""
-    return {row["element_id"]: row["score"] for row in rows}
+    """Return the scores of a single row by element id, in their order."""
+    return dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True))

@@ -12,7 +12,6 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
-from pgs_neo4j.retrieval.paths.text import scores_of
 from pgs_neo4j.text.shown import one_line
 
 ENTRIES = 10
@@ -48,8 +47,12 @@ async def find_through(
         vector=[] if vector is None else vector.tolist(),
         k=k,
     )
-    ways = {row["element_id"]: _path(row) for row in rows}
-    return Hits("relationships through nodes without text", scores_of(rows), ways)
+    far = rows[0]["far"]
+    return Hits(
+        "relationships through nodes without text",
+        {one["element_id"]: one["score"] for one in far},
+        {one["element_id"]: _path(one) for one in far},
+    )
 
 
 def _path(row: Row) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.retrieval.paths.hits import Hits
+from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
 from pgs_neo4j.retrieval.paths.text import scores_of
 
 # FalkorDB GraphRAG SDK, published defaults.
@@ -20,21 +24,66 @@ LEAST_CHARACTERS = 2
 """Characters of a keyword; a single letter is in almost every title."""
 
 
-async def find_by_title(db: Database, mapping: GraphMapping, keywords: Sequence[str]) -> Hits:
+CANDIDATES = 50
+"""Nodes that an index returns for a keyword; it knows no shortest title."""
+
+_WORD = re.compile(r"[^\W_]")
+_UNQUOTABLE = re.compile(r'["\\]')
+_FIELD = re.compile(r"\w+")
+
+
+async def find_by_title(
+    db: Database, indexes: Sequence[SearchIndex], mapping: GraphMapping, keywords: Sequence[str]
+) -> Hits:
     """Return the nodes whose titles are keywords or hold them, best first.
 
     ``keywords`` are in lower case; the first ``MOST_KEYWORDS`` count. The score is the share of the
-    title that the keyword fills, 1 for an equal title. Raises DatabaseError.
+    title that the keyword fills, 1 for an equal title. Full-text indexes are asked if they hold the
+    titles of every label; a keyword then is whole words. Otherwise all titles are compared. Raises
+    DatabaseError.
     """
     sought = [word for word in keywords if len(word) >= LEAST_CHARACTERS][:MOST_KEYWORDS]
     if not sought or not mapping.title:
         return Hits("no titles to compare")
+    asked = {
+        "title": mapping.title,
+        "labels": list(mapping.labels),
+        "exact": EXACT,
+        "part": PART,
+    }
+    names = [index.name for index in covering_title_indexes(indexes, mapping)]
+    if not names:
+        rows = await db.read(queries.get("retrieval/find_by_title"), keywords=sought, **asked)
+        return Hits(f"titles with {', '.join(sought)}", scores_of(rows))
+    phrases = {keyword: _phrase(mapping.title, keyword) for keyword in sought}
     rows = await db.read(
-        queries.get("retrieval/find_by_title"),
-        keywords=sought,
-        title=mapping.title,
-        labels=list(mapping.labels),
-        exact=EXACT,
-        part=PART,
+        queries.get("retrieval/find_by_title_index"),
+        keywords=[keyword for keyword, phrase in phrases.items() if phrase],
+        phrases=[phrase for phrase in phrases.values() if phrase],
+        indexes=names,
+        candidates=CANDIDATES,
+        **asked,
     )
-    return Hits(f"titles with {', '.join(sought)}", scores_of(rows))
+    method = f"titles with {', '.join(sought)} by full-text index {', '.join(names)}"
+    return Hits(method, scores_of(rows))
+
+
+def covering_title_indexes(
+    indexes: Sequence[SearchIndex], mapping: GraphMapping
+) -> tuple[SearchIndex, ...]:
+    """Return the full-text indexes that together hold the titles of every label, or none at all.
+
+    A property whose name is not a single word cannot be asked for alone.
+    """
+    if not mapping.title or not _FIELD.fullmatch(mapping.title):
+        return ()
+    return covering_text_indexes(indexes, replace(mapping, text=()))
+
+
+def _phrase(title: str, keyword: str) -> str:
+    """Return the query for a keyword in titles, empty without words.
+
+    Between quotation marks, no other sign is an operator.
+    """
+    plain = _UNQUOTABLE.sub(" ", keyword).strip()
+    return f'{title}:"{plain}"' if _WORD.search(plain) else ""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.retrieval.paths.hits import Hits
-from pgs_neo4j.retrieval.paths.indexes import NodeIndexes
 from pgs_neo4j.retrieval.paths.text import scores_of
 from pgs_neo4j.retrieval.topk import covering_vector_indexes
 
@@ -19,7 +21,7 @@ CANDIDATES = 2
 
 async def find_by_vector(
     db: Database,
-    indexes: NodeIndexes,
+    indexes: Sequence[SearchIndex],
     mapping: GraphMapping,
     vector: NDArray[np.float32] | None,
     k: int,
@@ -31,7 +33,7 @@ async def find_by_vector(
     """
     if vector is None or not mapping.embedding:
         return Hits("no embeddings to compare")
-    names = [index.name for index in covering_vector_indexes(indexes.vector, mapping, len(vector))]
+    names = [index.name for index in covering_vector_indexes(indexes, mapping, len(vector))]
     if names:
         rows = await db.read(
             queries.get("retrieval/find_by_vector"),
@@ -54,7 +56,7 @@ async def find_by_vector(
 
 
 async def stored_dimensions(
-    db: Database, indexes: NodeIndexes, mapping: GraphMapping
+    db: Database, indexes: Sequence[SearchIndex], mapping: GraphMapping
 ) -> int | None:
     """Return the length of the stored embeddings, None without any.
 
@@ -63,9 +65,9 @@ async def stored_dimensions(
     """
     if not mapping.embedding:
         return None
-    lengths = {index.dimensions for index in indexes.vector if index.property == mapping.embedding}
+    lengths = {index.dimensions for index in indexes if index.property == mapping.embedding}
     for length in lengths:
-        if length and covering_vector_indexes(indexes.vector, mapping, length):
+        if length and covering_vector_indexes(indexes, mapping, length):
             return length
     rows = await db.read(
         queries.get("retrieval/read_vector_size"),

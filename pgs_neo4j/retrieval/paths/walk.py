@@ -42,7 +42,7 @@ async def _walk(name: str, path: Awaitable[Hits]) -> Walked:
     report = PathReport(
         name=name,
         method=hits.method,
-        count=len(hits.scores),
+        count=len(hits.things) or len(hits.scores),
         seconds=perf_counter() - began,
         error=error,
     )

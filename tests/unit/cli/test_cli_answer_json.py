@@ -196,7 +196,7 @@ def test_a_stored_run_is_its_answer_and_how_it_ended(answer_of: Make) -> None:
     document = Document(answer=answer_of(), asked_at="2026-01-02T03:04:05Z", areas=AREAS)
     run = stored(status="partial", error=None, started_at="2026-01-02T03:04:05Z")
     found = answer_json.run(run, document)
-    assert set(found) == KEYS | {"status", "asked_at", "finished_at", "error"}
+    assert set(found) == KEYS | {"status", "asked_at", "finished_at", "error", "outcome"}
     assert (found["status"], found["asked_at"]) == ("partial", "2026-01-02T03:04:05Z")
     assert found["sweeps"][0]["keywords"] == ["ammonia", "catalysis"]
 

@@ -49,7 +49,8 @@ HEAVY = (
 FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
     "ask", "cache", "cache clear", "cache show", "config", "config show", "demo", "doctor",
-    "export", "graph", "graph add", "graph list", "graph remove", "graph show", "help", "index",
+    "export", "feedback", "graph", "graph add", "graph list", "graph remove", "graph show", "help",
+    "index",
     "index create", "index drop", "index list", "inspect", "jobs", "jobs list", "jobs show",
     "load", "local",
     "local import", "local log", "local reset", "local start", "local status", "local stop",
@@ -262,6 +263,9 @@ def test_partition_passes_its_knobs_on(monkeypatch: pytest.MonkeyPatch) -> None:
 NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
 
 
+LISTS = st.lists(NAMES, max_size=2).map(tuple)
+
+
 @given(
     st.builds(
         GraphMapping,
@@ -273,6 +277,11 @@ NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_si
         weight=st.none() | NAMES,
         relationship_weight=st.none() | NAMES,
         embedding=st.none() | NAMES,
+        relationship_name=st.none() | NAMES,
+        relationship_text=st.none() | NAMES,
+        relationship_embedding=st.none() | NAMES,
+        chunk_labels=LISTS,
+        mention_types=LISTS,
     )
 )
 def test_the_proposed_command_stores_the_proposed_mapping(mapping: GraphMapping) -> None:

@@ -16,7 +16,7 @@ from pgs_neo4j.cli.pages.run_words import listed
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export import Document
-from pgs_neo4j.model import Answer
+from pgs_neo4j.model import Answer, FeedbackResult, Outcome
 from pgs_neo4j.runs.listing import RunInfo
 from pgs_neo4j.runs.runs import StoredRun
 
@@ -40,6 +40,7 @@ class Runs:
     def __init__(self) -> None:
         self.infos = [info("r9", answered=False, status="stopped"), info("r8")]
         self.asked: list[Any] = []
+        self.former: Outcome | None = None
 
     async def __call__(self, graph: Any, session: Any, *, limit: int) -> list[RunInfo]:
         self.asked.append((graph, session, limit))
@@ -53,6 +54,13 @@ class Runs:
         if not infos:
             raise UnknownRunError("there is no run yet; 'pgs ask' starts one")
         return infos[0]
+
+    async def feedback(self, run: str, outcome: str, *, replace: bool) -> FeedbackResult:
+        self.asked.append((run, outcome, replace))
+        return FeedbackResult(
+            run=run, graph="papers", outcome="accepted", former=self.former,
+            changed=self.former != "accepted", nodes=12, triplets=1, missing=2,
+        )  # fmt: skip
 
     async def get(self, run: str) -> StoredRun:
         properties = {"status": "stopped", "question": "why?", "details": None}
@@ -177,3 +185,33 @@ def test_a_listed_question_stays_on_its_line(hostile: str) -> None:
     assert "running (silent)" in head
     assert len(question) <= 80
     assert (head + question).isprintable()
+
+
+def test_feedback_takes_the_latest_answer_or_a_named_run(engine: Engine) -> None:
+    done = pgs("feedback", "accepted")
+    assert (done.exit_code, engine.runs.asked[-1]) == (0, ("r8", "accepted", False))
+    assert "the latest run with an answer: r8 of graph papers" in done.stderr
+    assert done.stdout.splitlines() == [
+        "run r8 is accepted; the weights of 12 nodes and 1 relationship follow",
+        "no longer in the graph: 2 nodes that it cites",
+    ]
+    engine.runs.former = "rejected"
+    done = pgs("feedback", "r7", "accepted", "--replace", "--json")
+    assert (done.stderr, engine.runs.asked[-1]) == ("", ("r7", "accepted", True))
+    document = json.loads(done.stdout)
+    assert (document["former"], document["changed"], document["triplets"]) == ("rejected", True, 1)
+    assert "is accepted instead of rejected" in pgs("feedback", "r7", "accepted").stdout
+    engine.runs.former = "accepted"
+    assert "already has the outcome accepted; nothing changed" in pgs("feedback", "accepted").stdout
+
+
+@pytest.mark.parametrize("words", [(), ("good",), ("r8",), ("r8", "good"), ("accepted", "r8")])
+def test_feedback_without_an_outcome_is_refused(engine: Engine, words: tuple[str, ...]) -> None:
+    done = pgs("feedback", *words)
+    assert (done.exit_code, engine.runs.asked) == (2, [])
+    assert "accepted, rework, or rejected" in done.stderr
+
+
+def test_a_list_of_runs_says_their_outcome() -> None:
+    head, _ = listed([info(outcome="rework")], 80)
+    assert "1,200 nodes read  rework  graph papers" in head

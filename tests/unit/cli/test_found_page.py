@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.pages import found_page
-from pgs_neo4j.model import Found, FoundItem, PathReport
+from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit, PathReport
 
 
 def found(**changed: Any) -> Found:
@@ -49,6 +50,42 @@ def test_each_node_has_its_title_key_score_paths_and_first_words() -> None:
     ]
 
 
+def test_relationships_partitions_and_findings_follow_the_nodes() -> None:
+    fact = FoundFact(
+        id="5:x:1", type="SHIPS", source="4:x:1", target="4:x:2", source_title="Tea trade",
+        target_title="Salt", hops=1, score=0.5,
+    )  # fmt: skip
+    unit = FoundUnit(level=0, id=3, label="tea, salt", titles=("Tea trade",), size=40, score=1.0)
+    read = replace(unit, domain_state="Trade\nis old.", run="r1", score=0.25)
+    above = replace(unit, level=1, id=2)
+    finding = FoundFinding(id="f", text="Tea was cheap.", run="r1", partition=3, score=1.0)
+    rich = found(
+        items=(), facts=(fact,) * 7, units=(unit, read, above), findings=(finding,),
+        reason="local: the question names a title",
+    )  # fmt: skip
+    assert found_page.lines(rich, 80) == [
+        "nothing in the graph matches the question",
+        "",
+        "relationships",
+        *["     Tea trade --[SHIPS]--> Salt 0.50"] * 5,
+        "     and 2 more (--json)",
+        "",
+        "partitions, and units above them",
+        "     P3 tea, salt, 40 nodes, 1.00",
+        "     P3 tea, salt, 40 nodes, 0.25; run r1: Trade is old.",
+        "     unit 2 of level 1 tea, salt, 40 nodes, 1.00",
+        "",
+        "findings of earlier runs",
+        "     Tea was cheap. (run r1, P3)",
+        "",
+        "0 nodes in 20 ms; local: the question names a title; text: full-text index",
+        "papers",
+    ]
+    data = found_page.as_json(rich)
+    assert data["facts"][0]["line"] == "Tea trade --[SHIPS]--> Salt"
+    assert (len(data["units"]), data["findings"][0]["run"]) == (3, "r1")
+
+
 def test_warnings_and_failed_paths_are_told() -> None:
     assert found_page.notes(found()) == [
         "words decide alone",
@@ -81,15 +118,21 @@ def test_items_have_the_form_of_other_retrievers() -> None:
     }  # fmt: skip
 
 
+ASKED = {
+    "graph": "papers", "mode": "mix", "top_k": 3, "weights": (1.0, 0.5, 0.0), "rerank": "mmr"
+}  # fmt: skip
+
+
 class Engine:
     """Stands in for the engine: remembers what was searched."""
 
     def __init__(self) -> None:
         self.asked: list[Any] = []
+        self.context = ""
 
     async def search(self, question: str, **asked: Any) -> Found:
         self.asked.append((question, asked))
-        return found()
+        return found(context=self.context)
 
 
 @pytest.fixture
@@ -105,11 +148,10 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 
 def test_the_command_passes_on_what_it_is_given(engine: Engine) -> None:
-    done = CliRunner().invoke(
-        app, ["search", "Who trades tea?", "-g", "papers", "--mode", "naive", "--top-k", "3"]
-    )
+    words = ["--mode", "mix", "--top-k", "3", "--weights", "1", "0.5", "0", "--rerank", "mmr"]
+    done = CliRunner().invoke(app, ["search", "Who trades tea?", "-g", "papers", *words])
     assert done.exit_code == 0
-    assert engine.asked == [("Who trades tea?", {"graph": "papers", "mode": "naive", "top_k": 3})]
+    assert engine.asked == [("Who trades tea?", ASKED)]
     assert "note: words decide alone" in done.stderr
     assert "Tea trade (doi/1)" in done.stdout
 
@@ -120,3 +162,14 @@ def test_json_is_one_document(engine: Engine) -> None:
     assert document["mode"] == "hybrid"
     assert [path["name"] for path in document["paths"]] == ["vector", "text", "hops"]
     assert document["warnings"] == ["words decide alone"]
+
+
+def test_the_context_takes_the_place_of_the_list(engine: Engine) -> None:
+    engine.context = "## Nodes\n[n1] Tea trade"
+    words = ["search", "tea", "-g", "papers", "--context", "--max-context-tokens", "900"]
+    done = CliRunner().invoke(app, words)
+    assert done.stdout == "## Nodes\n[n1] Tea trade\n"
+    assert engine.asked[0][1]["max_context_tokens"] == 900
+    document = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert document["context"] == engine.context
+    assert len(document["items"]) == 2

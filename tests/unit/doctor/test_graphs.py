@@ -31,7 +31,12 @@ def world(monkeypatch):
         return answer
 
     monkeypatch.setattr(catalog, "graphs", list_graphs)
+
+    async def list_indexes(db):
+        return []
+
     monkeypatch.setattr(graphs, "survey", survey)
+    monkeypatch.setattr(graphs, "list_search_indexes", list_indexes)
     content[()] = of(label("Paper", text("body")))
     return stored, content
 
@@ -153,7 +158,7 @@ async def test_embeddings_are_compared_with_the_embedder(world, sizes, dimension
 
 async def test_a_graph_without_an_embedding_has_no_such_check(world):
     world[0].append(PLAIN)
-    assert set(await examine(dimensions=8)) == {"graphs", "graph papers"}
+    assert set(await examine(dimensions=8)) == {"graphs", "graph papers", "search of papers"}
 
 
 @pytest.mark.parametrize(("found", "status"), [([], "warning"), (["mine"], "ok")])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pgs_neo4j.catalog import mapping_from
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
@@ -16,6 +19,7 @@ from pgs_neo4j.partitioning.order import (
     new_generation_id,
     settings_digest,
 )
+from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.retrieval.space import Space
 from tests.unit.partitioning.conftest import build_order
 
@@ -60,6 +64,9 @@ def order(mapping: GraphMapping = MAPPING, **config: Any) -> PartitionOrder:
         order(centroid="weighted"),
         order(GraphMapping(labels=("Book",), text=("title", "abstract"))),
         order(GraphMapping(labels=("Paper",), text=("abstract", "title"))),
+        order(replace(MAPPING, relationship_text="fact")),
+        order(replace(MAPPING, chunk_labels=("Paper",))),
+        order(replace(MAPPING, mention_types=("MENTIONS",))),
     ],
 )
 def test_settings_that_decide_partitions_change_the_digest(other: PartitionOrder) -> None:
@@ -77,6 +84,24 @@ def test_settings_that_decide_partitions_change_the_digest(other: PartitionOrder
 )
 def test_settings_that_do_not_leave_the_digest_alone(other: PartitionOrder) -> None:
     assert settings_digest(other, NONE) == settings_digest(ORDER, NONE)
+
+
+def test_what_a_mapping_leaves_out_changes_no_stored_value() -> None:
+    """Values that earlier releases stored for this mapping; a change would repartition graphs."""
+    assert settings_digest(ORDER, NONE) == "60c37ff2932fb64d35a49df555e12917"
+    assert definition_of(MAPPING) == (
+        '{"embedding": null, "key": null, "labels": ["Paper"], "relationship_types": [], '
+        '"relationship_weight": null, "text": ["title", "abstract"], "title": null, '
+        '"weight": null}'
+    )
+    facts = replace(
+        MAPPING,
+        relationship_text="fact",
+        relationship_embedding="v",
+        chunk_labels=("Paper",),
+        mention_types=("MENTIONS", "CITES"),
+    )
+    assert mapping_from(json.loads(definition_of(facts))) == facts
 
 
 def test_another_space_changes_the_digest() -> None:

@@ -264,11 +264,16 @@ class TestManyEmbeddings:
 
     INDEX: ClassVar[dict[str, Any]] = {
         "name": "mine",
-        "label": "Doc",
-        "property": "v",
+        "kind": "vector",
+        "entity": "node",
+        "labels": ["Doc"],
+        "properties": ["v"],
         "dimensions": 2,
         "similarity": "COSINE",
+        "analyzer": None,
         "state": "ONLINE",
+        "population": 100.0,
+        "failure": None,
     }
 
     @pytest.fixture(autouse=True)
@@ -288,7 +293,7 @@ class TestManyEmbeddings:
     async def test_an_index_is_asked(self, segments: Stored) -> None:
         found = await self.found(
             segments,
-            read_vector_indexes=[self.INDEX],
+            read_search_indexes=[self.INDEX],
             nearest_members_by_index=[{"partition": 2, "rank": 1, "score": 0.5}],
         )
         assert found.method == "text index and vector index mine"
@@ -296,19 +301,19 @@ class TestManyEmbeddings:
 
     @pytest.mark.parametrize(
         "other",
-        [{"state": "POPULATING"}, {"state": "FAILED"}, {"dimensions": 3}, {"property": "w"}],
+        [{"state": "POPULATING"}, {"state": "FAILED"}, {"dimensions": 3}, {"properties": ["w"]}],
     )
     async def test_an_index_that_cannot_answer_is_not_asked(
         self, segments: Stored, other: dict[str, Any]
     ) -> None:
-        found = await self.found(segments, read_vector_indexes=[self.INDEX | other])
+        found = await self.found(segments, read_search_indexes=[self.INDEX | other])
         assert (found.method, found.best_cosine) == ("text index", None)
         assert "'pgs index create' makes one" in found.advice
 
     async def test_an_index_that_was_just_dropped_leaves_the_words(self, segments: Stored) -> None:
         found = await self.found(
             segments,
-            read_vector_indexes=[self.INDEX],
+            read_search_indexes=[self.INDEX],
             nearest_members_by_index=QueryError("there is no such index"),
         )
         assert found.method == "text index"

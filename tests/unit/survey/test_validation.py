@@ -1,10 +1,14 @@
 """What a mapping is warned of: no database takes part."""
 
+from dataclasses import replace
+
 import pytest
 
+from pgs_neo4j.catalog import check_mapping
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import NodeProperty, RelationshipProperty, propose, validate
+from pgs_neo4j.survey.refusal import refuse_types
 from pgs_neo4j.survey.validation import NO_TEXT, check_survey
 from tests.unit.survey.samples import FORUM, IDEAS, label, link, number, of, vector
 
@@ -64,6 +68,44 @@ def test_a_relationship_weight_must_be_numeric():
         NO_TEXT,
         "score is mapped as relationship weight but holds FLOAT, STRING",
     ]
+
+
+def test_passages_and_mentions_must_be_in_the_graph():
+    mapping = GraphMapping(labels=("A", "B"), chunk_labels=("B",), mention_types=("M",))
+    check_mapping(mapping)
+    with pytest.raises(MappingError, match=r"leaves 'C' out of the graph; add --label C, or"):
+        check_mapping(replace(mapping, chunk_labels=("B", "C")))
+    with pytest.raises(MappingError, match=r"add --relationship-type M, or"):
+        check_mapping(replace(mapping, relationship_types=("R",)))
+    for reserved in (GraphMapping(chunk_labels=("PgsRun",)), GraphMapping(mention_types=("",))):
+        with pytest.raises(MappingError, match="reserved"):
+            check_mapping(reserved)
+
+
+def test_passages_and_mentions_that_no_node_has_are_named():
+    mapping = GraphMapping(chunk_labels=("A", "Odd one"), mention_types=("R", "M"))
+    assert check_survey(of(label("A"), link("R")), mapping) == [
+        NO_TEXT,
+        "no node has the label 'Odd one'",
+        "no relationship has the type M",
+    ]
+
+
+def test_a_relationship_embedding_must_be_lists_of_numbers():
+    vectors = RelationshipProperty(name="v", relationships=9, types=("LIST<FLOAT NOT NULL>",))
+    odd = RelationshipProperty(name="fact", relationships=9, types=("STRING",))
+    mapping = GraphMapping(
+        relationship_name="kind", relationship_text="fact", relationship_embedding="v"
+    )
+    content = of(label("A"), link("R", vectors, odd))
+    missing = "none of 100 sampled relationships has the property kind"
+    assert check_survey(content, mapping) == [NO_TEXT, missing]
+    wrong = GraphMapping(relationship_embedding="fact")
+    assert check_survey(content, wrong)[1:] == [
+        "fact is mapped as relationship embedding but holds STRING"
+    ]
+    with pytest.raises(MappingError, match="fact cannot be the relationship embedding, because"):
+        refuse_types(content, wrong)
 
 
 def test_empty_vectors_are_no_embedding():

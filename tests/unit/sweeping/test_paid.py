@@ -50,17 +50,17 @@ def tools_of(cache: Cache | None) -> SweepTools:
     )
 
 
-def order_of(characters: int) -> SweepOrder:
-    order = sweep_order("Why?", Partition(id=2, size=40, tokens=9, keywords=()))
+def order_of(characters: int, texts: int | None = None) -> SweepOrder:
+    order = sweep_order("Why?", Partition(id=2, size=40, tokens=9, keywords=(), texts=texts))
     return replace(order, config=PGSConfig(max_pass_characters=characters))
 
 
 async def look_up(
-    contents: set[str], characters: int = 9000, *, cached: bool = True
+    contents: set[str], characters: int = 9000, *, cached: bool = True, texts: int | None = None
 ) -> tuple[PaidPasses, PackedPartition, PackedPartition, Cache]:
     """What is read, today's passes, those by weight, and the cache."""
     cache = Cache(contents)
-    tools, order = tools_of(cache if cached else None), order_of(characters)
+    tools, order = tools_of(cache if cached else None), order_of(characters, texts)
     nodes = tuple(
         Node(rank=i, element_id="e", key="k", title=f"T{i}", text="x" * 300) for i in range(40)
     )
@@ -81,6 +81,8 @@ async def test_without_replies_passes_along_connections_are_read() -> None:
     assert paid.packed.passes == today.passes != earlier.passes
     assert set(paid.prompts) == {item.label for item in today.passes}
     assert (paid.replies, cache.lookups) == ({}, 2)
+    paid, *_, cache = await look_up(set(), texts=40)
+    assert (paid.packed.passes, cache.lookups) == (today.passes, 1)  # not made by 0.1.0
 
 
 @pytest.mark.parametrize("half", ["", "a", "bab"])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.errors import ModelOutputError
+from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import Node, Partition, PromptNeighbor, Relationship
 from pgs_neo4j.sweeping.pack import pack
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, render_report, sweep_prompt
@@ -261,6 +262,24 @@ def test_digests_and_known_answers_are_data_too():
 )
 def test_relationships_are_shown_or_counted(links, line):
     assert f"<relationships>\n{line}\n</relationships>" in prompt("Why?", links=links).user
+
+
+def test_the_prompt_of_a_graph_without_names_and_facts_stays_the_same():
+    """Cached replies belong to this text; a change would make every sweep be paid again."""
+    made = prompt("Why?", links=[Relationship(0, 1, "CITES"), Relationship(1, 0, "IN")])
+    assert digest([made.system, made.user, made.content]) == "49099c625f92b675e714c17ee77dbde4"
+
+
+def test_a_quoted_fact_is_found_in_the_ends_of_its_relationship():
+    fact = "Iron ore is shipped north in spring."
+    links = [Relationship(0, 1, "RELATES", "ships", fact)]
+    assert f'n1 -RELATES (ships)-> n2: "{fact}"' in prompt("Why?", links=links).user
+    text = (
+        "## Domain State\nx\n## Findings\n"
+        '- It says "ore is shipped north" [n2].\n- It says "ore is shipped north" [n3].\n'
+    )
+    report = parse_report(text, 2, SHOWN, relationships=links)
+    assert [finding.quotes[0].found for finding in report.findings] == [True, False]
 
 
 def test_without_relationships_nothing_is_said_of_them():

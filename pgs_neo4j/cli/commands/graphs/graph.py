@@ -46,6 +46,25 @@ def add(
         str | None, typer.Option(help="Property with the weight of a relationship.")
     ] = None,
     embedding: Annotated[str | None, typer.Option(help="Property with a stored vector.")] = None,
+    relationship_name: Annotated[
+        str | None, typer.Option(help="Property that names a relationship.")
+    ] = None,
+    relationship_text: Annotated[
+        str | None, typer.Option(help="Property with the fact that a relationship states.")
+    ] = None,
+    relationship_embedding: Annotated[
+        str | None, typer.Option(help="Property with a stored vector of that fact.")
+    ] = None,
+    chunk_label: Annotated[
+        list[str] | None, typer.Option("--chunk-label", help="Label of text passages; repeatable.")
+    ] = None,
+    mention_type: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--mention-type",
+            help="Relationship type between a passage and what it mentions; repeatable.",
+        ),
+    ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the stored definition of that name.")
     ] = False,
@@ -70,6 +89,11 @@ def add(
         weight=weight,
         relationship_weight=relationship_weight,
         embedding=embedding,
+        relationship_name=relationship_name,
+        relationship_text=relationship_text,
+        relationship_embedding=relationship_embedding,
+        chunk_labels=tuple(chunk_label or ()),
+        mention_types=tuple(mention_type or ()),
     )
     run(_add(name, mapping, replace=replace, as_json=as_json))
 

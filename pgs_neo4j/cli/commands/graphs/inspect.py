@@ -19,7 +19,8 @@ def inspect(
 ) -> None:
     """Inspect a database and propose a graph.
 
-    Reads counts and a sample only. The last line is a command ready to run.
+    Reads counts and a sample only. The last line is a command ready to run. Graphs that
+    neo4j-graphrag, LightRAG, Graphiti, or the FalkorDB GraphRAG-SDK wrote are recognized.
 
     \b
       pgs inspect
@@ -33,13 +34,13 @@ async def _inspect(name: str, *, as_json: bool) -> None:
 
     async with database() as pgs:
         survey = await pgs.survey()
-        labels = {sample.label for sample in survey.labels}
+        proposal = propose(survey)
+        labels = set(proposal.mapping.labels or (sample.label for sample in survey.labels))
         stored = [
             graph.name
             for graph in await pgs.graphs()
             if not graph.mapping.labels or labels <= set(graph.mapping.labels)
         ]
-    proposal = propose(survey)
     command = add_command(name, proposal.mapping) if survey.nodes else None
     if as_json:
         output.write_json(
@@ -47,6 +48,7 @@ async def _inspect(name: str, *, as_json: bool) -> None:
                 **plain_data(survey),
                 "mapping": plain_data(proposal.mapping),
                 "notes": list(proposal.notes),
+                "recognized": proposal.recognized,
                 "command": command,
                 "stored": stored,
             }

@@ -13,7 +13,7 @@ def purge(yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Remove everything pgs wrote from the database.
 
     Your own graph stays as it is. Deletes stored graphs, partitions, and sessions: nodes
-    labeled Pgs*, relationships PGS_*, their constraints, and the vector indexes of 'pgs index'.
+    labeled Pgs*, relationships PGS_*, their constraints, and the indexes of 'pgs index create'.
     Asks for confirmation; without a terminal, pass --yes.
     """
     run(_purge(yes=yes, as_json=as_json))

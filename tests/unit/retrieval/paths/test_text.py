@@ -7,14 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval.paths.indexes import FullTextIndex, covering_text_indexes
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
+from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
 from pgs_neo4j.retrieval.paths.text import MOST_WORDS, searched_words
 
 PAPERS = GraphMapping(labels=("Paper", "Author"), text=("abstract", "note"), title="name")
 
 
-def index(name: str, labels: str, properties: str) -> FullTextIndex:
-    return FullTextIndex(name, tuple(labels.split()), tuple(properties.split()))
+def index(name: str, labels: str, properties: str) -> SearchIndex:
+    return SearchIndex(
+        name=name,
+        kind="text",
+        entity="node",
+        labels=tuple(labels.split()),
+        properties=tuple(properties.split()),
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-// Drop a vector index that pgs created.
+// Drop an index that 'pgs index create' made.
 // params: name: str
 // returns:
 // mode: schema

@@ -1,0 +1,37 @@
+// Relationships of a view whose facts are nearest to a vector, best first, by vector indexes, which
+// hold rounded vectors. `fact` is the exact cosine; `near` and `far` are those of the source and the
+// target, null without an embedding. All are in one row, as in `find_facts`.
+// params: indexes: list[str], vector: list[float], fact_embedding: str, labels: list[str],
+//   title: str, key: str, text: list[str], embedding: str, weight: str, name: str, fact_text: str,
+//   candidates: int, k: int
+// returns: facts: list[dict]
+// mode: read
+// language: 5, 25
+UNWIND $indexes AS index
+CALL db.index.vector.queryRelationships(index, $candidates, $vector) YIELD relationship AS r
+WITH DISTINCT r, startNode(r) AS n, endNode(r) AS m
+WHERE CASE size($labels)
+        WHEN 0 THEN none(label IN labels(n) + labels(m) WHERE label STARTS WITH 'Pgs')
+        ELSE any(label IN labels(n) WHERE label IN $labels)
+          AND any(label IN labels(m) WHERE label IN $labels)
+      END
+WITH r, n, m, 2 * vector.similarity.cosine(r[$fact_embedding], $vector) - 1 AS fact
+ORDER BY fact DESC, elementId(r) LIMIT $k
+WITH r, n, m, fact, n[$embedding] AS one, m[$embedding] AS other
+RETURN collect({
+  id: elementId(r), type: type(r), forward: true, near_id: elementId(n), far_id: elementId(m),
+  near: CASE WHEN one IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
+               AND size(one) = size($vector) AND any(x IN one WHERE x <> 0)
+             THEN 2 * vector.similarity.cosine(one, $vector) - 1 END,
+  far: CASE WHEN other IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
+              AND size(other) = size($vector) AND any(x IN other WHERE x <> 0)
+            THEN 2 * vector.similarity.cosine(other, $vector) - 1 END,
+  fact: fact, weight: r[$weight], name: r[$name], text: r[$fact_text],
+  feedback: head([(n)<-[:PGS_SOURCE]-(t:PgsTriplet {type: type(r)})-[:PGS_TARGET]->(m) | t.weight]),
+  near_title: coalesce(toStringOrNull(n[$title]), toStringOrNull(n[$key]),
+    head([property IN $text WHERE n[property] IS :: STRING NOT NULL | left(n[property], 100)]),
+    head(labels(n))),
+  far_title: coalesce(toStringOrNull(m[$title]), toStringOrNull(m[$key]),
+    head([property IN $text WHERE m[property] IS :: STRING NOT NULL | left(m[property], 100)]),
+    head(labels(m)))
+}) AS facts

@@ -1,0 +1,17 @@
+// Delete the weights that only runs of one graph have rated, and those of its runs whose nodes are
+// gone. Other weights stay. Nothing happens before the first feedback. The lock of its turns is taken
+// before anything is read.
+// params: graph: str
+// returns: deleted: int
+// mode: write
+// language: 5, 25
+MATCH (turn:PgsMeta {id: 'feedback'})
+SET turn.checked_at = true REMOVE turn.checked_at
+WITH turn
+MATCH (:PgsSession {graph: $graph})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_RATED]->(w)
+WITH w, count(r) AS own
+WHERE own = w.count
+   OR NOT EXISTS { (w)-[:PGS_ABOUT]->() }
+      AND NOT (EXISTS { (w)-[:PGS_SOURCE]->() } AND EXISTS { (w)-[:PGS_TARGET]->() })
+DETACH DELETE w
+RETURN count(*) AS deleted

@@ -1,0 +1,1 @@
+"""Indexes that searches can ask: which there are, which are wanted, and how they are made."""
