@@ -1,0 +1,99 @@
+"""A retriever for GraphRAG of neo4j-graphrag that searches as ``pgs.search`` does."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import asdict
+from types import TracebackType
+from typing import Any, Unpack
+
+from neo4j_graphrag.retrievers.base import Retriever
+from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
+
+from pgs_neo4j.adapters.loop_thread import LoopThread
+from pgs_neo4j.config import EmbedderName, SettingsOverrides
+from pgs_neo4j.database.records import create_record
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.llm.protocol import Embedder
+from pgs_neo4j.model import Found, GraphMapping
+
+
+class PGSRetriever(Retriever):  # type: ignore[misc]
+    """Finds the nodes of a graph that match a question, without a language model.
+
+    It has its own connection, which ``close`` or the end of a ``with`` block closes. Any thread may
+    search; so may code that runs in an event loop, which then waits.
+    """
+
+    def __init__(
+        self,
+        *,
+        mapping: GraphMapping | None = None,
+        embedder: Embedder | EmbedderName | None = None,
+        result_formatter: Callable[[Any], RetrieverResultItem] | None = None,
+        **settings: Unpack[SettingsOverrides],
+    ) -> None:
+        """Connect as configured, without models; ``settings`` override what is configured.
+
+        ``graph`` among them names a stored graph. A ``mapping`` takes its place and need not be
+        stored. Raises ConfigError and DatabaseError.
+        """
+        # The base class would only check a driver of its own, which is not asynchronous.
+        self.result_formatter = result_formatter or format_record
+        self._mapping = mapping
+        self._thread = LoopThread("pgs-retriever")
+        stack = AsyncExitStack()
+        self._finalizer = weakref.finalize(self, self._thread.close, stack.aclose)
+        opening = PGS.connect_without_models(embedder=embedder, **settings)
+        try:
+            self._pgs = self._thread.run(stack.enter_async_context(opening))
+        except BaseException:
+            self.close()
+            raise
+
+    def get_search_results(
+        self, query_text: str, mode: str = "hybrid", top_k: int = 10
+    ) -> RawSearchResult:
+        """Find the ``top_k`` nodes that match a question, best first.
+
+        Modes are those of ``pgs.search``. "hybrid" suits most questions, "local" those about named
+        things, "global" broad ones, and "naive" compares embeddings alone. Raises QuestionError,
+        UsageError, UnknownGraphError, and DatabaseError.
+        """
+        found = self._thread.run(self._search(query_text, mode, top_k))
+        records = [
+            create_record({"content": item.content, "metadata": item.metadata})
+            for item in found.items
+        ]
+        metadata = {
+            "mode": found.mode,
+            "paths": [asdict(path) for path in found.paths],
+            "seconds": found.seconds,
+            "warnings": list(found.warnings),
+        }
+        return RawSearchResult(records=records, metadata=metadata)
+
+    def close(self) -> None:
+        """Close the connection; searches that still run end with UsageError."""
+        self._finalizer()
+
+    def __enter__(self) -> PGSRetriever:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def _search(self, question: str, mode: Any, top_k: int) -> Found:
+        return await self._pgs.search(question, graph=self._mapping, mode=mode, top_k=top_k)
+
+
+def format_record(record: Any) -> RetrieverResultItem:
+    """Return a record of a search as an item of neo4j-graphrag."""
+    return RetrieverResultItem(content=record["content"], metadata=record["metadata"])

@@ -1,0 +1,82 @@
+"""An event loop in a thread of its own, for callers that are not asynchronous."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import CancelledError, Future
+from threading import Lock, Thread, current_thread
+from typing import Any, TypeVar
+
+from pgs_neo4j.errors import UsageError
+
+T = TypeVar("T")
+CLOSED = "it is closed; create another one"
+SERVE = "pgs-serve"
+"""Name of the task that keeps the loop running."""
+
+
+class LoopThread:
+    """Runs coroutines for any thread until it is closed.
+
+    The thread does not keep the process alive.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._lock = Lock()
+        self._closed = False
+        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._thread = Thread(target=asyncio.run, args=(_serve(started),), name=name, daemon=True)
+        self._thread.start()
+        self._loop, self._stop = started.result()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of a coroutine; an interrupt cancels it.
+
+        Raises UsageError if the loop is closed, or is closed before the result is there.
+        """
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise UsageError(CLOSED)
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except CancelledError as error:
+            raise UsageError(CLOSED) from error
+        finally:
+            future.cancel()  # does nothing once it is done
+
+    def close(self, leave: Callable[[], Awaitable[None]]) -> None:
+        """Cancel what is running, await ``leave``, and end the thread. Harmless to repeat."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        future = asyncio.run_coroutine_threadsafe(_end(leave, self._stop), self._loop)
+        if current_thread() is not self._thread:  # garbage may be collected there
+            try:
+                future.result()
+            finally:
+                self._thread.join()
+
+
+async def _serve(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
+    stop = asyncio.Event()
+    current = asyncio.current_task()
+    assert current is not None
+    current.set_name(SERVE)
+    started.set_result((asyncio.get_running_loop(), stop))
+    await stop.wait()
+
+
+async def _end(leave: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
+    own = asyncio.current_task()
+    running = [task for task in asyncio.all_tasks() if task is not own and task.get_name() != SERVE]
+    for task in running:
+        task.cancel()
+    try:
+        await asyncio.gather(*running, return_exceptions=True)
+        await leave()
+    finally:
+        stop.set()
