@@ -5,7 +5,8 @@
 
 No language model takes part. A table tells nDCG at 10, recall at 50, and the median time of each
 path alone, of each mode, and of neo4j-graphrag's retriever where that is installed. The graph has a
-full-text index with the analyzer ``english`` and a vector index on its stored embeddings.
+full-text index with the analyzer ``english`` and a vector index on its stored embeddings. Below the
+table stand planted ways through nodes without text, and planted analogies.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
-from pgs_neo4j.answering.modes import PATH_HITS
+import numpy as np
+from numpy.typing import NDArray
+
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
+from pgs_neo4j.answering.view import PATH_HITS
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import SearchMode
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
@@ -29,11 +33,23 @@ from pgs_neo4j.retrieval.paths.vector import find_by_vector
 from pgs_neo4j.retrieval.space import Space, choose
 from tests.bench import place, program
 from tests.bench.judged import Judged, Load, add_judged, measure_judged
+from tests.bench.lightrag_rival import lightrag
+from tests.bench.planted_links import measure_hubs, measure_pairs
 from tests.bench.rivals import Ranked, graphrag
 
 TOP, DEEP = 10, 50
 GRAPHS = ("cacm_vectors",)
-MODES: tuple[SearchMode, ...] = ("naive", "hybrid", "structural")
+MODES: tuple[SearchMode, ...] = (
+    "naive",
+    "local",
+    "global",
+    "hybrid",
+    "mix",
+    "multipath",
+    "triplets",
+    "structural",
+    "auto",
+)
 INDEXES = (
     "CREATE FULLTEXT INDEX bench_text FOR (n:LoadedNode) ON EACH [n.title, n.text] "
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}}",
@@ -58,21 +74,49 @@ async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str
         graph = await load(database)
         for statement in INDEXES:
             await database.call(statement, {}, "schema")
-        embed = await _embedded(graph)
+        embedder = graph.embedder  # LightRAG embeds keywords as well
+        graph = await _embedded(graph)
         ways = {}
+        embed = graph.embedder.embed_now if isinstance(graph.embedder, _Prepared) else _no_vector
         with graphrag(server, "bench_vector", "bench_text", embed, DEEP) as rivals:
-            for way, ranked in {**_ways(database, graph), **rivals}.items():
-                program.say(f"{way}: {len(graph.questions)} questions")
-                ways[way] = await _measure(graph, ranked)
-    return {"graph": name, "questions": len(graph.questions), "ways": ways}
+            async with lightrag(database, embedder, DEEP) as others:
+                for way, ranked in {**_ways(database, graph), **rivals, **others}.items():
+                    program.say(f"{way}: {len(graph.questions)} questions")
+                    ways[way] = await _measure(graph, ranked)
+        program.say("planted hubs and analogies")
+        planted = {**await measure_hubs(database), **measure_pairs()}
+    return {"graph": name, "questions": len(graph.questions), "ways": ways, "planted": planted}
 
 
-async def _embedded(graph: Judged) -> Callable[[str], list[float]]:
-    """Embeds a question: all are embedded before, since retrievers of others wait for it."""
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Vectors of all questions, made before: no time of an embedder is measured."""
+
+    name: str
+    dimensions: int | None
+    rows: Mapping[str, NDArray[np.float32]]
+    threshold: float | None = None
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([self.rows[text] for text in texts], np.float32)
+
+    def embed_now(self, question: str) -> list[float]:
+        """Return a vector for a retriever of others, which does not wait."""
+        vector: list[float] = self.rows[question].tolist()
+        return vector
+
+
+def _no_vector(question: str) -> list[float]:
+    raise LookupError(f"no embedder for {question!r}")
+
+
+async def _embedded(graph: Judged) -> Judged:
+    if graph.embedder is None:
+        return graph
     texts = [question.text for question in graph.questions]
-    rows = await graph.embedder.embed(texts) if graph.embedder else []
-    vectors = {text: row.tolist() for text, row in zip(texts, rows, strict=True)}
-    return lambda question: vectors[question]
+    rows = dict(zip(texts, await graph.embedder.embed(texts), strict=True))
+    prepared = _Prepared(graph.embedder.name, graph.embedder.dimensions, rows)
+    return replace(graph, embedder=prepared)
 
 
 def _ways(database: Database, graph: Judged) -> dict[str, Ranked]:
@@ -150,6 +194,8 @@ def _table(run: dict[str, Any]) -> str:
             f"{one['p50_s'] * 1000:>9.1f}"
             for way, one in run["ways"].items()
         )
+        + "\n\n"
+        + "\n".join(f"{name:<44}{value:>8.3f}" for name, value in run["planted"].items())
     )
 
 
