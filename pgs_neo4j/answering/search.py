@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -10,13 +11,16 @@ from time import perf_counter
 from pgs_neo4j.answering.modes import MODES
 from pgs_neo4j.answering.view import SearchTrace, SearchView, first
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import ModelError, UsageError
+from pgs_neo4j.errors import DatabaseError, ModelError, UsageError
+from pgs_neo4j.llm.protocol import RelevanceModel
 from pgs_neo4j.model import Found, FoundItem, GraphMapping, RerankerName, SearchMode
+from pgs_neo4j.model.ceilings import RERANK_S
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.vector import stored_dimensions
-from pgs_neo4j.retrieval.rerank import RERANKERS, RerankOrder
+from pgs_neo4j.retrieval.rerankers.order import RerankOrder, unchanged
+from pgs_neo4j.retrieval.rerankers.table import RERANKERS
 from pgs_neo4j.retrieval.space import QuestionVector, Space, embed_question
 from pgs_neo4j.retrieval.topk import read_nodes
 from pgs_neo4j.text.keywords import extract_keywords
@@ -50,18 +54,20 @@ class SearchOrder:
 
 @dataclass(frozen=True, slots=True)
 class SearchTools:
-    """The connections of a search."""
+    """The connections of a search; ``relevance`` is the model of the reranker ``http``."""
 
     db: Database
     space: Space
     known: KnownIndexes = field(default_factory=KnownIndexes)
+    relevance: RelevanceModel | None = None
 
 
 async def search(order: SearchOrder, tools: SearchTools) -> Found:
     """Return what matches a question; nothing is written, and no language model is called.
 
-    A path that fails is told, and the others count. Raises UsageError for an unknown mode or a
-    ``top_k`` out of range, and DatabaseError when the database cannot be read.
+    A path that fails is told, and the others count; a reranker that fails keeps the order. Raises
+    UsageError for an unknown mode or a ``top_k`` out of range, and DatabaseError when the database
+    cannot be read.
     """
     _check(order)
     began = perf_counter()
@@ -79,7 +85,8 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
         weights=order.weights,
     )
     trace = SearchTrace()
-    scores, warning = await _rerank(order, view, await MODES[order.mode](view, trace))
+    found = await MODES[order.mode](view, trace)
+    scores, warning = await _rerank(order, tools, view, found)
     worst = LEAST_SHARE * max(scores.values(), default=0.0)
     best = {node: score for node, score in scores.items() if score >= worst}
     return Found(
@@ -97,13 +104,25 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
 
 
 async def _rerank(
-    order: SearchOrder, view: SearchView, scores: Mapping[str, float]
+    order: SearchOrder, tools: SearchTools, view: SearchView, scores: Mapping[str, float]
 ) -> tuple[Mapping[str, float], str]:
-    """Return the scores after reranking, and what to say about it."""
+    """Return the scores after reranking, the former ones if it fails, and what to say about it."""
     name = order.rerank or RERANKED.get(order.mode, "none")
-    reranked = await RERANKERS[name](
-        RerankOrder(db=view.db, mapping=view.mapping, scores=scores, vector=view.vector)
+    given = RerankOrder(
+        db=tools.db,
+        mapping=order.mapping,
+        scores=scores,
+        vector=view.vector,
+        question=order.question,
+        model=tools.relevance,
     )
+    try:
+        async with asyncio.timeout(RERANK_S):
+            reranked = await RERANKERS[name](given)
+    except (DatabaseError, ModelError) as error:
+        reranked = unchanged(given, f"the reranker {name} failed: {error}")
+    except TimeoutError:
+        reranked = unchanged(given, f"the reranker {name} took longer than {RERANK_S:g} s")
     return reranked.scores, reranked.warning
 
 

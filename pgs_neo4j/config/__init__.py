@@ -17,6 +17,7 @@ from pgs_neo4j.config.trust import (
     embedding_model,
     explain_key,
     model_access,
+    rerank_access,
     server_access,
 )
 
@@ -49,6 +50,7 @@ __all__ = [
     "masked_address",
     "model_access",
     "notices",
+    "rerank_access",
     "restored",
     "server_access",
     "stored",

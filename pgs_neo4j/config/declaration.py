@@ -15,6 +15,7 @@ Topic = Literal[
     "connection",
     "models",
     "embedding",
+    "search",
     "partitioning",
     "routing",
     "sweeping",

@@ -67,5 +67,8 @@ class SettingsOverrides(Knobs, total=False):
     synthesis_model: str | None
     embedding_model: str | None
     embedding_dimensions: int | Literal["none"] | None
+    rerank_base_url: str | None
+    rerank_api_key: str | SecretStr | None
+    rerank_model: str | None
     models: Mapping[str, ModelEntry | Mapping[str, object]] | None
     schedule: Sequence[ScheduleEntry | Mapping[str, object]] | None

@@ -12,10 +12,10 @@ from pgs_neo4j.config.addresses import OPENAI_URL, host_in, is_plain
 from pgs_neo4j.config.provenance import Provenance
 from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.config.sources import Sourced
-from pgs_neo4j.config.trust import model_access, server_access
+from pgs_neo4j.config.trust import model_access, rerank_access, server_access
 from pgs_neo4j.errors import ConfigError
 
-SECRETS = ("neo4j_password", "llm_api_key")
+SECRETS = ("neo4j_password", "llm_api_key", "rerank_api_key")
 READER = ("llm_base_url", "llm_api_key", "llm_provider", "embedder")
 OTHER_VARIABLES = (
     "CONFIG",
@@ -71,6 +71,10 @@ def _tell_directory(settings: Settings) -> Iterator[str]:
         told += f"; text of the graph goes to {reader}"
     elif settings.llm_base_url and sources.source("llm_base_url") == "directory":
         told += f"; it names {host_in(settings.llm_base_url)} for models"
+    if settings.rerank_base_url and sources.source("rerank_base_url") == "directory":
+        told += (
+            f"; the reranker http sends text of the graph to {host_in(settings.rerank_base_url)}"
+        )
     if settings.neo4j_uri and sources.source("neo4j_uri") == "directory":
         told += f"; the database is at {host_in(settings.neo4j_uri)}"
     yield told
@@ -86,13 +90,15 @@ def _reader(settings: Settings) -> str | None:
 def _tell_plain(settings: Settings) -> Iterator[str]:
     try:
         models, server = model_access(settings), server_access(settings)
+        reranker = rerank_access(settings)
     except ConfigError:
         return  # raised where the address is needed
-    if models.base_url and models.key and is_plain(models.base_url) and _reader(settings):
-        yield (
-            f"the key for {host_in(models.base_url)} goes over http, where others on the way can "
-            "read it; use https"
-        )
+    for used in (models if _reader(settings) else None, reranker):
+        if used and used.base_url and used.key and is_plain(used.base_url):
+            yield (
+                f"the key for {host_in(used.base_url)} goes over http, where others on the way can "
+                "read it; use https"
+            )
     if server and server.password and is_plain(server.uri):
         scheme = server.uri.partition("://")[0]
         yield (

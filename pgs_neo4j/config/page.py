@@ -17,6 +17,7 @@ HEADINGS: dict[Topic, str] = {
     "connection": "Connection",
     "models": "Models",
     "embedding": "Embedding",
+    "search": "Searches",
     "partitioning": "Partitions",
     "routing": "Routing",
     "sweeping": "Sweeps",
@@ -55,6 +56,7 @@ A password or key is sent only to an address that is no less trusted than itself
   it. While the file is in force, every command says so and lists the hosts that it names.
 - `OPENAI_API_KEY` belongs to `OPENAI_BASE_URL`, or else to OpenAI. To use it at another address,
   copy it to `PGS_LLM_API_KEY`. A server on this machine, such as Ollama, is used without a key.
+- `rerank_api_key` belongs to `rerank_base_url` alone. No other key goes to that address.
 - The password of the managed local server never leaves this machine. No other password goes to that
   server.
 

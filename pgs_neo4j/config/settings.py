@@ -16,7 +16,7 @@ from pgs_neo4j.config.sources import Sourced
 
 Provider = Literal["openai", "extractive"]
 EmbedderName = Literal["none", "stored", "openai", "hashing", "sentence-transformers"]
-ADDRESSES = ("neo4j_uri", "llm_base_url")
+ADDRESSES = ("neo4j_uri", "llm_base_url", "rerank_base_url")
 
 
 class Settings(Sourced):
@@ -97,6 +97,19 @@ class Settings(Sourced):
             "default",
         ),
         NoneAllowed,
+    ] = None
+    rerank_base_url: Annotated[
+        str | None,
+        About("search"),
+        Field(description="endpoint of the reranker http, which gets POST requests at /rerank"),
+    ] = None
+    rerank_api_key: Annotated[
+        SecretStr | None, About("search"), Field(description="key of that endpoint")
+    ] = None
+    rerank_model: Annotated[
+        str | None,
+        About("search"),
+        Field(description="model of the reranker http; unset: that of the endpoint"),
     ] = None
     models: Annotated[
         Models,

@@ -112,6 +112,19 @@ def model_access(settings: Settings) -> ModelAccess:
     raise _refusal("llm_api_key", "llm_base_url", url, sources)
 
 
+def rerank_access(settings: Settings) -> ModelAccess | None:
+    """Return the endpoint that orders texts with its key; None if no address is set.
+
+    Raises ConfigError when the key must not go to the endpoint.
+    """
+    url, key, sources = settings.rerank_base_url, settings.rerank_api_key, settings.provenance
+    if url is None:
+        return None
+    if key is None or may_meet(sources.source("rerank_api_key"), sources.source("rerank_base_url")):
+        return ModelAccess(url, key)
+    raise _refusal("rerank_api_key", "rerank_base_url", url, sources)
+
+
 def embedding_model(settings: Settings, default: str) -> str:
     """Return the model of sentence-transformers, which runs code that its folder holds.
 

@@ -15,8 +15,8 @@ from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.gds import GDS
-from pgs_neo4j.llm.factory import create_embedder
-from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.llm.factory import create_embedder, create_relevance_model
+from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import KnownGenerations, Partitioning, read_current
@@ -41,6 +41,7 @@ class Core:
     indexes: KnownIndexes = field(default_factory=KnownIndexes, repr=False)
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
+    _relevance: RelevanceModel | None = field(default=None, repr=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     def knobs(self, overrides: Knobs) -> PGSConfig:
@@ -134,7 +135,15 @@ class Core:
                 self._embedders[name] = embedder
         return choose(name, self._embedders.get(name), mapping)
 
+    def relevance(self) -> RelevanceModel | None:
+        """Return the model of the reranker ``http``, None without an address."""
+        if self._relevance is None:
+            self._relevance = create_relevance_model(self.settings, self.config)
+        return self._relevance
+
     async def close(self) -> None:
-        """Close the embedders that were created here."""
+        """Close the embedders and the reranker that were created here."""
         for embedder in self._embedders.values():
             await embedder.close()
+        if self._relevance is not None:
+            await self._relevance.close()

@@ -69,11 +69,15 @@ class Searcher:
             weights=weights,
             rerank=rerank,
         )
-        core = self._core
-        found = await search(order, SearchTools(core.db, core.space(scope.mapping), core.indexes))
+        found = await search(order, self._tools(order))
         if max_context_tokens is not None:
             found = replace(found, context=build_context(found, max_context_tokens).text)
         return replace(found, warnings=(*scope.notes, *found.warnings))
+
+    def _tools(self, order: SearchOrder) -> SearchTools:
+        core = self._core
+        relevance = core.relevance() if order.rerank == "http" else None
+        return SearchTools(core.db, core.space(order.mapping), core.indexes, relevance)
 
     async def _scope(self, graph: str | GraphMapping | None, mode: SearchMode) -> _Scope:
         if isinstance(graph, GraphMapping):

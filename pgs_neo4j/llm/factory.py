@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j.config import EmbedderName, PGSConfig, Settings, embedding_model, model_access
+from pgs_neo4j.config import (
+    EmbedderName,
+    PGSConfig,
+    Settings,
+    embedding_model,
+    model_access,
+    rerank_access,
+)
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel
+from pgs_neo4j.model.ceilings import RERANK_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,24 @@ def create_embedder(
                 "the stored embedder reads vectors of a graph and cannot embed a text; choose "
                 "hashing, openai or sentence-transformers for that"
             )
+
+
+def create_relevance_model(settings: Settings, config: PGSConfig) -> RelevanceModel | None:
+    """Return the configured model that orders texts, without connecting; None without one.
+
+    Raises ConfigError when the address is malformed or must not get the key, and ModelAuthError for
+    a malformed key.
+    """
+    access = rerank_access(settings)
+    if access is None:
+        return None
+    from pgs_neo4j.llm.openai.reranking import HTTPReranker
+    from pgs_neo4j.llm.openai.wording import RERANKER_WORDS
+
+    timeout_s = min(config.model_timeout_s, RERANK_S)
+    endpoint = Endpoint(access.base_url, access.key, timeout_s, RERANKER_WORDS)
+    endpoint.pace.allow(config.tokens_per_minute)
+    return HTTPReranker(endpoint, settings.rerank_model)
 
 
 def _endpoint(settings: Settings, config: PGSConfig) -> Endpoint:

@@ -133,3 +133,24 @@ class Embedder(Protocol):
     async def close(self) -> None:
         """Release connections and memory; closing twice is harmless."""
         ...
+
+
+@runtime_checkable
+class RelevanceModel(Protocol):
+    """Orders texts by their relevance to a question.
+
+    Every failure is a ModelError.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the model for display."""
+        ...
+
+    async def rank(self, question: str, texts: Sequence[str]) -> list[int]:
+        """Return the places of texts, most relevant first; some may be left out."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections; closing twice is harmless."""
+        ...

@@ -13,6 +13,8 @@ MB = 1_000_000
 LONGEST_WAIT_S = 300.0
 # Longer waits are reported; shorter ones pass unnoticed between two lines of progress.
 QUIET_WAIT_S = 10.0
+# A reranker orders what a search has found already, so a search does not wait long for it.
+RERANK_S = 10.0
 
 # Replies. A token has about 4 bytes of text and rarely more than 8, and `max_tokens` limits the
 # tokens. The rest is for the frame of a reply.
@@ -29,6 +31,8 @@ MODEL_LIST_BYTES = 8 * MB
 # A vector has at most some 4,000 numbers, of up to 16 bytes each as text.
 VECTOR_BYTES = 64 * KB
 VECTORS_BYTES = 64 * MB
+# A result of a reranker is a place and a score, and it may repeat the text.
+RESULT_BYTES = 1 * KB
 # A reply that breaks the contract is requested this often in all: a model that was wrong three
 # times will be wrong again.
 MALFORMED_TRIES = 3
@@ -87,6 +91,11 @@ def stream_bytes(room: int) -> int:
 def vectors_bytes(texts: int) -> int:
     """Return the most bytes of a reply with one vector for each text, unpacked."""
     return min(VECTOR_BYTES * texts, VECTORS_BYTES) + FRAME_BYTES
+
+
+def ranking_bytes(texts: int, size: int) -> int:
+    """Return the most bytes of a reply that orders texts of ``size`` bytes, unpacked."""
+    return RESULT_BYTES * texts + ESCAPED * size + FRAME_BYTES
 
 
 def longest_wait_s(timeout_s: float) -> float:

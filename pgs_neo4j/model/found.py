@@ -10,7 +10,7 @@ SearchMode = Literal[
     "naive", "local", "global", "hybrid", "mix", "multipath", "triplets", "structural", "auto"
 ]
 
-RerankerName = Literal["none", "cosine", "mmr"]
+RerankerName = Literal["none", "cosine", "mmr", "distance", "mentions", "http"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ from pgs_neo4j.llm.openai.address import (
     redirect_target,
 )
 from pgs_neo4j.llm.openai.limits import parse_rate_limits, reset_s
+from pgs_neo4j.llm.openai.wording import MODEL_WORDS, EndpointWords
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
 from pgs_neo4j.model import Usage
@@ -56,22 +57,23 @@ class Endpoint:
     base_url: str | None = None
     api_key: SecretStr | None = None
     timeout_s: float = 600.0
+    words: EndpointWords = MODEL_WORDS
 
     def __post_init__(self) -> None:
         if holds_secrets(self.base_url or ""):
             raise ConfigError(
-                "llm_base_url (PGS_LLM_BASE_URL) contains credentials or a query; take them out, "
-                "and give the key as PGS_LLM_API_KEY (or OPENAI_API_KEY) instead"
+                f"{self.words.setting} ({self.words.url}) contains credentials or a query; take "
+                f"them out, and give the key as {self.words.key} instead"
             )
         if not is_url(self.base_url or OPENAI_URL):
             raise ConfigError(
-                "llm_base_url (PGS_LLM_BASE_URL) is not a URL of the form http(s)://host/path; "
-                "correct it, or unset it to use the public endpoint"
+                f"{self.words.setting} ({self.words.url}) is not a URL of the form "
+                f"http(s)://host/path; correct it, or unset it to {self.words.unset}"
             )
         if not (self._key.isascii() and self._key.isprintable()):
             raise ModelAuthError(
-                "the API key of the model holds characters that no key has; set PGS_LLM_API_KEY "
-                "(or OPENAI_API_KEY) again"
+                "the API key of the model holds characters that no key has; set "
+                f"{self.words.key} again"
             )
         if self.base_url is None and not self._key:
             raise ModelAuthError(
@@ -157,12 +159,12 @@ def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
     if isinstance(error, openai.APIConnectionError):
         return ModelUnavailableError(
             f"the model endpoint {where} could not be reached; check that it runs and that "
-            "PGS_LLM_BASE_URL is right",
+            f"{endpoint.words.url} is right",
             retry=Retry(tries=TRIES_CONNECTION),
             usage=Usage() if connecting else None,
         )
     if isinstance(error, openai.APIStatusError):
-        return _status_error(error, where, longest_wait_s(endpoint.timeout_s))
+        return _status_error(error, endpoint, where)
     if isinstance(error, openai.APIError) and not isinstance(
         error, openai.APIResponseValidationError
     ):
@@ -177,7 +179,8 @@ def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
     """Return the error for a reply that breaks the interface."""
     return ModelOutputError(
         f"the model endpoint {endpoint.host} (model {model}) sent a reply that is "
-        "not OpenAI-compatible; check that PGS_LLM_BASE_URL is the API's root, often /v1",
+        f"not {endpoint.words.interface}; check that {endpoint.words.url} is the API's root, "
+        "often /v1",
         retry=Retry(tries=MALFORMED_TRIES),
     )
 
@@ -186,29 +189,22 @@ def timeout_error(endpoint: Endpoint, model: str, retry: Retry | None = None) ->
     """Return the error for a call past its deadline."""
     return ModelTimeoutError(
         f"the model endpoint {endpoint.host} (model {model}) did not answer within "
-        f"{endpoint.timeout_s:g} s; raise model_timeout_s or use a faster model",
+        f"{endpoint.timeout_s:g} s; {endpoint.words.faster}",
         retry=retry,
     )
 
 
-def _status_error(error: openai.APIStatusError, where: str, longest_s: float) -> ModelError:
-    status, code = error.status_code, _safe_code(error)
+def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) -> ModelError:
+    status, code, words = error.status_code, _safe_code(error), endpoint.words
+    longest_s = longest_wait_s(endpoint.timeout_s)
     if 300 <= status < 400:
-        return _redirect_error(error, where)
-    if status == 401:
-        return ModelAuthError(
-            f"the model endpoint {where} refused the API key (HTTP 401); set PGS_LLM_API_KEY "
-            "(for OpenAI also OPENAI_API_KEY) to a valid one"
-        )
-    if status == 403:
-        return ModelAuthError(
-            f"the model endpoint {where} does not let this key use the model "
-            f"(HTTP 403{code}); use another key or model"
-        )
+        return _redirect_error(error, words, where)
+    if status in (401, 403):
+        return _key_error(status, code, words, where)
     if status == 404:
         return ModelUnavailableError(
             f"the model endpoint {where} knows no such model or path (HTTP 404); check "
-            "PGS_SWEEP_MODEL, PGS_SYNTHESIS_MODEL and PGS_LLM_BASE_URL",
+            f"{words.models} and {words.url}",
             usage=Usage(),
         )
     if status == 429:
@@ -235,12 +231,24 @@ def _status_error(error: openai.APIStatusError, where: str, longest_s: float) ->
     )
 
 
-def _redirect_error(error: openai.APIStatusError, where: str) -> ModelError:
+def _key_error(status: int, code: str, words: EndpointWords, where: str) -> ModelAuthError:
+    if status == 401:
+        return ModelAuthError(
+            f"the model endpoint {where} refused the API key (HTTP 401); set {words.key} to a "
+            "valid one"
+        )
+    return ModelAuthError(
+        f"the model endpoint {where} does not let this key use the model "
+        f"(HTTP 403{code}); use another key or model"
+    )
+
+
+def _redirect_error(error: openai.APIStatusError, words: EndpointWords, where: str) -> ModelError:
     host = redirect_target(error.response.headers.get("location", ""))
     return ModelUnavailableError(
         f"the model endpoint {where} redirects{f' to {host}' if host else ''} "
-        f"(HTTP {error.status_code}), and redirects are never followed; set PGS_LLM_BASE_URL to "
-        "the endpoint's own address",
+        f"(HTTP {error.status_code}), and redirects are never followed; set {words.url} to the "
+        "endpoint's own address",
         usage=Usage(),
     )
 

@@ -47,6 +47,9 @@ def test_a_file_of_the_working_directory_is_told_with_its_hosts(tmp_path):
     assert told() == [f"{head}; text of the graph goes to models.org"]
     assert told(llm_provider="extractive") == [f"{head}; it names models.org for models"]
     assert told(llm_base_url="https://mine.org/v1") == [head]
+    write(tmp_path, 'rerank_base_url = "https://u:hidden@ranks.org/v1"\n', 0o644)
+    assert told() == [f"{head}; the reranker http sends text of the graph to ranks.org"]
+    assert told(rerank_base_url="https://mine.org/v1") == [head]
 
 
 def test_a_file_that_only_turns_a_reader_on_tells_who_reads(tmp_path):
@@ -66,6 +69,10 @@ def test_a_secret_over_a_plain_connection_is_told():
     assert said == [
         "the key for models.org goes over http, where others on the way can read it; use https"
     ]
+    assert told(rerank_base_url="http://ranks.org/v1", rerank_api_key="hidden") == [
+        "the key for ranks.org goes over http, where others on the way can read it; use https"
+    ]
+    assert told(rerank_base_url="http://ranks.org/v1") == []
     assert told(neo4j_uri="neo4j://db.org") == []
     assert told(llm_base_url="http://models.org/v1") == []
     for uri in ("bolt://127.0.0.1", "bolt://localhost:7687", "bolt://[::1]", "bolt+ssc://db.org"):

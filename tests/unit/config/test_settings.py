@@ -165,12 +165,12 @@ def test_every_description_that_says_none_is_true():
 )
 def test_an_address_is_shown_without_its_secrets(address, shown):
     assert config.masked_address(address) == shown
-    settings = config.Settings(neo4j_uri=address, llm_base_url=address)
+    settings = config.Settings(neo4j_uri=address, llm_base_url=address, rerank_base_url=address)
     assert (settings.neo4j_uri, settings.llm_base_url) == (address, address)
     dumped = settings.model_dump()
     assert (dumped["neo4j_uri"], dumped["llm_base_url"]) == (shown, shown)
     for text in (repr(settings), str(settings), settings.model_dump_json()):
-        assert text.count(shown) == 2
+        assert text.count(shown) == 3
         assert address == shown or address not in text
 
 

@@ -12,10 +12,17 @@ import pytest
 
 import pgs_neo4j
 from pgs_neo4j import config
-from pgs_neo4j.config import ServerAccess, Settings, model_access, server_access
+from pgs_neo4j.config import (
+    ServerAccess,
+    Settings,
+    model_access,
+    rerank_access,
+    server_access,
+)
+from pgs_neo4j.config.notices import SECRETS
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.embedders.sentence_transformers import MODEL
-from pgs_neo4j.llm.factory import create_embedder, create_llms
+from pgs_neo4j.llm.factory import create_embedder, create_llms, create_relevance_model
 
 PLACES = ("call", "environment", "file", "customary")
 FILES = ("named", "user", "directory")
@@ -142,6 +149,39 @@ def test_a_key_meets_no_address_that_is_less_trusted(machine, file, host):
                 assert "PGS_LLM_" in str(caught.value)
     assert refused > 0 or file != "directory"
     assert (withheld > 0) == (host == "127.0.0.1")
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_key_of_the_reranker_meets_no_address_that_is_less_trusted(machine, file):
+    met = refused = 0
+    for urls, keys in product(SERVER_SETS, SERVER_SETS):
+        places = spread(rerank_base_url=(urls, "https://{}.org/v1"), rerank_api_key=(keys, "sk-{}"))
+        # Keys of other models never go there.
+        places["environment"] |= {"llm_api_key": "sk-other"}
+        settings = machine.load(places, file)
+        address, secret = winner(urls, file), winner(keys, file)
+        if address == "default":
+            assert rerank_access(settings) is None
+            assert create_relevance_model(settings, config.PGSConfig()) is None
+        elif secret != "default" and TRUSTED[secret] > TRUSTED[address]:
+            refused += 1
+            for use in (rerank_access, use_relevance):
+                with pytest.raises(ConfigError, match="is not sent to") as caught:
+                    use(settings)
+                assert "sk-" not in str(caught.value)
+                assert "PGS_RERANK_BASE_URL yourself" in str(caught.value)
+        else:
+            met += 1
+            access = rerank_access(settings)
+            sent = access.key.get_secret_value() if access.key else None
+            wanted = "file" if secret in FILES else secret
+            assert sent == (None if secret == "default" else f"sk-{wanted}")
+    assert met > 40
+    assert refused == (6 if file == "directory" else 0)
+
+
+def use_relevance(settings: Settings) -> object:
+    return create_relevance_model(settings, config.PGSConfig())
 
 
 def use_models(settings: Settings) -> object:
@@ -302,7 +342,7 @@ def test_only_one_place_reads_secrets_from_the_settings():
     root = Path(pgs_neo4j.__file__).parent
     for path in root.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Attribute) and node.attr in ("neo4j_password", "llm_api_key"):
+            if isinstance(node, ast.Attribute) and node.attr in SECRETS:
                 readers.add(path.relative_to(root).as_posix())
     # Whether there is a key decides which reader is meant; it goes nowhere there.
     assert readers == allowed | {"config/settings.py"}

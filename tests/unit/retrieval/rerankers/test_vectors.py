@@ -1,4 +1,4 @@
-"""The order of the best nodes, once more."""
+"""The order of the best nodes by their embeddings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, RerankerName
-from pgs_neo4j.retrieval.rerank import MOST_NODES, RERANKERS, Reranked, RerankOrder
+from pgs_neo4j.retrieval.rerankers.order import MOST_NODES, Reranked, RerankOrder
+from pgs_neo4j.retrieval.rerankers.table import RERANKERS
 from tests.fakes.database import FakeDatabase
 
 SCORES = {"a": 0.9, "b": 0.8, "c": 0.5}

@@ -1,0 +1,13 @@
+// The number of passages that mention each of some nodes.
+// params: nodes: list[str], mention_types: list[str], chunk_labels: list[str]
+// returns: ids: list[str], counts: list[int]
+// mode: read
+// language: 5, 25
+UNWIND $nodes AS element_id
+MATCH (n) WHERE elementId(n) = element_id
+WITH element_id, COUNT {
+       MATCH (n)-[s]-(c)
+       WHERE type(s) IN $mention_types AND any(label IN labels(c) WHERE label IN $chunk_labels)
+       RETURN DISTINCT c
+     } AS mentions
+RETURN collect(element_id) AS ids, collect(mentions) AS counts

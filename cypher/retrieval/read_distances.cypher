@@ -1,0 +1,21 @@
+// The fewest relationships of a view, at most three, that lead to some nodes from the nearest of
+// some centers. Nodes that are farther away are left out. Both ends are searched from, so that a hub
+// between them is not walked through. Relationships of this package do not count.
+// params: centers: list[str], nodes: list[str], types: list[str], labels: list[str]
+// returns: ids: list[str], hops: list[int]
+// mode: read
+// language: 5, 25
+UNWIND $centers AS wanted
+MATCH (c) WHERE elementId(c) = wanted
+UNWIND $nodes AS element_id
+MATCH (n) WHERE elementId(n) = element_id AND n <> c
+MATCH p = shortestPath((c)-[*..3]-(n))
+WHERE all(r IN relationships(p)
+          WHERE CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END)
+  AND all(x IN nodes(p)
+          WHERE CASE size($labels)
+                  WHEN 0 THEN none(label IN labels(x) WHERE label STARTS WITH 'Pgs')
+                  ELSE any(label IN labels(x) WHERE label IN $labels)
+                END)
+WITH element_id, min(length(p)) AS hops
+RETURN collect(element_id) AS ids, collect(hops) AS hops

@@ -1,0 +1,214 @@
+"""The reranker behind an endpoint, against a fake one on loopback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+import stamina
+from pydantic import SecretStr
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import (
+    ConfigError,
+    ModelAuthError,
+    ModelOutputError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
+from pgs_neo4j.llm.openai.reranking import TEXT_BYTES, HTTPReranker
+from pgs_neo4j.llm.openai.wording import RERANKER_WORDS
+from pgs_neo4j.llm.protocol import RelevanceModel
+from tests.conftest import Endpoint
+from tests.engines import engine_on
+from tests.fakes.openai_server import Endless, FakeOpenAI, Hang, Raw, Recorded, Status
+from tests.graphs import papers
+
+SECRET = "sk-not-for-others"
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def no_waits() -> Iterator[None]:
+    stamina.set_testing(True, attempts=20)
+    yield
+    stamina.set_testing(False)
+
+
+@pytest.fixture
+async def model(fake: FakeOpenAI) -> AsyncIterator[HTTPReranker]:
+    made = HTTPReranker(
+        ModelEndpoint(fake.base_url, SecretStr(SECRET), 5.0, RERANKER_WORDS), "ranks"
+    )
+    yield made
+    await made.close()
+
+
+def results(*pairs: tuple[int, float]) -> Raw:
+    rows = [{"index": index, "relevance_score": score, "document": None} for index, score in pairs]
+    return Raw(json.dumps({"id": "r", "results": rows, "meta": {}}).encode())
+
+
+def by_length(request: Recorded) -> Raw:
+    return results(*((place, -len(text)) for place, text in enumerate(request.body["documents"])))
+
+
+async def test_texts_come_in_the_order_of_their_scores(
+    fake: FakeOpenAI, model: HTTPReranker
+) -> None:
+    assert isinstance(model, RelevanceModel)
+    fake.script(results((1, 0.1), (0, -4.5), (2, 0.9)))
+    assert await model.rank("which?", ["one", "two", "three"]) == [2, 1, 0]
+    request = fake.requests[0]
+    assert request.path == "/v1/rerank"
+    assert request.body == {
+        "model": "ranks",
+        "query": "which?",
+        "documents": ["one", "two", "three"],
+        "top_n": 3,
+    }
+    assert request.headers["authorization"] == f"Bearer {SECRET}"
+
+
+async def test_blank_texts_are_not_sent_and_ties_keep_their_order(
+    fake: FakeOpenAI, model: HTTPReranker
+) -> None:
+    fake.script(results((1, 0.5), (0, 0.5)))
+    assert await model.rank("which?", ["", "one", " \n", "two", "three"]) == [1, 3]
+    assert fake.requests[0].body["documents"] == ["one", "two", "three"]
+    assert await model.rank("which?", ["", " "]) == []
+    assert len(fake.requests) == 1
+
+
+async def test_a_long_text_is_cut_and_no_model_need_be_named(fake: FakeOpenAI) -> None:
+    fake.refuse = by_length
+    unnamed = HTTPReranker(ModelEndpoint(fake.base_url, None, 5.0, RERANKER_WORDS))
+    assert await unnamed.rank("why? " * 10_000, ["ü" * 9_000, "short"]) == [1, 0]
+    await unnamed.close()
+    body = fake.requests[0].body
+    assert "model" not in body
+    sent = [body["query"], *body["documents"]]
+    assert max(len(text.encode()) for text in sent) <= TEXT_BYTES
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        results(),
+        results((0, 0.5), (0, 0.4)),
+        results((0, 0.5), (2, 0.4)),
+        results((-1, 0.5)),
+        Raw(b'{"results": [{"index": 0, "relevance_score": NaN}]}'),
+        Raw(b'{"results": [{"index": 0, "score": 1.0}]}'),
+        Raw(b'[{"index": 0, "score": 1.0}]'),
+        Raw(b"<html>"),
+        Endless(b'{"results": [', b'{"index": 0, "relevance_score": 0.1}, '),
+    ],
+)
+async def test_a_reply_that_breaks_the_interface_is_an_error(
+    fake: FakeOpenAI, model: HTTPReranker, reply: Any
+) -> None:
+    fake.refuse = lambda _: reply
+    with pytest.raises(ModelOutputError) as caught:
+        await model.rank("secretquestion", ["secrettext", "another"])
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "advice"),
+    [
+        (Status(401), ModelAuthError, "set PGS_RERANK_API_KEY to a valid one"),
+        (Status(404), ModelUnavailableError, "check PGS_RERANK_MODEL and PGS_RERANK_BASE_URL"),
+        (Status(500), ModelUnavailableError, "kept failing"),
+        (Status(429, {"retry-after": "100"}), ModelRateLimitError, "limits the rate"),
+        (
+            Status(307, {"Location": "http://localhost:9/v1?token=hidden"}),
+            ModelUnavailableError,
+            "redirects to localhost (HTTP 307), and redirects are never followed; set "
+            "PGS_RERANK_BASE_URL",
+        ),
+        (Hang(), ModelTimeoutError, "use a faster model, or another reranker"),
+    ],
+)
+async def test_a_failure_says_which_setting_to_correct(
+    fake: FakeOpenAI, status: Any, error: type[Exception], advice: str
+) -> None:
+    fake.refuse = lambda _: status
+    model = HTTPReranker(
+        ModelEndpoint(fake.base_url, SecretStr(SECRET), 1.0, RERANKER_WORDS), "ranks"
+    )
+    with pytest.raises(error) as caught:
+        await model.rank("secretquestion", ["secrettext"])
+    await model.close()
+    assert advice in str(caught.value)
+    for hidden in ("hidden", "secret", SECRET, "PGS_LLM", "PGS_SWEEP"):
+        assert hidden not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["https://u:hidden@host/v1", "ftp://host"])
+def test_an_address_is_refused_by_the_name_of_its_setting(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"rerank_base_url \(PGS_RERANK_BASE_URL\)") as caught:
+        ModelEndpoint(url, None, 5.0, RERANKER_WORDS)
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database, fake: FakeOpenAI) -> AsyncIterator[PGS]:
+    mapping = await papers(db)
+    settings = {"rerank_base_url": fake.base_url, "rerank_model": "ranks", "embedder": "none"}
+    async with engine_on(endpoint, **settings) as opened:
+        await opened.add_graph("papers", mapping)
+        yield opened
+
+
+def last_first(request: Recorded) -> Raw:
+    return results(*((place, place) for place in range(len(request.body["documents"]))))
+
+
+async def test_a_search_takes_the_order_of_the_endpoint(pgs: PGS, fake: FakeOpenAI) -> None:
+    fake.refuse = last_first
+    plain = await pgs.search("fact101 orbital", graph="papers", top_k=200)
+    found = await pgs.search("fact101 orbital", graph="papers", rerank="http", top_k=200)
+    assert found.warnings == plain.warnings
+    assert len(fake.requests) == 1
+    body = fake.requests[0].body
+    assert body["query"] == "fact101 orbital"
+    assert body["documents"][0] == f"{plain.items[0].title}\n{plain.items[0].text}"
+    assert len(found.items) > 5
+    shown = [f"{item.title}\n{item.text}" for item in found.items]
+    assert shown == body["documents"][::-1][: len(shown)]
+    assert "authorization" in fake.requests[0].headers
+    assert "sk-" not in fake.requests[0].headers["authorization"]
+
+
+async def test_an_endpoint_that_fails_leaves_the_order_and_a_warning(
+    pgs: PGS, fake: FakeOpenAI
+) -> None:
+    plain = await pgs.search("fact101", graph="papers")
+    fake.refuse = lambda _: Status(503)
+    found = await pgs.search("fact101", graph="papers", rerank="http")
+    assert found.items == plain.items
+    assert found.warnings[-1].startswith(
+        "the order was kept, because the reranker http failed: the model endpoint 127.0.0.1:"
+    )
+
+
+async def test_without_an_address_the_order_stays(endpoint: Endpoint, db: Database) -> None:
+    mapping = await papers(db)
+    async with engine_on(endpoint, embedder="none") as opened:
+        found = await opened.search("fact101", graph=mapping, rerank="http")
+        assert found.items[0].key == "doi/101"
+        assert found.warnings[-1] == (
+            "the order was kept, because the reranker http has no endpoint; set rerank_base_url "
+            "(PGS_RERANK_BASE_URL)"
+        )
