@@ -9,6 +9,7 @@ from pgs_neo4j.config.knobs import HASHING_THRESHOLD, SHAPING, Algorithm, PGSCon
 from pgs_neo4j.config.loading import Loaded, Origin, load, restored, stored, with_overrides
 from pgs_neo4j.config.notices import notices, unknown_variables
 from pgs_neo4j.config.provenance import Provenance, Source
+from pgs_neo4j.config.search_table import CONTEXT_TOKENS, SEARCH_KEYS, SearchDefaults
 from pgs_neo4j.config.settings import ADDRESSES, EmbedderName, Provider, Settings
 from pgs_neo4j.config.sources import config_file
 from pgs_neo4j.config.trust import (
@@ -23,9 +24,11 @@ from pgs_neo4j.config.trust import (
 
 __all__ = [
     "ADDRESSES",
+    "CONTEXT_TOKENS",
     "HASHING_THRESHOLD",
     "MASK",
     "OPENAI_URL",
+    "SEARCH_KEYS",
     "SHAPING",
     "Algorithm",
     "Declaration",
@@ -38,6 +41,7 @@ __all__ = [
     "PGSConfig",
     "Provenance",
     "Provider",
+    "SearchDefaults",
     "ServerAccess",
     "Settings",
     "SettingsOverrides",

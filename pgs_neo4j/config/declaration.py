@@ -74,7 +74,7 @@ class Declaration:
     @property
     def types(self) -> tuple[object, ...]:
         """The types of its values, except None: classes, or one Literal."""
-        return tuple(kind for kind in _members(self.field.annotation) if kind is not type(None))
+        return types_of(self.field)
 
     @property
     def bounds(self) -> tuple[tuple[str, float], ...]:
@@ -97,6 +97,11 @@ def bounds_of(field: FieldInfo) -> tuple[tuple[str, float], ...]:
         for name in ("ge", "gt", "le")
         if getattr(rule, name, None) is not None
     )
+
+
+def types_of(field: FieldInfo) -> tuple[object, ...]:
+    """Return the types of a field's values, except None: classes, or one Literal."""
+    return tuple(kind for kind in _members(field.annotation) if kind is not type(None))
 
 
 def _members(annotation: object) -> tuple[object, ...]:

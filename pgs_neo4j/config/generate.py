@@ -29,6 +29,7 @@ from pydantic import SecretStr
 
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.schedule_table import ScheduleEntry
+from pgs_neo4j.config.search_table import SearchDefaults
 
 
 class Knobs(TypedDict, total=False):
@@ -44,6 +45,7 @@ class SettingsOverrides(Knobs, total=False):
 OWN_PARAMETER = "embedder"  # of PGS.connect, where it can also be an object
 TABLES = {
     "models": "Mapping[str, ModelEntry | Mapping[str, object]]",
+    "search": "SearchDefaults | Mapping[str, object]",
     "schedule": "Sequence[ScheduleEntry | Mapping[str, object]]",
 }
 

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.schedule_table import ScheduleEntry
+from pgs_neo4j.config.search_table import SearchDefaults
 
 
 class Knobs(TypedDict, total=False):
@@ -67,6 +68,7 @@ class SettingsOverrides(Knobs, total=False):
     synthesis_model: str | None
     embedding_model: str | None
     embedding_dimensions: int | Literal["none"] | None
+    search: SearchDefaults | Mapping[str, object] | None
     rerank_base_url: str | None
     rerank_api_key: str | SecretStr | None
     rerank_model: str | None

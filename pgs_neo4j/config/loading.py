@@ -19,6 +19,7 @@ from pydantic_settings import SettingsError
 
 from pgs_neo4j.config.knobs import PGSConfig
 from pgs_neo4j.config.provenance import Provenance, Source, one_reading
+from pgs_neo4j.config.search_table import SEARCH_KEYS
 from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.config.sources import Sourced, check_name, unknown_name
 from pgs_neo4j.errors import ConfigError
@@ -59,7 +60,8 @@ def load(overrides: Mapping[str, object] | None = None) -> Loaded:
     with one_reading() as inputs:
         settings = _build(Settings, _only(Settings, values))
         knobs = _build(PGSConfig, _only(PGSConfig, values))
-    provenance = inputs.trace((*Settings.model_fields, *PGSConfig.model_fields), values)
+    names = (*Settings.model_fields, *PGSConfig.model_fields, *SEARCH_KEYS)
+    provenance = inputs.trace(names, values)
     origins = {name: ORIGINS[source] for name, source in provenance.sources.items()}
     return Loaded(settings, knobs, origins, provenance)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import get_args
+from typing import Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from pgs_neo4j.config.declaration import Declaration, Topic, bounds_of, declarations
+from pgs_neo4j.config.declaration import Declaration, Topic, bounds_of, declarations, types_of
 from pgs_neo4j.config.knobs import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.schedule_table import ScheduleEntry
+from pgs_neo4j.config.search_table import SearchDefaults
 from pgs_neo4j.config.settings import Settings
 
 HEADINGS: dict[Topic, str] = {
@@ -64,8 +65,12 @@ You are warned when a key goes over `http://` or a password over `bolt://` or `n
 machine, and when others may open a `pgs.toml` that holds secrets.
 """
 SIGNS = {"ge": "≥", "gt": ">", "le": "≤"}
-TABLES: dict[str, type[BaseModel]] = {"models": ModelEntry, "schedule": ScheduleEntry}
-KEYS = {"models": "[models.NAME]", "schedule": "[[schedule]]"}
+TABLES: dict[str, type[BaseModel]] = {
+    "models": ModelEntry,
+    "search": SearchDefaults,
+    "schedule": ScheduleEntry,
+}
+KEYS = {"models": "[models.NAME]", "search": "[search]", "schedule": "[[schedule]]"}
 
 
 def settings_page() -> str:
@@ -102,11 +107,13 @@ def _value(value: object) -> str:
         return "unset"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(f'{number:g}' for number in value)}]`"
     return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 
 def _values(declared: Declaration) -> str:
-    options = [f"`{value}`" for kind in declared.types for value in get_args(kind)]
+    options = _options(declared.types)
     if bool in declared.types:
         return "`true`, `false`"
     if declared.name in TABLES or (not options and not declared.bounds):
@@ -118,8 +125,14 @@ def _values(declared: Declaration) -> str:
 def _keys(entry: type[BaseModel]) -> Iterator[tuple[str, ...]]:
     for name, field in entry.model_fields.items():
         default = "required" if field.is_required() else _value(field.default)
-        values = bounds_text(dict(bounds_of(field)))
+        values = ", ".join(_options(types_of(field))) or bounds_text(dict(bounds_of(field)))
         yield f"`{field.alias or name}`", default, values, field.description or ""
+
+
+def _options(types: Iterable[object]) -> list[str]:
+    """Return the values of a Literal among some types; none of other types."""
+    literals = (kind for kind in types if get_origin(kind) is Literal)
+    return [f"`{value}`" for kind in literals for value in get_args(kind)]
 
 
 def bounds_text(bounds: Mapping[str, float]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,19 +56,22 @@ class Inputs:
     customary: dict[str, str] = field(repr=False)
     variables: frozenset[str]
 
-    def trace(self, names: Iterable[str], call: Iterable[str]) -> Provenance:
-        """Return the source of each setting, with ``call`` as the names of the call."""
-        called = frozenset(call)
-        sources = {name: self._source(name, called) for name in names}
+    def trace(self, names: Iterable[str], call: Mapping[str, object]) -> Provenance:
+        """Return the source of each setting, with ``call`` as the values of the call.
+
+        ``search.mode`` is the key ``mode`` of the table ``search``.
+        """
+        called, filed = _with_keys(call), _with_keys(self.values)
+        sources = {name: self._source(name, called, filed) for name in names}
         customary_url = self.customary.get("llm_base_url")
         return Provenance(sources, self.path, self.place, frozenset(self.values), customary_url)
 
-    def _source(self, name: str, called: frozenset[str]) -> Source:
+    def _source(self, name: str, called: frozenset[str], filed: frozenset[str]) -> Source:
         if name in called:
             return "call"
         if name in self.variables:
             return "environment"
-        if name in self.values:
+        if name in filed:
             return self.place
         return "customary" if name in self.customary else "default"
 
@@ -122,12 +126,36 @@ def _read_inputs() -> Inputs:
             for name, variable in CUSTOMARY.items()
             if os.environ.get(variable)
         },
-        variables=frozenset(
-            name.upper().removeprefix(prefix).lower()
-            for name, value in os.environ.items()
-            if value and name.upper().startswith(prefix)
+        variables=_with_keys(
+            {
+                name.upper().removeprefix(prefix).lower(): _table(value)
+                for name, value in os.environ.items()
+                if value and name.upper().startswith(prefix)
+            }
         ),
     )
+
+
+def _with_keys(values: Mapping[str, object]) -> frozenset[str]:
+    """Return the names of some values, and of the keys that tables among them set."""
+    keys = (
+        f"{name}.{key}"
+        for name, value in values.items()
+        for key in (
+            value if isinstance(value, Mapping) else getattr(type(value), "model_fields", ())
+        )
+    )
+    return frozenset((*values, *keys))
+
+
+def _table(variable: str) -> object:
+    """Return the table that a variable holds as JSON; any other text as it is."""
+    if not variable.startswith("{"):
+        return variable
+    try:
+        return json.loads(variable)
+    except ValueError:
+        return variable
 
 
 def _read_file(path: Path | None) -> dict[str, object]:

@@ -12,6 +12,7 @@ from pgs_neo4j.config.declaration import About, NoneAllowed
 from pgs_neo4j.config.models_table import Models
 from pgs_neo4j.config.provenance import Provenance, one_reading
 from pgs_neo4j.config.schedule_table import Schedule
+from pgs_neo4j.config.search_table import Search, SearchDefaults
 from pgs_neo4j.config.sources import Sourced
 
 Provider = Literal["openai", "extractive"]
@@ -98,6 +99,11 @@ class Settings(Sourced):
         ),
         NoneAllowed,
     ] = None
+    search: Annotated[
+        Search,
+        About("search"),
+        Field(description="defaults of searches, in one [search] table"),
+    ] = SearchDefaults()
     rerank_base_url: Annotated[
         str | None,
         About("search"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pgs_neo4j.answering.context import build_context, check_tokens
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.catalog import StoredGraph, check_mapping
+from pgs_neo4j.config import SearchDefaults
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.model import Found, GraphMapping, RerankerName, SearchMode
@@ -40,9 +41,9 @@ class Searcher:
         question: str,
         *,
         graph: str | GraphMapping | None = None,
-        mode: SearchMode = "hybrid",
-        top_k: int = 10,
-        weights: tuple[float, float, float] = (1.0, 1.0, 1.0),
+        mode: SearchMode | None = None,
+        top_k: int | None = None,
+        weights: tuple[float, float, float] | None = None,
         rerank: RerankerName | None = None,
         max_context_tokens: int | None = None,
     ) -> Found:
@@ -51,27 +52,40 @@ class Searcher:
         ``graph`` is the name of a stored graph, or a mapping, which need not be stored. The manual
         tells what each mode does; ``weights`` are those of local, global, and naive in the mode
         ``mix``. A ``rerank`` orders the best nodes once more. With ``max_context_tokens``, the
-        result has the text that a prompt of that length would show. Nothing is written, except that
-        ``global`` makes the partitions of a stored graph that has none. Raises QuestionError,
-        UnknownGraphError, UsageError, and DatabaseError.
+        result has the text that a prompt of that length would show. None stands for what
+        ``[search]`` of ``pgs.toml`` says, by default ``hybrid`` and a ``top_k`` of 10. Nothing is
+        written, except that ``global`` makes the partitions of a stored graph that has none. Raises
+        QuestionError, UnknownGraphError, UsageError, and DatabaseError.
         """
+        wanted = self._core.settings.search.chosen(
+            mode=mode,
+            top_k=top_k,
+            weights=weights,
+            rerank=rerank,
+            max_context_tokens=max_context_tokens,
+        )
+        return await self._find(question, graph, wanted)
+
+    async def _find(
+        self, question: str, graph: str | GraphMapping | None, wanted: SearchDefaults
+    ) -> Found:
         check_question(question)
-        if max_context_tokens is not None:
-            check_tokens(max_context_tokens)
-        scope = await self._scope(graph, mode)
+        if wanted.max_context_tokens is not None:
+            check_tokens(wanted.max_context_tokens)
+        scope = await self._scope(graph, wanted.mode)
         order = SearchOrder(
             question=question,
             mapping=scope.mapping,
             graph=scope.graph,
             own=scope.own,
-            mode=mode,
-            top_k=top_k,
-            weights=weights,
-            rerank=rerank,
+            mode=wanted.mode,
+            top_k=wanted.top_k,
+            weights=wanted.weights,
+            rerank=wanted.rerank,
         )
         found = await search(order, self._tools(order))
-        if max_context_tokens is not None:
-            found = replace(found, context=build_context(found, max_context_tokens).text)
+        if wanted.max_context_tokens is not None:
+            found = replace(found, context=build_context(found, wanted.max_context_tokens).text)
         return replace(found, warnings=(*scope.notes, *found.warnings))
 
     def _tools(self, order: SearchOrder) -> SearchTools:

@@ -209,3 +209,20 @@ async def test_facts_come_from_their_own_index(embedded: PGS, db: Database) -> N
         assert (fact.type, fact.name, fact.hops) == ("CITES", "relies on", 0)
         assert fact.text == f"{fact.source_title} relies on {fact.target_title}"
         assert fact.line == f"{fact.source_title} --[relies on]--> {fact.target_title}: {fact.text}"
+
+
+async def test_what_is_configured_holds_where_a_call_says_nothing(
+    endpoint: Endpoint, db: Database
+) -> None:
+    mapping = await papers(db)
+    configured = {"mode": "local", "top_k": 3, "rerank": "distance", "max_context_tokens": 400}
+    async with engine_on(endpoint, embedder="none", search=configured) as opened:
+        found = await opened.search("orbital debris of “Paper 41”", graph=mapping)
+        assert (found.mode, len(found.items)) == ("local", 3)
+        assert found.context
+        called = await opened.search("orbital debris", graph=mapping, mode="hybrid", top_k=7)
+        assert (called.mode, len(called.items)) == ("hybrid", 7)
+        with pytest.raises(UsageError, match="top_k is 0"):
+            await opened.search("orbital debris", graph=mapping, top_k=0)
+        with pytest.raises(UsageError, match="shows next to nothing"):
+            await opened.search("orbital debris", graph=mapping, max_context_tokens=9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from pgs_neo4j.text.shown import counted
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from pgs_neo4j.config import Declaration, Loaded, Source
+    from pgs_neo4j.config import Loaded, Source
 
 WIDE, MEANING = 120, 34  # columns of a table with all four, and of a meaning in a narrow one
 LOCAL = "the local server"
@@ -28,21 +28,16 @@ PLACES: dict[Source, str] = {
 }
 
 
-def settings_rows(loaded: Loaded, values: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+def settings_rows(
+    loaded: Loaded, settings: Iterable[tuple[str, Any, str]]
+) -> list[tuple[str, str, str, str]]:
     """Return name, value, origin, and meaning of every setting.
 
-    ``values`` are those in force by name, without secrets.
+    ``settings`` have name, value without secrets, and meaning.
     """
-    from pgs_neo4j.config import PGSConfig, Settings, declarations
-
     return [
-        (
-            setting.name,
-            _worded(setting, values[setting.name], loaded),
-            PLACES[loaded.provenance.source(setting.name)],
-            setting.description,
-        )
-        for setting in (*declarations(Settings), *declarations(PGSConfig))
+        (name, _worded(name, value, loaded), PLACES[loaded.provenance.source(name)], meaning)
+        for name, value, meaning in settings
     ]
 
 
@@ -58,30 +53,35 @@ def settings_table(rows: list[tuple[str, str, str, str]], width: int) -> Table:
     return tables.table(("setting", "value, and its meaning", "origin"), lines)
 
 
-def _worded(setting: Declaration, value: Any, loaded: Loaded) -> str:
-    return _inferred(setting, loaded) if value is None else _in_words(setting, value, loaded)
+def _worded(name: str, value: Any, loaded: Loaded) -> str:
+    return _inferred(name, loaded) if value is None else _in_words(name, value, loaded)
 
 
-def _in_words(setting: Declaration, value: Any, loaded: Loaded) -> str:
+def _in_words(name: str, value: Any, loaded: Loaded) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if name == "search.weights":
+        return ", ".join(f"{weight:g}" for weight in value)
     if isinstance(value, list | dict):
         return counted(len(value), "entry", "entries") if value else UNSET
-    if setting.name == "partition_relevance_threshold":
+    if name == "partition_relevance_threshold":
         return ", ".join(_thresholds(value, loaded))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _inferred(setting: Declaration, loaded: Loaded) -> str:
+def _inferred(name: str, loaded: Loaded) -> str:
     """Return what takes the place of a setting that is not set."""
-    name, settings = setting.name, loaded.settings
+    from pgs_neo4j.config import PGSConfig, Settings, declarations
+
+    settings = loaded.settings
     if name == "neo4j_uri":
         return LOCAL
     if name == "neo4j_password" and settings.neo4j_uri is None:
         return "its own"
     if name == "llm_provider":
         return f"{UNSET}: {settings.provider}"
-    return "none" if setting.nullable else UNSET
+    declared = (*declarations(Settings), *declarations(PGSConfig))
+    return "none" if any(one.nullable for one in declared if one.name == name) else UNSET
 
 
 def _thresholds(value: float, loaded: Loaded) -> Iterator[str]:

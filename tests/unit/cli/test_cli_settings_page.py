@@ -52,10 +52,15 @@ def test_names_and_meanings_are_whole_at_every_width(
 ) -> None:
     rows = shown(monkeypatch, columns)
     declared = [*config.declarations(config.Settings), *config.declarations(config.PGSConfig)]
-    assert {setting.name for setting in declared} <= rows.keys()
+    names = {setting.name for setting in declared} - {"search"} | {*config.SEARCH_KEYS}
+    assert names <= rows.keys()
     text = " ".join(pgs("config", "show").stdout.split())
     if columns == 80:
-        assert all(setting.description in text for setting in declared)
+        meanings = [setting.description for setting in declared if setting.name != "search"]
+        fields = config.SearchDefaults.model_fields.values()
+        assert all(
+            meaning in text for meaning in [*meanings, *(f"{f.description}" for f in fields)]
+        )
 
 
 def test_the_local_server_is_named_where_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,6 +103,24 @@ def test_origins_are_exact(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert listed["llm_api_key"] == ("environment", "customary")
     assert listed["hedge"] == ("default", "default")
     assert "is in force, because it is in the working directory" in done.stderr
+
+
+def test_each_key_of_the_search_table_has_its_origin(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "pgs.toml").write_text('[search]\nmode = "local"\nweights = [1, 0.5, 0]\n')
+    monkeypatch.setenv("PGS_SEARCH", '{"top_k": 5}')
+    rows = shown(monkeypatch)
+    assert "search" not in rows
+    assert rows["search.mode"].startswith("local pgs.toml here what a search compares")
+    assert rows["search.weights"].startswith("1, 0.5, 0 pgs.toml here")
+    assert rows["search.top_k"].startswith("5 environment")
+    assert rows["search.rerank"].startswith("not set default")
+    listed = {
+        row["name"]: row for row in json.loads(pgs("config", "show", "--json").stdout)["settings"]
+    }
+    assert listed["search.weights"]["value"] == [1.0, 0.5, 0.0]
+    assert listed["search.mode"]["source"] == "directory"
 
 
 def test_a_key_that_stays_behind_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

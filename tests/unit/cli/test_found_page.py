@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.pages import found_page
+from pgs_neo4j.config import Settings
 from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit, PathReport
 
 
@@ -119,7 +120,8 @@ def test_items_have_the_form_of_other_retrievers() -> None:
 
 
 ASKED = {
-    "graph": "papers", "mode": "mix", "top_k": 3, "weights": (1.0, 0.5, 0.0), "rerank": "mmr"
+    "graph": "papers", "mode": "mix", "top_k": 3, "weights": (1.0, 0.5, 0.0), "rerank": "mmr",
+    "max_context_tokens": None,
 }  # fmt: skip
 
 
@@ -129,6 +131,7 @@ class Engine:
     def __init__(self) -> None:
         self.asked: list[Any] = []
         self.context = ""
+        self.settings = Settings(search={})
 
     async def search(self, question: str, **asked: Any) -> Found:
         self.asked.append((question, asked))
@@ -173,3 +176,20 @@ def test_the_context_takes_the_place_of_the_list(engine: Engine) -> None:
     document = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
     assert document["context"] == engine.context
     assert len(document["items"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("configured", "asked"), [({}, 12_000), ({"max_context_tokens": 700}, None)]
+)
+def test_what_no_option_says_is_left_to_the_settings(
+    engine: Engine, configured: dict[str, Any], asked: int | None
+) -> None:
+    engine.settings = Settings(search=configured)
+    CliRunner().invoke(app, ["search", "tea", "--context"])
+    left = dict.fromkeys(("graph", "mode", "top_k", "weights", "rerank"))
+    assert engine.asked == [("tea", {**left, "max_context_tokens": asked})]
+
+
+def test_a_configured_context_is_shown_only_where_it_is_wanted(engine: Engine) -> None:
+    engine.context = "## Nodes"
+    assert "## Nodes" not in CliRunner().invoke(app, ["search", "tea"]).stdout

@@ -39,16 +39,13 @@ async def _show(*, as_json: bool) -> None:
     path = loaded.provenance.path
     rows = [
         {
-            "name": setting.name,
-            "value": masked(
-                getattr(part, setting.name), address=setting.name in settings.ADDRESSES
-            ),
-            "origin": loaded.origins[setting.name],
-            "source": loaded.provenance.source(setting.name),
-            "about": setting.description,
+            "name": name,
+            "value": masked(value, address=name in settings.ADDRESSES),
+            "origin": loaded.origins[name],
+            "source": loaded.provenance.source(name),
+            "about": about,
         }
-        for part in (loaded.settings, loaded.config)
-        for setting in settings.declarations(type(part))
+        for name, value, about in _settings(loaded)
     ]
     for notice in settings.notices(loaded.settings):
         output.note(notice)
@@ -57,9 +54,25 @@ async def _show(*, as_json: bool) -> None:
         return
     from pgs_neo4j.cli.pages.settings_page import settings_rows, settings_table
 
-    values = {str(row["name"]): row["value"] for row in rows}
-    output.write_table(settings_table(settings_rows(loaded, values), output.width()))
+    listed = settings_rows(
+        loaded, [(str(row["name"]), row["value"], str(row["about"])) for row in rows]
+    )
+    output.write_table(settings_table(listed, output.width()))
     output.write_lines(["", *_closing(loaded)])
+
+
+def _settings(loaded: Loaded) -> Iterator[tuple[str, object, str]]:
+    """Yield name, value, and meaning of every setting, and of every key of ``[search]``."""
+    from pgs_neo4j import config as settings
+
+    for part in (loaded.settings, loaded.config):
+        for setting in settings.declarations(type(part)):
+            if setting.name != "search":
+                yield setting.name, getattr(part, setting.name), setting.description
+                continue
+            for name, value in loaded.settings.search:
+                field = settings.SearchDefaults.model_fields[name]
+                yield f"search.{name}", value, field.description or ""
 
 
 def _closing(loaded: Loaded) -> Iterator[str]:

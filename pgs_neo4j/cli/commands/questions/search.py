@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -14,25 +14,30 @@ from pgs_neo4j.model import RerankerName, SearchMode
 
 
 class SearchKnobs(TypedDict):
-    """How to search."""
+    """How to search; None stands for what ``[search]`` of ``pgs.toml`` says."""
 
     graph: str | None
-    mode: SearchMode
-    top_k: int
-    weights: tuple[float, float, float]
+    mode: SearchMode | None
+    top_k: int | None
+    weights: tuple[float, float, float] | None
     rerank: RerankerName | None
-    max_context_tokens: NotRequired[int]
+    max_context_tokens: int | None
 
 
 ModeOption = Annotated[
-    SearchMode,
+    SearchMode | None,
     typer.Option(
-        "--mode", help="What is compared; 'pgs help commands' says which mode fits which question."
+        "--mode",
+        help="What is compared; 'pgs help commands' says which mode fits which question.  "
+        "[default: hybrid]",
     ),
 ]
 WeightsOption = Annotated[
-    tuple[float, float, float],
-    typer.Option("--weights", help="Weights of local, global, and naive in the mode mix."),
+    tuple[float, float, float] | None,
+    typer.Option(
+        "--weights",
+        help="Weights of local, global, and naive in the mode mix.  [default: 1, 1, 1]",
+    ),
 ]
 RerankOption = Annotated[
     RerankerName | None,
@@ -42,20 +47,27 @@ ContextOption = Annotated[
     bool, typer.Option("--context", help="Print the text that a prompt would show instead.")
 ]
 ContextTokensOption = Annotated[
-    int, typer.Option("--max-context-tokens", min=200, help="Length of that text, by estimate.")
+    int | None,
+    typer.Option(
+        "--max-context-tokens",
+        min=200,
+        help="Length of that text, by estimate.  [default: 12,000]",
+    ),
 ]
-TopOption = Annotated[int, typer.Option(min=1, max=200, help="Number of nodes to return.")]
+TopOption = Annotated[
+    int | None, typer.Option(min=1, max=200, help="Number of nodes to return.  [default: 10]")
+]
 
 
 def search(
     question: QuestionArgument = None,
     graph: GraphOption = None,
-    mode: ModeOption = "hybrid",
-    top_k: TopOption = 10,
-    weights: WeightsOption = (1.0, 1.0, 1.0),
+    mode: ModeOption = None,
+    top_k: TopOption = None,
+    weights: WeightsOption = None,
     rerank: RerankOption = None,
     context: ContextOption = False,
-    max_context_tokens: ContextTokensOption = 12_000,
+    max_context_tokens: ContextTokensOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find what matches a question, without a model.
@@ -64,6 +76,7 @@ def search(
     else by the text index of the partitions, and stored embeddings by its vector indexes. Without
     an index, it reads every text. It also tells the relationships, partitions, and findings of
     earlier runs that match. Nodes that a search finds do not count as read: 'pgs ask' reads.
+    [search] in pgs.toml sets other defaults.
 
     \b
       pgs search "Who trades tea?" --graph papers
@@ -72,22 +85,30 @@ def search(
       pgs search "Who trades tea?" --mode naive --top-k 20 --json
     """
     request = request_of(question, graph, None, None, again=False, quiet=as_json)
-    knobs = SearchKnobs(graph=graph, mode=mode, top_k=top_k, weights=weights, rerank=rerank)
-    if context:
-        knobs["max_context_tokens"] = max_context_tokens
-    run(_search(request.question or "", knobs, as_json=as_json))
+    knobs = SearchKnobs(
+        graph=graph,
+        mode=mode,
+        top_k=top_k,
+        weights=weights,
+        rerank=rerank,
+        max_context_tokens=max_context_tokens if context else None,
+    )
+    run(_search(request.question or "", knobs, context=context, as_json=as_json))
 
 
-async def _search(question: str, knobs: SearchKnobs, *, as_json: bool) -> None:
+async def _search(question: str, knobs: SearchKnobs, *, context: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import found_page
+    from pgs_neo4j.config import CONTEXT_TOKENS
 
     async with database() as pgs:
+        if context and pgs.settings.search.max_context_tokens is None:
+            knobs["max_context_tokens"] = knobs["max_context_tokens"] or CONTEXT_TOKENS
         found = await pgs.search(question, **knobs)
     if as_json:
         output.write_json(found_page.as_json(found))
         return
-    if found.context:
+    if context:
         output.write_lines(found.context.splitlines())
     else:
         output.write_lines(found_page.lines(found, output.width()))

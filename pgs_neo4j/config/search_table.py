@@ -1,0 +1,84 @@
+"""The ``[search]`` table of ``pgs.toml``: defaults of searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.model import RerankerName, SearchMode
+from pgs_neo4j.model.ceilings import check_number
+
+CONTEXT_TOKENS = 12_000
+"""Length of a context where neither a call nor the table says one."""
+
+Share = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+
+
+class SearchDefaults(BaseModel):
+    """How to search where a call does not say. Each field declares everything about its key."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    mode: Annotated[SearchMode, Field(description="what a search compares")] = "hybrid"
+    top_k: Annotated[int, Field(ge=1, le=200, description="number of nodes to return")] = 10
+    weights: Annotated[
+        tuple[Share, Share, Share],
+        Field(description="weights of local, global, and naive in the mode mix"),
+    ] = (1.0, 1.0, 1.0)
+    rerank: Annotated[
+        RerankerName | None,
+        Field(description="how to order the best nodes once more; unset: the mode decides"),
+    ] = None
+    max_context_tokens: Annotated[
+        int | None,
+        Field(
+            ge=200,
+            description="length of the text that a prompt would show; unset: 12,000, and "
+            "none in Python",
+        ),
+    ] = None
+
+    def chosen(self, **call: object) -> SearchDefaults:
+        """Return these values with those of a call; None leaves a default.
+
+        What a call says is checked where it is used.
+        """
+        given = {name: value for name, value in call.items() if value is not None}
+        return self.model_copy(update=given)
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def check_numbers(cls, value: object) -> object:
+        """Refuse numbers that the database would not take."""
+        return check_number(value)
+
+
+SEARCH_KEYS = tuple(f"search.{key}" for key in SearchDefaults.model_fields)
+"""The keys of the table as messages and ``pgs config show`` name them."""
+
+
+def entry(values: object) -> SearchDefaults:
+    """Return the table. Raises ConfigError naming the key."""
+    if isinstance(values, SearchDefaults):
+        return values
+    if not isinstance(values, Mapping):
+        raise ConfigError("search is not a table; write its keys under [search]")
+    try:
+        return SearchDefaults(**values)
+    except ValidationError as error:
+        raise ConfigError(_sentence(error.errors()[0])) from None
+
+
+# The type of a settings field. The error names the key; pydantic's would not.
+Search = Annotated[SearchDefaults, BeforeValidator(entry)]
+
+
+def _sentence(detail: Any) -> str:
+    key = str(detail["loc"][0])
+    if detail["type"] == "extra_forbidden":
+        names = ", ".join(SearchDefaults.model_fields)
+        return f"search.{key} is not a setting; the keys of [search] are {names}"
+    return f"search.{key} is out of range: {detail['msg'].lower()}"

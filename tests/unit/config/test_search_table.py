@@ -1,0 +1,86 @@
+"""The defaults of searches, and where each key comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j import config
+from pgs_neo4j.config import SEARCH_KEYS, SearchDefaults
+from pgs_neo4j.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(config.provenance, "user_config_path", lambda _: tmp_path / "home")
+    return tmp_path
+
+
+def test_without_a_table_a_search_is_as_documented() -> None:
+    assert config.load().settings.search == SearchDefaults(
+        mode="hybrid", top_k=10, weights=(1.0, 1.0, 1.0), rerank=None, max_context_tokens=None
+    )
+    assert {config.load().provenance.source(key) for key in SEARCH_KEYS} == {"default"}
+
+
+def test_each_key_comes_from_the_strongest_source_that_sets_it(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "pgs.toml").write_text('[search]\nmode = "local"\ntop_k = 4\nweights = [1, 2, 0]\n')
+    monkeypatch.setenv("PGS_SEARCH", '{"top_k": 5, "rerank": "mmr"}')
+    loaded = config.load({"search": {"rerank": "cosine"}})
+    assert loaded.settings.search == SearchDefaults(
+        mode="local", top_k=5, weights=(1.0, 2.0, 0.0), rerank="cosine"
+    )
+    sources = {key.removeprefix("search."): loaded.provenance.source(key) for key in SEARCH_KEYS}
+    assert sources == {
+        "mode": "directory",
+        "top_k": "environment",
+        "weights": "directory",
+        "rerank": "call",
+        "max_context_tokens": "default",
+    }
+    assert loaded.origins["search.mode"] == "file"
+
+
+def test_an_object_replaces_every_key(here: Path) -> None:
+    (here / "pgs.toml").write_text('[search]\nmode = "local"\n')
+    loaded = config.load({"search": SearchDefaults(top_k=7)})
+    assert loaded.settings.search == SearchDefaults(top_k=7)
+    assert {loaded.provenance.source(key) for key in SEARCH_KEYS} == {"call"}
+
+
+def test_a_call_wins_and_none_leaves_a_default() -> None:
+    configured = SearchDefaults(mode="local", top_k=4)
+    assert configured.chosen(mode=None, top_k=9) == SearchDefaults(mode="local", top_k=9)
+    assert configured.chosen(top_k=0).top_k == 0  # refused where it is used
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("search = 3", r"search is not a table; write its keys under \[search\]"),
+        ("[search]\nmod = 'x'", r"search\.mod is not a setting; the keys of \[search\] are mode, "),
+        ("[search]\nmode = 'x'", r"search\.mode is out of range: input should be 'naive', "),
+        ("[search]\ntop_k = 0", r"search\.top_k is out of range"),
+        ("[search]\ntop_k = 201", r"search\.top_k is out of range"),
+        ("[search]\nweights = [1, 2]", r"search\.weights is out of range"),
+        ("[search]\nweights = [1, -2, 0]", r"search\.weights is out of range"),
+        ("[search]\nweights = [1, nan, 0]", r"search\.weights is out of range"),
+        ("[search]\nrerank = 'best'", r"search\.rerank is out of range"),
+        ("[search]\nmax_context_tokens = 10", r"search\.max_context_tokens is out of range"),
+    ],
+)
+def test_a_wrong_table_is_told_with_its_key(here: Path, text: str, said: str) -> None:
+    (here / "pgs.toml").write_text(f"{text}\n")
+    with pytest.raises(ConfigError, match=said):
+        config.load()
+
+
+@pytest.mark.parametrize("value", ["{", "local", '["local"]'])
+def test_a_variable_that_is_no_table_is_told(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGS_SEARCH", value)
+    with pytest.raises(ConfigError, match="search"):
+        config.load()
