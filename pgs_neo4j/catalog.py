@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pgs_neo4j.analogies.store import forget_analogies
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.names import LABELS, TYPES
@@ -204,6 +205,7 @@ async def remove(db: Database, name: str) -> None:
     for info in await session.list_sessions(db, graph.name):
         await session.delete_session(db, graph.name, info.id)
     await generation.delete_all(db, graph.name)
+    await forget_analogies(db, graph.name)
     await db.write(queries.get("catalog/delete_graphs"), name=graph.name)
 
 

@@ -13,7 +13,17 @@ from typing import ClassVar, Literal
 
 from pgs_neo4j.model import Routing, Sweep, Task
 
-Phase = Literal["connect", "load", "search", "partition", "route", "sweep", "synthesize", "record"]
+Phase = Literal[
+    "connect",
+    "load",
+    "search",
+    "partition",
+    "route",
+    "sweep",
+    "synthesize",
+    "record",
+    "analogies",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,17 @@ class Core:
             self._relevance = create_relevance_model(self.settings, self.config)
         return self._relevance
 
+    def text_embedder(self, mapping: GraphMapping) -> Embedder:
+        """Return the embedder of a graph's texts; without any, that of shared words."""
+        embedder = self.space(mapping).embedder
+        if embedder is not None:
+            return embedder
+        if "hashing" not in self._embedders:
+            from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+
+            self._embedders["hashing"] = HashingEmbedder()
+        return self._embedders["hashing"]
+
     async def close(self) -> None:
         """Close the embedders and the reranker that were created here."""
         for embedder in self._embedders.values():

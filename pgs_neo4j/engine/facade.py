@@ -51,6 +51,7 @@ from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.runs import session
 
 if TYPE_CHECKING:
+    from pgs_neo4j.engine.analogies import AnalogyFinder
     from pgs_neo4j.engine.diagnosis import Doctor
     from pgs_neo4j.engine.indexes import Indexes
     from pgs_neo4j.engine.loading import Loader
@@ -77,8 +78,8 @@ class PGS:
     """Partitioned Graph Synthesis on one database; ``PGS.connect`` opens it.
 
     Views group what belongs together: ``graphs``, ``partitions``, ``sessions``, ``runs``,
-    ``jobs``, ``indexes``, ``search``, ``survey``, ``load``, and ``doctor``. Most can be called:
-    ``await pgs.graphs()`` lists the graphs.
+    ``jobs``, ``indexes``, ``search``, ``analogies``, ``survey``, ``load``, and ``doctor``. Most can
+    be called: ``await pgs.graphs()`` lists the graphs.
     """
 
     __slots__ = ("_core",)
@@ -167,6 +168,13 @@ class PGS:
         from pgs_neo4j.engine.searching import Searcher
 
         return Searcher(self._core)
+
+    @property
+    def analogies(self) -> AnalogyFinder:
+        """Analogies between the texts of a graph."""
+        from pgs_neo4j.engine.analogies import AnalogyFinder
+
+        return AnalogyFinder(self._core)
 
     @property
     def survey(self) -> Surveyor:

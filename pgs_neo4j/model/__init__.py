@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pgs_neo4j.model.analogies import Analogies, Analogy, AnalogyPlan
 from pgs_neo4j.model.answer import (
     Answer,
     Coverage,
@@ -74,6 +75,9 @@ __all__ = [
     "Absence",
     "AbsenceStatus",
     "Adjacent",
+    "Analogies",
+    "Analogy",
+    "AnalogyPlan",
     "Answer",
     "ChasedFlag",
     "CheckedAbsence",

@@ -27,7 +27,17 @@ from pgs_neo4j.engine import (
     diagnose,
 )
 from pgs_neo4j.export import Document
-from pgs_neo4j.model import Drift, Found, Generation, Origin, Plan, Routing, Unit
+from pgs_neo4j.model import (
+    Analogies,
+    AnalogyPlan,
+    Drift,
+    Found,
+    Generation,
+    Origin,
+    Plan,
+    Routing,
+    Unit,
+)
 
 
 async def connecting() -> None:
@@ -53,6 +63,8 @@ async def questions(pgs: PGS) -> None:
     assert_type(sweep, Sweep)
     assert_type(await pgs.synthesize("?", [sweep]), Synthesis)
     assert_type(await pgs.execute("?", structure_only=True), Answer)
+    assert_type(await pgs.analogies("papers", max_calls=3), Analogies)
+    assert_type(await pgs.analogies.plan(), AnalogyPlan)
     assert_type(await pgs.search("?", graph=GraphMapping(), mode="structural"), Found)
     await pgs.search("?", mode="full")  # type: ignore[arg-type]
     await pgs.execute("?", mode="sideways")  # type: ignore[arg-type]

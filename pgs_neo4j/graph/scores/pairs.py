@@ -40,13 +40,16 @@ class Pairs:
         return self.skeleton - self.raw
 
 
-def find_pairs(texts: NDArray[np.float32], skeletons: NDArray[np.float32]) -> Pairs:
+def find_pairs(
+    texts: NDArray[np.float32], skeletons: NDArray[np.float32], *, nodes: int | None = None
+) -> Pairs:
     """Return the analogies among nodes, compared exactly, block by block.
 
     Both are ``(n, d)`` in unit rows, of the same embedder. A row of zeros matches nothing. A pair
-    stays if it is among the best partners of either node.
+    stays if it is among the best partners of either node. They may be a part of a graph with
+    ``nodes`` nodes, whose share decides what is commonplace.
     """
-    common = _commonplace(skeletons)
+    common = _commonplace(skeletons, len(skeletons) if nodes is None else nodes)
     places = np.flatnonzero(~common)
     own = [_best_of(texts[places], skeletons[places], block) for block in _blocks(len(places))]
     empty = np.empty(0, np.int64)
@@ -70,13 +73,13 @@ def _blocks(count: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK))
 
 
-def _commonplace(skeletons: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Return which skeletons ``(n,)`` too many others match."""
+def _commonplace(skeletons: NDArray[np.float32], nodes: int) -> NDArray[np.bool_]:
+    """Return which skeletons ``(n,)`` too many others match, in a graph of ``nodes``."""
     count = len(skeletons)
     matches = np.zeros(count, np.int64)
     for block in _blocks(count):
         matches[block] = ((skeletons[block] @ skeletons.T) >= LEAST_SKELETON).sum(axis=1)
-    return matches - 1 >= max(COMMONPLACE * count, LEAST_COMMON)
+    return matches - 1 >= max(COMMONPLACE * nodes, LEAST_COMMON)
 
 
 def _best_of(

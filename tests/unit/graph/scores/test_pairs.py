@@ -73,3 +73,13 @@ def test_rows_of_zeros_and_empty_graphs_have_no_pairs() -> None:
     for count in (0, 1, 3):
         zeros = np.zeros((count, 4), np.float32)
         assert len(find_pairs(zeros, zeros).first) == 0
+
+
+def test_what_is_commonplace_depends_on_the_whole_graph() -> None:
+    """Twenty alike are many among two hundred nodes, and few among a thousand."""
+    chance = np.random.default_rng(5)
+    alike = np.repeat(unit(chance.normal(size=(1, 64)).astype(np.float32)), 20, axis=0)
+    texts = unit(chance.normal(size=(20, 64)).astype(np.float32))
+    assert len(find_pairs(texts, alike, nodes=200).commonplace) == 20
+    assert len(find_pairs(texts, alike, nodes=1_000).first) > 0
+    assert len(find_pairs(texts, alike).commonplace) == 20

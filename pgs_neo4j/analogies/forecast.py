@@ -1,0 +1,81 @@
+"""Predicts what making the analogies of a graph would cost, without a model call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgs_neo4j.analogies.buying import group_texts, missing_texts
+from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools, check_analogies
+from pgs_neo4j.analogies.skeletons import skeleton_prompt
+from pgs_neo4j.analogies.store import find_skeletons
+from pgs_neo4j.analogies.texts import GraphText, read_texts
+from pgs_neo4j.calls.budget import Amount
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.protocol import is_free
+from pgs_neo4j.model import AnalogyPlan
+from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.tokens import estimate
+
+LINE_TOKENS = 40
+"""Tokens of a usual line with a skeleton of about 30 words."""
+# Counted on bytes, real prompts have this much less or more.
+CHEAP, DEAR = 0.8, 1.5
+
+
+async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPlan:
+    """Return what ``make_analogies`` would buy. No model is called.
+
+    Raises ConfigError, NoTextError, and DatabaseError.
+    """
+    check_analogies(order, tools)
+    texts = await read_texts(order, tools)
+    kept = await find_skeletons(tools.db, order.graph, (text.key for text in texts))
+    groups = [*group_texts(order, tools, missing_texts(texts, kept))]
+    sizes = [estimated_tokens(skeleton_prompt([text.shown for text in own])) for own in groups]
+    longest = len(groups) * order.config.sweep_max_tokens
+    low, high = _cost(tools, groups, sizes, longest)
+    return AnalogyPlan(
+        graph=order.graph,
+        model=tools.llm.name,
+        embedder=tools.embedder.name,
+        texts=len(texts),
+        kept=sum(text.key in kept for text in texts),
+        shortened=sum(text.shortened for text in texts),
+        calls=len(groups),
+        input_tokens=sum(sizes),
+        output_tokens=sum(map(_usual, groups)),
+        output_most=longest,
+        embedded_tokens=sum(estimate(text.whole) + LINE_TOKENS for text in texts),
+        low=low,
+        high=high,
+        budget=_crossed_limit(tools, groups, sizes),
+    )
+
+
+def _usual(group: Sequence[GraphText]) -> int:
+    return LINE_TOKENS * len(group)
+
+
+def _cost(
+    tools: AnalogyTools, groups: Sequence[Sequence[GraphText]], sizes: Sequence[int], longest: int
+) -> tuple[float | None, float | None]:
+    """Return the likely range of the cost; None for an unpriced model."""
+    if is_free(tools.llm) or not groups:
+        return 0.0, 0.0
+    price, name = tools.calls.budget.price, tools.llm.name
+    low = price(name, CHEAP * sum(sizes), 0)
+    return low, price(name, DEAR * sum(sizes), longest)
+
+
+def _crossed_limit(
+    tools: AnalogyTools, groups: Sequence[Sequence[GraphText]], sizes: Sequence[int]
+) -> str:
+    """Return the limit that the calls would cross, and what stays without a skeleton."""
+    budget, total, left = tools.calls.budget, Amount(), sum(map(len, groups))
+    for group, size in zip(groups, sizes, strict=True):
+        cost = budget.price(tools.llm.name, size, _usual(group)) or 0.0
+        total += Amount(1, size + _usual(group), cost)
+        if crossed := budget.bounds.crossed(total):
+            return f"{crossed[0]} would leave about {counted(left, 'text')} without a skeleton"
+        left -= len(group)
+    return ""

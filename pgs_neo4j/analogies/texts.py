@@ -1,0 +1,71 @@
+"""Reads the texts of a graph, and what a prompt shows of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
+from pgs_neo4j.analogies.skeletons import SYSTEM
+from pgs_neo4j.database import queries
+from pgs_neo4j.llm.protocol import reply_signature
+from pgs_neo4j.model import Node, PromptNode
+from pgs_neo4j.sweeping.pieces import cut_node
+from pgs_neo4j.text import node_text
+
+SHOWN = (2_000, 1_000)
+"""Characters and tokens that a prompt shows of one text."""
+FORM = "1"
+"""Of what keys are made; another one finds nothing of the former."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphText:
+    """A node with text: all of it, what a prompt shows of it, and the key of its skeleton."""
+
+    node: str
+    title: str
+    whole: str
+    shown: PromptNode
+    key: str
+    shortened: bool
+
+
+async def read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText]:
+    """Return the texts of a graph in the order of their keys. Raises DatabaseError.
+
+    That order depends on nothing but the texts and the model.
+    """
+    mapping, seed = order.mapping, _seed(order, tools)
+    texts: list[GraphText] = []
+    async for row in tools.db.stream(
+        queries.get("analogies/read_texts"),
+        labels=list(mapping.labels),
+        text=list(mapping.text),
+        title=mapping.title or "",
+        key=mapping.key or "",
+    ):
+        node = node_text.node(rank=0, labels=(), **row)
+        if node.text:
+            texts.append(_text(node, seed))
+    return sorted(texts, key=lambda text: (text.key, text.node))
+
+
+def _text(node: Node, seed: str) -> GraphText:
+    piece = next(cut_node(node, SHOWN))
+    parts = (seed, piece.node.title, piece.node.text)
+    digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
+    titled = node.text.startswith(node.title)
+    return GraphText(
+        node=node.element_id,
+        title=node.title,
+        whole=node.text if titled else f"{node.title}\n{node.text}",
+        shown=piece.node,
+        key=digest.hexdigest(),
+        shortened=piece.parts > 1,
+    )
+
+
+def _seed(order: AnalogyOrder, tools: AnalogyTools) -> str:
+    """Return everything but the text that decides a skeleton."""
+    return "\0".join((FORM, reply_signature(tools.llm), str(order.config.sweep_effort), SYSTEM))

@@ -1,0 +1,61 @@
+"""``pgs.analogies``: texts of a graph that use other words for the same mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Unpack
+
+from pgs_neo4j.analogies.forecast import plan_analogies
+from pgs_neo4j.analogies.making import make_analogies
+from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
+from pgs_neo4j.config import Knobs
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.model import Analogies, AnalogyPlan
+
+
+@dataclass(frozen=True, slots=True)
+class AnalogyFinder:
+    """Analogies of a graph. Called, it makes them: ``await pgs.analogies(graph="papers")``."""
+
+    _core: Core
+
+    async def __call__(
+        self,
+        graph: str | None = None,
+        *,
+        on_event: OnEvent | None = None,
+        **knobs: Unpack[Knobs],
+    ) -> Analogies:
+        """Link the texts of a graph that are analogies, in place of its former links.
+
+        The sweep model restates each text once; what it wrote is kept, so that another call
+        continues after a crash or a limit. Searches in the mode ``structural`` and later runs use
+        the links. Raises ConfigError without a language model, NoTextError, ModelError,
+        DatabaseError, and BusyError while another job works on the graph.
+        """
+        order, tools = await self._prepare(graph, on_event, knobs)
+        await ensure_schema(self._core.db)
+        return await make_analogies(order, tools)
+
+    async def plan(self, graph: str | None = None, **knobs: Unpack[Knobs]) -> AnalogyPlan:
+        """Predict what a call with the same arguments would cost. No model is called."""
+        order, tools = await self._prepare(graph, None, knobs)
+        await ensure_schema(self._core.db)
+        return await plan_analogies(order, tools)
+
+    async def _prepare(
+        self, graph: str | None, on_event: OnEvent | None, knobs: Knobs
+    ) -> tuple[AnalogyOrder, AnalogyTools]:
+        core = self._core
+        stored = await core.graph(graph)
+        config = core.knobs(knobs)
+        tools = AnalogyTools(
+            db=core.db,
+            llm=core.sweep_llm,
+            embedder=core.text_embedder(stored.mapping),
+            calls=core.calls(config, on_event),
+            on_event=on_event or core.on_event,
+        )
+        return AnalogyOrder(stored.name, stored.mapping, config), tools
