@@ -22,6 +22,8 @@ FACT_SHARE = 0.3
 """Weight of the ends of relationships beside words that are themes."""
 FAR_SHARE = 0.9
 """Score of a node beyond a hub, of its cosine: the hub is one more doubt."""
+ANALOGY_SHARE = 0.5
+"""Score of an analogy of a node, of the node's: it shares no word with the question."""
 TRIPLET_HOPS = 2
 EXACT = 1.0
 """Score of a title that is a keyword."""
@@ -105,12 +107,21 @@ async def search_triplets(view: SearchView, trace: SearchTrace) -> dict[str, flo
 async def search_structural(view: SearchView, trace: SearchTrace) -> dict[str, float]:
     """Begin at the nearest nodes, and walk one hop, or through nodes without text.
 
-    Nodes beyond such hubs count by their cosine to the question.
+    Nodes beyond such hubs count by their cosine to the question, and analogies of the nearest nodes
+    by the cosine of the skeletons.
     """
     await trace.walk({"vector": view.by_vector(), "text": view.by_text()})
     entries = first(_fused(trace), ENTRIES)
-    await trace.walk({"hops": view.hops(entries), "through": view.through(entries)})
+    await trace.walk(
+        {
+            "hops": view.hops(entries),
+            "through": view.through(entries),
+            "analogies": view.analogies(entries),
+        }
+    )
     scores = spread(entries, trace.scores["hops"])
+    for node, likeness in trace.scores["analogies"].items():
+        scores[node] = max(scores.get(node, 0.0), ANALOGY_SHARE * likeness)
     for node, cosine in trace.scores["through"].items():
         scores[node] = max(scores.get(node, 0.0), FAR_SHARE * cosine)
     return best_first(scores)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import FoundFact, FoundFinding, FoundUnit, GraphMapping, PathReport
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
+from pgs_neo4j.retrieval.paths.analogies import find_analogies
 from pgs_neo4j.retrieval.paths.facts import find_facts, find_facts_by_vector
 from pgs_neo4j.retrieval.paths.findings import find_findings
 from pgs_neo4j.retrieval.paths.hits import Hits
@@ -88,6 +89,10 @@ class SearchView:
     def through(self, scores: Mapping[str, float]) -> Awaitable[Hits]:
         """Walk from the best nodes through nodes without text."""
         return find_through(self.db, self.mapping, scores, self.vector, PATH_HITS)
+
+    def analogies(self, scores: Mapping[str, float]) -> Awaitable[Hits]:
+        """Go from the best nodes to their analogies."""
+        return find_analogies(self.db, self.graph, self.mapping, scores, PATH_HITS)
 
     def facts(
         self, scores: Mapping[str, float], hops: int = 1, *, embedded: bool = True

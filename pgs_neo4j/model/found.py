@@ -31,7 +31,8 @@ class PathReport:
 class FoundItem:
     """A node that a search found, with its score, and the score that each path gave it.
 
-    ``way`` tells how relationships lead to it, if it was found beyond a node without text.
+    ``way`` tells how relationships lead to it, if it was found beyond a node without text, or which
+    node it is an analogy of.
     ``content`` and ``metadata`` have the form of the results of neo4j-graphrag's retrievers.
     """
 

@@ -136,7 +136,7 @@ async def test_a_structural_search_tells_the_way_through_nodes_without_text(
     by_key = {item.key: item for item in found.items}
     assert by_key["beyond"].way.endswith("--[CITES]--> (J. Doe) <--[CITES]-- Unlike")
     assert by_key["doi/101"].way == ""
-    assert [path.name for path in found.paths] == ["vector", "text", "hops", "through"]
+    assert [path.name for path in found.paths] == ["vector", "text", "hops", "through", "analogies"]
 
 
 async def test_the_text_index_of_the_partitions_is_asked_until_the_graph_is_redefined(

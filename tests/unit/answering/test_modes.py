@@ -53,6 +53,9 @@ class View:
     async def through(self, scores: Mapping[str, float]) -> Hits:
         return await self._hits("through", dict(scores))
 
+    async def analogies(self, scores: Mapping[str, float]) -> Hits:
+        return await self._hits("analogies", dict(scores))
+
     async def facts(
         self, scores: Mapping[str, float], hops: int = 1, *, embedded: bool = True
     ) -> Hits:

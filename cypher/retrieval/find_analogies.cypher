@@ -1,0 +1,24 @@
+// Nodes of a view that are analogies of some nodes, with the strength of the best: the score of the
+// node times the cosine of the skeletons. `made` tells whether the graph has analogies at all.
+// params: graph: str, entries: list[str], scores: list[float], labels: list[str], title: str, k: int
+// returns: made: bool, analogies: list[dict]
+// mode: read
+// language: 5, 25
+OPTIONAL MATCH (a:PgsAnalogies {graph: $graph})
+CALL (a) {
+  UNWIND range(0, size($entries) - 1) AS i
+  MATCH (n) WHERE elementId(n) = $entries[i]
+  MATCH (n)-[r:PGS_ISOMORPHIC {making: a.making}]-(m)
+  WHERE CASE size($labels)
+          WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
+          ELSE any(label IN labels(m) WHERE label IN $labels)
+        END
+  WITH m, n, r, $scores[i] * r.skeleton AS score ORDER BY score DESC, elementId(n)
+  WITH m, collect({entry: n[$title], score: score, delta: r.delta})[0] AS best
+  ORDER BY best.score DESC, elementId(m) LIMIT $k
+  RETURN collect({
+    element_id: elementId(m), score: best.score, delta: best.delta, entry: best.entry,
+    title: m[$title]
+  }) AS analogies
+}
+RETURN a IS NOT NULL AS made, analogies
