@@ -43,6 +43,18 @@ class PromptNeighbor:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptAnalogy:
+    """A node of another partition that may work like the node of rank ``rank``.
+
+    ``name`` is the name of that partition.
+    """
+
+    rank: int
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class PromptReport:
     """A partition's report in the synthesis prompt; ``text`` is its Markdown."""
 

@@ -22,6 +22,7 @@ from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.runs import Handle
 from pgs_neo4j.runs.session import Read
+from pgs_neo4j.sweeping.analogies import read_analogies
 from pgs_neo4j.sweeping.digests import digest_neighbors, read_reached
 from pgs_neo4j.sweeping.order import (
     SweepOrder,
@@ -127,7 +128,8 @@ async def order_sweeps(
     partitions = tuple(partitions)
     reached = await read_reached(db, partitioning.generation.id, [part.id for part in partitions])
     by_id = {part.id: part for part in partitioning.partitions}
-    ids = frozenset(by_id)
+    ids, generation = frozenset(by_id), partitioning.generation.id
+    alike = await read_analogies(db, order.graph, generation, partitions, order.mapping)
     return [
         SweepOrder(
             question=order.question,
@@ -143,6 +145,7 @@ async def order_sweeps(
             wave=wave,
             run=handle.id if handle else "",
             holder=handle.holder if handle else "",
+            analogies=alike.get(part.id, ()),
         )
         for part in partitions
     ]

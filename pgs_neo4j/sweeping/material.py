@@ -8,6 +8,7 @@ from functools import partial
 
 from pgs_neo4j.model import Node, Relationship
 from pgs_neo4j.sweeping import members
+from pgs_neo4j.sweeping.analogies import render_analogies
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, pack
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
@@ -57,7 +58,8 @@ async def _pack(
 ) -> PackedPartition:
     frame = sweep_prompt(order, Pass(1, ()), 99)
     matches = MATCH_SLACK + MATCH_LENGTH * len(order.matches) if order.matches else 0
-    slack = FRAME_SLACK + matches
+    alike = render_analogies(order.analogies)
+    slack = FRAME_SLACK + matches + len(alike)
     packing = partial(
         pack,
         nodes,
@@ -65,7 +67,7 @@ async def _pack(
         max_characters=order.config.max_pass_characters,
         max_tokens=pass_tokens(order, tools),
         reserved=frame_size(frame) + slack,
-        reserved_tokens=estimate(frame.system + frame.user) + slack // 2,
+        reserved_tokens=estimate(frame.system + frame.user + alike) + (slack - len(alike)) // 2,
         by_weight=by_weight,
     )
     # Packing many passes takes a while, and other calls should not wait for it.

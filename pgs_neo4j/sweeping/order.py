@@ -14,7 +14,14 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import GraphMapping, Partition, PromptNeighbor, Sweep, Unit
+from pgs_neo4j.model import (
+    GraphMapping,
+    Partition,
+    PromptAnalogy,
+    PromptNeighbor,
+    Sweep,
+    Unit,
+)
 
 READ_AHEAD = 4  # partitions read from the database at a time
 
@@ -26,7 +33,8 @@ class SweepOrder:
     It holds everything but the connections. ``skip`` holds the ranks read before, ``partition_ids``
     the ids that a flag may name, ``matches`` the ranks that match the question best. Among waiting
     sweeps, the one with the highest ``priority`` goes first; None: the longest. ``run`` and
-    ``holder`` say who records the sweep; both are empty for a sweep outside of runs.
+    ``holder`` say who records the sweep; both are empty for a sweep outside of runs. ``analogies``
+    are those with nodes of other partitions.
     """
 
     question: str
@@ -43,6 +51,7 @@ class SweepOrder:
     wave: int = 1
     run: str = ""
     holder: str = ""
+    analogies: tuple[PromptAnalogy, ...] = ()
 
     @property
     def nodes_wanted(self) -> int:

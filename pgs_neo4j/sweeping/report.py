@@ -17,6 +17,7 @@ from pgs_neo4j.model import (
     Report,
 )
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
+from pgs_neo4j.sweeping.analogies import render_analogies
 from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
@@ -92,11 +93,14 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
     # on which partition a number in it means.
     # The nodes that match are a hint, and change when other texts do.
     named = ", ".join(sorted(f"{other.name}={other.lineage}" for other in order.neighbors))
+    shown = {piece.rank for piece in item.pieces}
+    alike = render_analogies([one for one in order.analogies if one.rank in shown])
+    neighbors = _neighbors(order.neighbors)
     return Prompt(
         task="sweep",
         system=SYSTEM,
-        user=_joined([head, *data, _neighbors(order.neighbors), _matches(order, item), *asked]),
-        content=_joined([f"{partition.name}{part}", *data, named, *asked]),
+        user=_joined([head, *data, neighbors, alike, _matches(order, item), *asked]),
+        content=_joined([f"{partition.name}{part}", *data, named, alike, *asked]),
         question=order.question,
         nodes=item.nodes,
         relationships=item.relationships,

@@ -1,0 +1,23 @@
+// Analogies between the nodes of some partitions and those of other partitions of a generation, at
+// most some for each partition, those with the largest difference. Only the current analogies of the
+// graph count, and only nodes that are still in its view.
+// params: graph: str, generation: str, partitions: list[int], labels: list[str], text: list[str],
+//   title: str, key: str, most: int
+// returns: partition: int, analogies: list[dict]
+// mode: read
+// language: 5, 25
+MATCH (a:PgsAnalogies {graph: $graph})
+MATCH (g:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
+WHERE p.level = 0 AND p.id IN $partitions
+MATCH (p)<-[i:PGS_IN]-(n)-[r:PGS_ISOMORPHIC {making: a.making}]-(m)-[j:PGS_IN]->(q:PgsPartition)
+WHERE q.level = 0 AND q.id <> p.id AND EXISTS { (q)-[:PGS_PART_OF]->(g) }
+  AND all(x IN [n, m] WHERE CASE size($labels)
+        WHEN 0 THEN none(label IN labels(x) WHERE label STARTS WITH 'Pgs')
+        ELSE any(label IN labels(x) WHERE label IN $labels)
+      END)
+WITH p, i, m, r, q, j ORDER BY p.id, r.delta DESC, i.rank, q.id, j.rank
+WITH p.id AS partition, collect({
+  rank: i.rank, other: q.id, title: m[$title], key: m[$key],
+  text: [property IN $text | m[property]]
+}) AS analogies
+RETURN partition, analogies[..$most] AS analogies
