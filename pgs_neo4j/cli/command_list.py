@@ -50,6 +50,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "Repartition graphs at the times in pgs.toml.",
         ),
         "jobs": ("operations.jobs:jobs_app", "List and show jobs; release a graph."),
+        "analogies": (
+            "questions.analogies:analogies",
+            "Link texts that use other words for the same mechanism.",
+        ),
         "index": (
             "graphs.index:index_app",
             "Create, list, and drop full-text and vector indexes.",

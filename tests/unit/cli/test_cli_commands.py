@@ -48,6 +48,7 @@ HEAVY = (
 )
 FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
+    "analogies",
     "ask", "cache", "cache clear", "cache show", "config", "config show", "demo", "doctor",
     "export", "feedback", "graph", "graph add", "graph list", "graph remove", "graph show", "help",
     "index",

@@ -1,0 +1,1 @@
+"""Analogies as lines and as JSON: those that were made, and the plan of others."""

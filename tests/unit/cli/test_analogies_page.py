@@ -1,0 +1,135 @@
+"""Analogies and their plan, on a terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pgs_neo4j.cli import connection
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.pages.analogies import forecast, made
+from pgs_neo4j.model import Analogies, Analogy, AnalogyPlan, Usage
+
+MADE = Analogies(
+    graph="papers", model="reader", embedder="hashing-2048", texts=1_200, kept=200, plain=700,
+    missing=0, commonplace=3, links=41, usage=Usage(calls=50, input_tokens=90_000,
+    output_tokens=20_000), cost=0.25, seconds=12.0,
+    best=(Analogy(first="Shared\npasture", second="Crowded network", skeleton=0.75, raw=0.25),),
+)  # fmt: skip
+PLAN = AnalogyPlan(
+    graph="papers", model="reader", embedder="hashing-2048", texts=1_200, kept=200, shortened=0,
+    calls=50, input_tokens=90_000, output_tokens=40_000, output_most=200_000,
+    embedded_tokens=300_000, low=0.1, high=0.9,
+)  # fmt: skip
+
+
+class Maker:
+    """Stands in for ``pgs.analogies``."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str | None]] = []
+        self.made = MADE
+
+    async def __call__(self, graph: str | None) -> Analogies:
+        self.asked.append(("make", graph))
+        return self.made
+
+    async def plan(self, graph: str | None) -> AnalogyPlan:
+        self.asked.append(("plan", graph))
+        return PLAN
+
+
+class Engine:
+    """Stands in for the engine."""
+
+    def __init__(self) -> None:
+        self.analogies = Maker()
+        self.settings: dict[str, Any] = {}
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    own = Engine()
+
+    @asynccontextmanager
+    async def opened(_: object, **settings: Any) -> AsyncIterator[Engine]:
+        own.settings = {name: value for name, value in settings.items() if value is not None}
+        yield own
+
+    monkeypatch.setattr(connection, "engine", opened)
+    return own
+
+
+def test_the_figures_come_first_and_then_the_best_pairs() -> None:
+    assert made.lines(MADE, 80) == [
+        "Texts     1,200 texts, 200 of them with a stored skeleton",
+        "Skeletons 1,200: 700 without a mechanism, 3 commonplace",
+        "Links     41 pairs in 12 s",
+        "Calls     50 calls, 90,000 tokens in, 20,000 out",
+        "Cost      0.25",
+        "Model     reader, compared by hashing-2048",
+        "",
+        "  Shared pasture ~ Crowded network (texts 0.25, skeletons 0.75)",
+    ]
+
+
+def test_a_limit_that_was_reached_is_told() -> None:
+    part = replace(MADE, missing=40, stopped="the limit of 50 calls", cost=None, best=())
+    shown = "\n".join(made.lines(part, 80))
+    assert "1,160: 700 without a mechanism, 3 commonplace, 40 still missing" in shown
+    assert "the limit of 50 calls; run it again to continue" in shown
+    assert "has no price in pgs.toml" in " ".join(shown.split())
+
+
+def test_a_plan_tells_calls_tokens_and_cost() -> None:
+    assert forecast.lines(PLAN, 80) == [
+        "Texts     1,200 texts, 200 of them with a stored skeleton",
+        "Calls     50 calls, about 90,000 tokens in, 40,000 out",
+        "Cost      between 0.1 and 0.9",
+        "Embedder  hashing-2048, about 300,000 tokens",
+        "Model     reader",
+    ]
+
+
+def test_a_plan_without_a_price_or_without_calls_says_so() -> None:
+    unpriced = "\n".join(forecast.lines(replace(PLAN, low=None, high=None), 80))
+    assert '[models."reader"]' in unpriced
+    free = replace(PLAN, calls=0, low=0.0, high=0.0, shortened=2, budget="2 calls (max_calls)")
+    shown = forecast.lines(free, 80)
+    assert [line.split(None, 1)[1] for line in shown[1:5]] == [
+        "none",
+        "nothing",
+        "2 calls (max_calls)",
+        "the model sees only the beginning of 2 texts",
+    ]
+
+
+def test_the_command_passes_its_limits_and_prints(engine: Engine) -> None:
+    done = CliRunner().invoke(app, ["analogies", "-g", "papers", "--max-calls", "50", "-q"])
+    assert done.exit_code == 0
+    assert engine.analogies.asked == [("make", "papers")]
+    assert engine.settings["max_calls"] == "50"
+    assert "41 pairs" in done.stdout
+
+
+def test_json_is_one_document(engine: Engine) -> None:
+    done = CliRunner().invoke(app, ["analogies", "--json", "-q"])
+    document = json.loads(done.stdout)
+    assert document["links"] == 41
+    assert document["best"][0]["delta"] == 0.5
+    planned = json.loads(CliRunner().invoke(app, ["analogies", "--plan", "--json"]).stdout)
+    assert (planned["calls"], planned["high"]) == (50, 0.9)
+    assert engine.analogies.asked == [("make", None), ("plan", None)]
+
+
+def test_what_is_missing_is_a_partial_result(engine: Engine) -> None:
+    engine.analogies.made = replace(MADE, missing=1, warnings=("one got no skeleton",))
+    done = CliRunner().invoke(app, ["analogies", "-q"])
+    assert done.exit_code == 3
+    assert "one got no skeleton" in done.stderr
