@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
-from neo4j.exceptions import IncompleteCommit
+from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.address import check_address, secured, shown_address
@@ -164,6 +164,13 @@ class Database:
         access: Access = "read" if mode == "read" else "write"
         with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session(access) as session:
+                if access == "read":
+                    # A transaction of its own takes three round trips, and this takes one.
+                    try:
+                        return await _read_once(session, text, params)
+                    except (Neo4jError, DriverError) as error:
+                        if not error.is_retryable():
+                            raise
                 run = session.execute_read if access == "read" else session.execute_write
                 while True:
                     try:
@@ -264,6 +271,11 @@ def _check(query: Query, params: Row, modes: Sequence[str]) -> None:
     if params.keys() != set(query.params):
         wrong = ", ".join(sorted(params.keys() ^ set(query.params)))
         raise ValueError(f"{query.name} was run with the wrong parameters: {wrong}")
+
+
+async def _read_once(session: AsyncSession, text: str, params: Row) -> list[Row]:
+    result = await session.run(text, params)
+    return [dict(record) async for record in result]
 
 
 async def _read_nothing(transaction: AsyncManagedTransaction) -> None:

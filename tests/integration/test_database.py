@@ -3,7 +3,9 @@
 import asyncio
 import socket
 
+import neo4j
 import pytest
+from neo4j.exceptions import ServiceUnavailable, SessionExpired, TransientError
 
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database import names, queries
@@ -60,6 +62,35 @@ async def test_a_write_does_not_pass_as_a_read(db):
     with pytest.raises(QueryError):
         await db.read(query("CREATE (n) RETURN 1 AS value"))
     assert await db.read(query("MATCH (n) RETURN count(n) AS value")) == [{"value": 0}]
+
+
+@pytest.mark.parametrize("fault", [ServiceUnavailable, SessionExpired, TransientError])
+async def test_a_read_is_repeated_after_a_transient_fault(db, monkeypatch, fault):
+    tried = []
+
+    async def fail(session, text, params):
+        tried.append(text)
+        raise fault("gone")
+
+    monkeypatch.setattr(db_module, "_read_once", fail)
+    asked = query("RETURN $x AS value", params="x")
+    assert await db.read(asked, x=3) == [{"value": 3}]
+    assert tried == [asked.text]
+
+
+async def test_a_read_that_is_refused_is_not_repeated(db, monkeypatch):
+    asked = []
+    managed = neo4j.AsyncSession.execute_read
+
+    async def count(session, work):
+        asked.append(work)
+        return await managed(session, work)
+
+    monkeypatch.setattr(neo4j.AsyncSession, "execute_read", count)
+    with pytest.raises(QueryError):
+        await db.read(query("RETURN 1 / 0 AS value"))
+    assert await db.read(query("RETURN 1 AS value")) == [{"value": 1}]
+    assert asked == []
 
 
 async def test_a_refused_statement_is_a_query_error_without_parameter_values(db):
