@@ -13,6 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.demo.graph import build_demo
 from pgs_neo4j.demo.load import demo_file
@@ -51,6 +54,10 @@ MATCH (n) WHERE elementId(n) = $id SET n.text = coalesce(n.text + ' ', '') + $fa
 """
 SEED = 3
 PORTION = 500
+# Those of CISI, a collection that is not among the shared data.
+DENSE_DOCUMENTS, DENSE_LINKS = 1_460, 38_672
+POPULARITY = 0.03
+"""Spread of what a document adds to its likeness with every other."""
 # Each word stands in several facts, so that no word alone finds one.
 SUBSTANCES = ["granite", "copper", "walnut", "ivory", "marble", "velvet", "pewter", "amber"]
 OBJECTS = [
@@ -98,7 +105,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 async def collection(database: Database, path: Path) -> Judged:
     """A file of documents, links, queries, and relevant documents, such as ``cacm.json.gz``."""
-    data = _read(path)
+    return await _stored(database, _read(path))
+
+
+async def _stored(database: Database, data: dict[str, Any]) -> Judged:
     place = {document["id"]: at for at, document in enumerate(data["documents"])}
     nodes = tuple(
         FileNode(id=one["id"], properties={"title": one["title"], "text": one["text"]})
@@ -113,8 +123,9 @@ async def collection(database: Database, path: Path) -> Judged:
     _, rows = await database.call(ELEMENT_IDS, {"graph": data["name"]}, "read")
     ids = {row["id"]: row["element_id"] for row in rows}
     questions = tuple(
-        Question(data["queries"][query], tuple(ids[document] for document in relevant))
+        Question(data["queries"][query], known)
         for query, relevant in data["relevant"].items()
+        if (known := tuple(ids[document] for document in relevant if document in ids))
     )
     return Judged(mapping, questions)
 
@@ -126,7 +137,33 @@ async def cacm(database: Database) -> Judged:
 
 async def cacm_vectors(database: Database) -> Judged:
     """The same with stored vectors."""
-    graph = await cacm(database)
+    return await _with_vectors(database, await cacm(database))
+
+
+async def cacm_dense(database: Database) -> Judged:
+    """As many of its abstracts and links as CISI has: each abstract has 53 on average.
+
+    Links are between like abstracts, and to some more than to others.
+    """
+    data = _read(DATA / "cacm.json.gz")
+    documents = [one for one in data["documents"] if one["text"]][:DENSE_DOCUMENTS]
+    vectors = LatentEmbedder([f"{one['title']}\n{one['text']}" for one in documents]).vectors
+    names = [one["id"] for one in documents]
+    links = [(names[a], names[b], 1.0) for a, b in draw_links(vectors, DENSE_LINKS)]
+    dense = data | {"name": "cacm_dense", "documents": documents, "links": links}
+    return await _with_vectors(database, await _stored(database, dense))
+
+
+def draw_links(vectors: NDArray[np.float32], count: int) -> list[tuple[int, int]]:
+    """Draw links between rows ``(n, d)`` that are alike, or popular."""
+    popular = np.random.default_rng(SEED).normal(scale=POPULARITY, size=len(vectors))
+    scores = vectors @ vectors.T + popular[:, None] + popular[None, :]
+    first, second = np.triu_indices(len(vectors), 1)
+    best = np.argsort(-scores[first, second], kind="stable")[:count]
+    return list(zip(first[best].tolist(), second[best].tolist(), strict=True))
+
+
+async def _with_vectors(database: Database, graph: Judged) -> Judged:
     _, rows = await database.call(TEXTS, {}, "read")
     embedder = LatentEmbedder([f"{row['title']}\n{row['text']}" for row in rows])
     for first in range(0, len(rows), PORTION):
@@ -172,6 +209,7 @@ Measure = Callable[[str, Load, argparse.Namespace], Coroutine[Any, Any, dict[str
 JUDGED: dict[str, Load] = {
     "cacm": cacm,
     "cacm_vectors": cacm_vectors,
+    "cacm_dense": cacm_dense,
     "stackoverflow": stackoverflow,
     "demo": demo,
     "planted": planted,

@@ -6,7 +6,8 @@
 No language model takes part. A table tells nDCG at 10, recall at 50, and the median time of each
 path alone, of each mode, and of neo4j-graphrag's retriever where that is installed. The graph has a
 full-text index with the analyzer ``english`` and a vector index on its stored embeddings. Below the
-table stand planted ways through nodes without text, and planted analogies.
+table stand ratios of times, what feedback moves, planted ways through nodes without text, and
+planted analogies.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ from pgs_neo4j.retrieval.space import Space, choose
 from tests.bench import place, program
 from tests.bench.judged import Judged, Load, add_judged, measure_judged
 from tests.bench.lightrag_rival import lightrag
+from tests.bench.outcomes import measure_outcomes
 from tests.bench.planted_links import measure_hubs, measure_pairs
 from tests.bench.rivals import Ranked, graphrag
 
 TOP, DEEP = 10, 50
-GRAPHS = ("cacm_vectors",)
+GRAPHS = ("cacm_vectors", "cacm_dense")
 MODES: tuple[SearchMode, ...] = (
     "naive",
     "local",
@@ -83,9 +85,24 @@ async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str
                 for way, ranked in {**_ways(database, graph), **rivals, **others}.items():
                     program.say(f"{way}: {len(graph.questions)} questions")
                     ways[way] = await _measure(graph, ranked)
-        program.say("planted hubs and analogies")
-        planted = {**await measure_hubs(database), **measure_pairs()}
+        program.say("outcomes, planted hubs and analogies")
+        planted = {
+            **ratios(ways),
+            **await measure_outcomes(database, graph),
+            **await measure_hubs(database),
+            **measure_pairs(),
+        }
     return {"graph": name, "questions": len(graph.questions), "ways": ways, "planted": planted}
+
+
+def ratios(ways: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Median times beside those of other packages, where they were measured."""
+    pairs = (("local", "graphrag linear"), ("hybrid", "lightrag mix"))
+    return {
+        f"p50 {own} ÷ {other}": ways[own]["p50_s"] / ways[other]["p50_s"]
+        for own, other in pairs
+        if own in ways and other in ways
+    }
 
 
 @dataclass(frozen=True, slots=True)
