@@ -22,13 +22,14 @@ WHERE n <> m
         WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(m) WHERE label IN $labels)
       END
-WITH n, near, m, collect(r) AS links
-WITH n, near, m, links, m[$embedding] AS own
-WITH n, near, m, links,
+WITH m, collect([n, near, r]) AS links
+WITH m, links, m[$embedding] AS own
+WITH m, links,
      CASE WHEN own IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
             AND size($vector) > 0 AND size(own) = size($vector) AND any(x IN own WHERE x <> 0)
           THEN 2 * vector.similarity.cosine(own, $vector) - 1 END AS far
-UNWIND links AS r
+UNWIND links AS link
+WITH m, far, link[0] AS n, link[1] AS near, link[2] AS r
 WITH n, near, m, far, r, r[$fact_embedding] AS own
 WITH n, near, m, far, r,
      CASE WHEN own IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL

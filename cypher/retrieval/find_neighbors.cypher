@@ -1,6 +1,8 @@
 // What some nodes add to their neighbors in a view, most first: the sum, over the relationships
 // between them, of the node's score times the weight, divided by the root of both degrees. A node
 // that is walked from may be a neighbor of another one. Relationships of this package do not count.
+// The types listed are those at nodes of a view: the server stores degrees, and reads no relationship
+// to count them, while a condition on each one took most of the time.
 // params: sources: list[str], scores: list[float], types: list[str], labels: list[str],
 //   weight: str, k: int
 // returns: ids: list[str], scores: list[float]
@@ -16,17 +18,21 @@ WHERE n <> m
         ELSE any(label IN labels(m) WHERE label IN $labels)
       END
 WITH i, n, m, sum(CASE WHEN r[$weight] > 0 THEN toFloat(r[$weight]) ELSE 1.0 END) AS weight
-WITH i, n, COUNT {
-       (n)-[r]-()
-       WHERE CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
-     } AS own, collect([m, weight]) AS ends
+WITH i, n, CASE size($types)
+       WHEN 0 THEN COUNT { (n)--() } - COUNT {
+         (n)-[:PGS_IN|PGS_CITES|PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_SHOWED|PGS_ISOMORPHIC]-()
+       }
+       ELSE COUNT { (n)-[r]-() WHERE type(r) IN $types }
+     END AS own, collect([m, weight]) AS ends
 UNWIND ends AS pair
 WITH i, own, pair[0] AS m, pair[1] AS weight
 WITH m, sum($scores[i] * weight / sqrt(toFloat(own))) AS given
-WITH m, given, COUNT {
-       (m)-[r]-()
-       WHERE CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
-     } AS own
+WITH m, given, CASE size($types)
+       WHEN 0 THEN COUNT { (m)--() } - COUNT {
+         (m)-[:PGS_IN|PGS_CITES|PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_SHOWED|PGS_ISOMORPHIC]-()
+       }
+       ELSE COUNT { (m)-[r]-() WHERE type(r) IN $types }
+     END AS own
 WITH elementId(m) AS element_id, given / sqrt(toFloat(own)) AS score
 ORDER BY score DESC, element_id LIMIT $k
 RETURN collect(element_id) AS ids, collect(score) AS scores
