@@ -58,10 +58,19 @@ class SkeletonBuyer:
                 self.skeletons |= await adopt_skeletons(self.tools.db, self.order.graph, keys)
         await self._buy(group, -float(place), MALFORMED_TRIES)
 
-    async def _buy(self, group: Sequence[GraphText], priority: float, tries: int) -> None:
-        """Ask for the skeletons of a group, and again for those that a reply lacks."""
+    async def _buy(
+        self, group: Sequence[GraphText], priority: float, tries: int, *, alone: bool = False
+    ) -> None:
+        """Ask for the skeletons of a group, and again for those that a reply lacks.
+
+        If replies gave some of them, the last try asks for each of the others ``alone``, where no
+        other text can mislead the model.
+        """
         asked = missing_texts(group, self.skeletons)
         if not asked or not tries or self.stop is not None:
+            return
+        if alone and tries == 1 and len(asked) > 1:
+            await together(*(self._buy([text], priority, tries) for text in asked))
             return
         try:
             await self.tools.calls.complete(
@@ -83,7 +92,8 @@ class SkeletonBuyer:
         except StoppedError as error:
             self.stop = self.stop or Stop.from_error(error)
             return
-        await self._buy(asked, priority, tries - 1)
+        alone = alone or any(text.key in self.skeletons for text in asked)
+        await self._buy(asked, priority, tries - 1, alone=alone)
 
     async def _take(self, asked: Sequence[GraphText], reply: Completion) -> None:
         """Keep the skeletons of a reply before anything else is bought."""
