@@ -11,7 +11,8 @@ WITH g, p, $cited[toString(p.id)] AS ranks
 WHERE ranks IS NOT NULL
 MATCH (p)<-[m:PGS_IN]-(n)
 WHERE m.rank IN ranks
-  AND COUNT { (n)--() } - COUNT { (n)-[:PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_ISOMORPHIC]-() } <= $degree
+  AND COUNT { (n)--() }
+      - COUNT { (n)-[:PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_ISOMORPHIC|PGS_SHOWED]-() } <= $degree
 MATCH (n)-[r]-(o)
 WHERE CASE size($types)
         WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'

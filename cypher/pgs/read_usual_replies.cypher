@@ -1,8 +1,10 @@
-// Average length of each model's stored replies.
-// params: models: list[str]
-// returns: model: str, output_tokens: float
+// Average length of a model's stored replies; no row without any.
+// params: model: str
+// returns: output_tokens: float
 // mode: read
 // language: 5, 25
 MATCH (r:PgsReply)
-WHERE r.model IN $models AND r.output_tokens > 0
-RETURN r.model AS model, avg(r.output_tokens) AS output_tokens
+WHERE r.model = $model AND r.output_tokens > 0
+WITH avg(r.output_tokens) AS output_tokens
+WHERE output_tokens IS NOT NULL
+RETURN output_tokens

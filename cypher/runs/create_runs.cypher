@@ -1,13 +1,13 @@
-// Create a run in a session. No row if the session or the generation is gone. If the idempotency
-// key is in use, the row has the id of the earlier run.
+// Create a run in a session. No row if the session or the generation is gone; a search may have no
+// generation, ''. If the idempotency key is in use, the row has the id of the earlier run.
 // params: session: str, id: str, generation: str, idempotency: str, properties: dict
 // returns: id: str
 // mode: write
 // language: 5, 25
 MATCH (s:PgsSession {uid: $session})
-MATCH (c:PgsGeneration {id: $generation})
+OPTIONAL MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
-WITH s, c WHERE c.status = 'complete'
+WITH s, c WHERE c.status = 'complete' OR $generation = ''
 CALL (s, c) {
   WITH s, c WHERE $idempotency <> ''
   MERGE (r:PgsRun {idempotency: $idempotency})
@@ -22,5 +22,5 @@ FOREACH (new IN CASE WHEN r.id = $id THEN [r] ELSE [] END |
   SET new.started_at = coalesce(new.started_at, datetime()), new += $properties,
       new.status = 'running', new.updated_at = datetime()
   MERGE (new)-[:PGS_RAN_IN]->(s)
-  MERGE (new)-[:PGS_ON]->(c))
+  FOREACH (one IN CASE WHEN c IS NULL THEN [] ELSE [c] END | MERGE (new)-[:PGS_ON]->(one)))
 RETURN r.id AS id

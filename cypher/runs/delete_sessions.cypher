@@ -1,4 +1,5 @@
-// Delete a session with its runs, sweeps, findings, flags, absences, answers, and private replies.
+// Delete a session with its runs, sweeps, findings, flags, absences, answers, private replies, and
+// triplets that it showed and that no outcome has rated.
 // params: uid: str
 // returns: deleted: int
 // mode: write
@@ -6,11 +7,16 @@
 MATCH (s:PgsSession {uid: $uid})
 CALL (s) {
   MATCH (s)<-[:PGS_RAN_IN]-(r:PgsRun)
-  CALL (r) {
+  CALL (s, r) {
     MATCH (y:PgsReply {run: r.id}) WHERE y.private
     RETURN y AS own
     UNION
-    MATCH (t:PgsThesis|PgsConnection|PgsConvergence)-[:PGS_FROM]->(r)
+    MATCH (t:PgsThesis|PgsConnection|PgsConvergence|PgsFinding)-[:PGS_FROM]->(r)
+    RETURN t AS own
+    UNION
+    MATCH (r)-[:PGS_SHOWED]->(t:PgsTriplet)
+    WHERE t.count IS NULL
+      AND NOT EXISTS { (t)<-[:PGS_SHOWED]-(:PgsRun)-[:PGS_RAN_IN]->(o:PgsSession) WHERE o <> s }
     RETURN t AS own
     UNION
     MATCH (r)-[:PGS_SWEPT]->(w:PgsSweep)

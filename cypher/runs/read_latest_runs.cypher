@@ -11,7 +11,8 @@ WHERE ($graph = '' OR s.graph = $graph)
 WITH r, s ORDER BY r.started_at DESC, r.id DESC
 LIMIT $limit
 RETURN r {
-  .id, .mode, .status, .question, .nodes_read, .seconds, .error, .model, .cost, .request, .outcome,
+  .id, .mode, .status, .question, .nodes_read, .nodes_shown, .seconds, .error, .model, .cost, .request,
+  .outcome,
   graph: s.graph, session: s.id, answered: r.details IS NOT NULL,
   started_at: toString(r.started_at), finished_at: toString(r.finished_at),
   silent: r.status = 'running' AND r.updated_at < datetime() - duration({seconds: $silent_s})

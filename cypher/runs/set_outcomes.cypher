@@ -1,7 +1,7 @@
 // Record the outcome of a run, and let the weights of what it showed follow. A run of `ask` showed
 // the nodes that its answer, findings, and flags cite, and the triplets between nodes that one of
 // these cites. The node of a thesis cites all nodes of the answer, so `thesis_names` lists the
-// citations of the thesis itself. What runs of other kinds showed would be collected here as well.
+// citations of the thesis itself. A run of a search showed what its prompt did.
 // The first outcome is the next one of each weight, and `place` on PGS_RATED counts it. Another
 // outcome takes its place: each later outcome has left 1 - alpha of the difference.
 // All feedback takes turns: no weight is read while other feedback changes it, and no two wait for
@@ -37,8 +37,14 @@ WITH r, former, state, COLLECT {
 } AS bullets
 CALL (r, state, bullets) {
   WITH r, bullets WHERE state = 'new'
-  UNWIND bullets AS b
-  MATCH (b)-[:PGS_CITES]->(n)
+  CALL (r, bullets) {
+    UNWIND bullets AS b
+    MATCH (b)-[:PGS_CITES]->(n)
+    RETURN n
+    UNION
+    MATCH (r)-[:PGS_SHOWED]->(n) WHERE NOT n:PgsTriplet
+    RETURN n
+  }
   WITH DISTINCT r, n
   MERGE (w:PgsWeight)-[:PGS_ABOUT]->(n)
   ON CREATE SET w.weight = $start, w.count = 0
@@ -46,7 +52,7 @@ CALL (r, state, bullets) {
   MERGE (r)-[k:PGS_RATED]->(w) SET k.place = w.count
 }
 CALL (r, state, bullets) {
-  WITH r, bullets WHERE state = 'new'
+  WITH r, bullets WHERE state = 'new' AND NOT EXISTS { (r)-[:PGS_SHOWED]->() }
   UNWIND bullets AS b
   MATCH (b)-[c:PGS_CITES]->(n)
   WHERE NOT b:PgsThesis OR 'P' + toString(c.partition) + ':' + c.alias IN $thesis_names
@@ -58,8 +64,16 @@ CALL (r, state, bullets) {
   WHERE CASE size($types) WHEN 0 THEN NOT type(e) STARTS WITH 'PGS_' ELSE type(e) IN $types END
   WITH DISTINCT r, s, type(e) AS type, o
   MERGE (s)<-[:PGS_SOURCE]-(t:PgsTriplet {type: type})-[:PGS_TARGET]->(o)
-  ON CREATE SET t.weight = $start, t.count = 0
-  SET t.weight = $alpha * $scores[$outcome] + (1 - $alpha) * t.weight, t.count = t.count + 1
+  SET t.weight = $alpha * $scores[$outcome] + (1 - $alpha) * coalesce(t.weight, $start),
+      t.count = coalesce(t.count, 0) + 1
+  MERGE (r)-[k:PGS_RATED]->(t) SET k.place = t.count
+}
+CALL (r, state) {
+  WITH r WHERE state = 'new'
+  MATCH (r)-[:PGS_SHOWED]->(t:PgsTriplet)
+  WITH DISTINCT r, t
+  SET t.weight = $alpha * $scores[$outcome] + (1 - $alpha) * coalesce(t.weight, $start),
+      t.count = coalesce(t.count, 0) + 1
   MERGE (r)-[k:PGS_RATED]->(t) SET k.place = t.count
 }
 CALL (r, state, former) {
@@ -72,4 +86,8 @@ RETURN state, former,
        COUNT { (r)-[:PGS_RATED]->(:PgsWeight)-[:PGS_ABOUT]->() } AS nodes,
        COUNT { (r)-[:PGS_RATED]->(t:PgsTriplet)
                WHERE EXISTS { (t)-[:PGS_SOURCE]->() } AND EXISTS { (t)-[:PGS_TARGET]->() } } AS triplets,
-       COUNT { UNWIND bullets AS b MATCH (b)-[:PGS_CITES]->(n) RETURN DISTINCT n } AS cited
+       COUNT {
+         UNWIND bullets AS b MATCH (b)-[:PGS_CITES]->(n) RETURN n
+         UNION
+         MATCH (r)-[:PGS_SHOWED]->(n) WHERE NOT n:PgsTriplet RETURN n
+       } AS cited

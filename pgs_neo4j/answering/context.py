@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from pgs_neo4j.answering.aliases import defuse_relationships
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Found, FoundFact, FoundItem, PromptNode
 from pgs_neo4j.retrieval.question import answer_form
@@ -35,7 +36,7 @@ class Context:
     """The text, and what it shows by alias: nodes as ``n1``, relationships as ``t1``.
 
     ``tokens`` estimates the text. ``shortened`` are the aliases of passages that do not show all of
-    their sentences.
+    their sentences. ``prompt_nodes`` are the nodes with the text that is shown of each.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Context:
     facts: Mapping[str, FoundFact]
     tokens: int
     shortened: tuple[str, ...] = ()
+    prompt_nodes: tuple[PromptNode, ...] = ()
 
 
 @dataclass(slots=True)
@@ -81,7 +83,7 @@ def build_context(found: Found, tokens: int) -> Context:
     stated = _write(
         page,
         "Relationships",
-        (f"[{alias}] {one_line(fact.line)}" for alias, fact in facts.items()),
+        (f"[{alias}] {_inert(fact.line)}" for alias, fact in facts.items()),
         FACT_TOKENS,
     )
     _write(page, "Partitions, as described or as last reported by a model", _units(found))
@@ -91,13 +93,19 @@ def build_context(found: Found, tokens: int) -> Context:
     first = dict(islice(texts.items(), MOST_PASSAGES))
     read = _write(page, "Passages", (passages.show(alias, item) for alias, item in first.items()))
     shown = {*_kept(nodes, listed), *_kept(first, read)}
+    whole = {one.alias: one for one in passages.shown if one.alias in _kept(first, read)}
     text = "\n".join(page.lines).lstrip("\n")
     return Context(
         text=text,
         nodes={alias: item for alias, item in nodes.items() if alias in shown},
         facts={alias: facts[alias] for alias in _kept(facts, stated)},
         tokens=estimate(text),
-        shortened=tuple(one for one in passages.shortened if one in _kept(first, read)),
+        shortened=tuple(one for one in passages.shortened if one in whole),
+        prompt_nodes=tuple(
+            whole.get(alias) or PromptNode(alias, _inert(item.title), "", item.labels)
+            for alias, item in nodes.items()
+            if alias in shown
+        ),
     )
 
 
@@ -117,21 +125,26 @@ def _kept(aliases: Iterable[str], fits: Sequence[bool]) -> list[str]:
     return [alias for alias, fit in zip(aliases, fits, strict=True) if fit]
 
 
+def _inert(text: str) -> str:
+    """Return a text of the graph on one line, in which nothing looks like an alias."""
+    return defuse_relationships(one_line(text))
+
+
 def _name(alias: str, item: FoundItem) -> str:
     labels = f" ({', '.join(map(one_line, item.labels))})" if item.labels else ""
-    way = f", by {one_line(item.way)}" if item.way else ""
-    return f"[{alias}] {one_line(item.title)}{labels}{way}"
+    way = f", by {_inert(item.way)}" if item.way else ""
+    return f"[{alias}] {_inert(item.title)}{labels}{way}"
 
 
 def _units(found: Found) -> Iterator[str]:
     for unit in found.units:
         name = f"P{unit.id}" if unit.level == 0 else f"Unit {unit.id} of level {unit.level}"
         gist = unit.domain_state or unit.abstract
-        yield f"{name}: {one_line(unit.label)}" + (f". {one_line(gist)}" if gist else "")
+        yield f"{name}: {_inert(unit.label)}" + (f". {_inert(gist)}" if gist else "")
 
 
 def _findings(found: Found) -> Iterator[str]:
-    return (f"- {one_line(finding.text)} (run {finding.run})" for finding in found.findings)
+    return (f"- {_inert(finding.text)} (run {finding.run})" for finding in found.findings)
 
 
 @dataclass(slots=True)
@@ -141,19 +154,20 @@ class _Passages:
     question: str
     room: int
     shortened: list[str] = field(default_factory=list)
+    shown: list[PromptNode] = field(default_factory=list)
 
     def show(self, alias: str, item: FoundItem) -> str:
         """Return a passage as a prompt shows it."""
-        text = clean_text(item.text)
-        whole = render_node(PromptNode(alias, item.title, text, item.labels))
-        if estimate(whole) <= self.room:
-            return whole
-        head = estimate(render_node(PromptNode(alias, item.title, "", item.labels)))
-        best = best_sentences(text, self.question, self.room - head)
-        if not best:
-            return whole  # a single sentence; it stands whole or not at all
-        self.shortened.append(alias)
-        return render_node(PromptNode(alias, item.title, best, item.labels))
+        title, text = _inert(item.title), defuse_relationships(clean_text(item.text))
+        node = PromptNode(alias, title, text, item.labels)
+        if estimate(render_node(node)) > self.room:
+            head = estimate(render_node(replace(node, text="")))
+            # A single sentence stands whole or not at all.
+            if best := best_sentences(text, self.question, self.room - head):
+                self.shortened.append(alias)
+                node = replace(node, text=best)
+        self.shown.append(node)
+        return render_node(node)
 
 
 def best_sentences(text: str, question: str, tokens: int) -> str:

@@ -104,6 +104,19 @@ async def search_triplets(view: SearchView, trace: SearchTrace) -> dict[str, flo
     return dict(trace.scores["facts"]) or first(entries, ENTRIES)
 
 
+async def search_summary(view: SearchView, trace: SearchTrace) -> dict[str, float]:
+    """Find what the triplets mode finds, and the partitions of the question's words."""
+    scores = await search_triplets(view, trace)
+    await trace.walk({"units": view.units(view.question)})
+    return scores
+
+
+async def search_nothing(view: SearchView, trace: SearchTrace) -> dict[str, float]:
+    """Find nothing: the model answers from what it knows."""
+    del view, trace
+    return {}
+
+
 async def search_structural(view: SearchView, trace: SearchTrace) -> dict[str, float]:
     """Begin at the nearest nodes, and walk one hop, or through nodes without text.
 
@@ -157,7 +170,11 @@ MODES: Mapping[SearchMode, Mode] = {
     "triplets": search_triplets,
     "structural": search_structural,
     "auto": search_auto,
+    "summary": search_summary,
+    "bypass": search_nothing,
 }
+ANSWERED: tuple[SearchMode, ...] = ("summary", "bypass")
+"""Modes in which a model says something; without an answer they have no point."""
 
 
 async def _walk_on(

@@ -14,10 +14,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Ask": {
         "ask": ("questions.ask:ask", "Ask a graph a question."),
-        "search": (
-            "questions.search:search",
-            "Find what matches a question, without a model.",
-        ),
+        "search": ("questions.search:search", "Find what matches a question."),
         "plan": ("questions.plan:plan", "Show what a question would read and cost."),
         "route": (
             "graphs.partitions:route",

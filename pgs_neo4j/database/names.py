@@ -50,6 +50,7 @@ TYPES = (
     "PGS_TARGET",
     "PGS_RATED",
     "PGS_ISOMORPHIC",
+    "PGS_SHOWED",
 )
 # A new name costs a transaction of its own, so all names are created at once.
 PROPERTIES = (
@@ -132,6 +133,7 @@ PROPERTIES = (
     "node_count",
     "nodes",
     "nodes_read",
+    "nodes_shown",
     "origin",
     "outcome",
     "output_tokens",

@@ -1,20 +1,34 @@
-"""``pgs.search``: what matches a question, without reading everything."""
+"""``pgs.search``: what matches a question, and answers from it, without reading everything."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Unpack
 
+from pgs_neo4j import config
+from pgs_neo4j.answering.answer import answer_found, answer_request
 from pgs_neo4j.answering.context import build_context, check_tokens
+from pgs_neo4j.answering.modes import ANSWERED
+from pgs_neo4j.answering.order import AnswerOrder, describe_search, restore_search
+from pgs_neo4j.answering.plan import plan_answer
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.catalog import StoredGraph, check_mapping
-from pgs_neo4j.config import SearchDefaults
+from pgs_neo4j.config import CONTEXT_TOKENS, Knobs, PGSConfig, SearchDefaults
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.partitions import Partitions
-from pgs_neo4j.model import Found, GraphMapping, RerankerName, SearchMode
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.model import Answer, Found, GraphMapping, RerankerName, SearchMode, SearchPlan
 from pgs_neo4j.partitioning.result import read_current
-from pgs_neo4j.pgs.order import check_question
+from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
+from pgs_neo4j.runs import session
+from pgs_neo4j.runs.requests import check_resumable
+from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.text.shown import counted
+
+ANSWER_ITEMS = 30
+"""Nodes that a prompt lists (multi-path retrieval, published default)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +42,20 @@ class _Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class _Answering:
+    """A search that a model is to answer from, and the session that records the answer."""
+
+    question: str
+    graph: str | GraphMapping | None
+    wanted: SearchDefaults
+    session: str
+    config: PGSConfig
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Searcher:
-    """Searches of a graph, which call no language model.
+    """Searches of a graph; only their answers call a language model.
 
     Called, it searches: ``await pgs.search("Who trades tea?")``.
     """
@@ -46,25 +72,118 @@ class Searcher:
         weights: tuple[float, float, float] | None = None,
         rerank: RerankerName | None = None,
         max_context_tokens: int | None = None,
+        answer: bool = False,
+        session_id: str = session.DEFAULT,
+        idempotency_key: str | None = None,
+        on_event: OnEvent | None = None,
+        **knobs: Unpack[Knobs],
     ) -> Found:
         """Return the ``top_k`` nodes that match a question, best first, and what else matches.
 
-        ``graph`` is the name of a stored graph, or a mapping, which need not be stored. The manual
-        tells what each mode does; ``weights`` are those of local, global, and naive in the mode
-        ``mix``. A ``rerank`` orders the best nodes once more. With ``max_context_tokens``, the
-        result has the text that a prompt of that length would show. None stands for what
-        ``[search]`` of ``pgs.toml`` says, by default ``hybrid`` and a ``top_k`` of 10. Nothing is
-        written, except that ``global`` makes the partitions of a stored graph that has none. Raises
-        QuestionError, UnknownGraphError, UsageError, and DatabaseError.
+        The manual tells what each mode does, and what its options mean. None stands for what
+        ``[search]`` of ``pgs.toml`` says. Nothing is written, except that ``global`` makes the
+        partitions of a stored graph that has none. ``graph`` may be a mapping that is not stored.
+
+        With ``answer``, the model of the synthesis answers from what was found, in one call that is
+        a run of the session; ``knobs`` override PGSConfig by name. Raises QuestionError,
+        UnknownGraphError, UsageError, DatabaseError, and with ``answer`` what ``execute`` raises.
         """
-        wanted = self._core.settings.search.chosen(
+        wanted = self._wanted(mode, top_k, weights, rerank, max_context_tokens, answer=answer)
+        if not answer:
+            return await self._find(question, graph, wanted)
+        in_force = self._core.knobs(knobs)
+        asked = _Answering(question, graph, wanted, session_id, in_force, idempotency_key)
+        order, tools = await self._order(asked, on_event)
+        return replace(order.found, answer=await answer_request(order, tools))
+
+    async def plan(
+        self,
+        question: str,
+        *,
+        graph: str | None = None,
+        mode: SearchMode | None = None,
+        top_k: int | None = None,
+        weights: tuple[float, float, float] | None = None,
+        rerank: RerankerName | None = None,
+        max_context_tokens: int | None = None,
+        session_id: str = session.DEFAULT,
+        on_event: OnEvent | None = None,
+        **knobs: Unpack[Knobs],
+    ) -> SearchPlan:
+        """Search, and predict what an answer with the same arguments would show and cost.
+
+        No language model is called.
+        """
+        wanted = self._wanted(mode, top_k, weights, rerank, max_context_tokens, answer=True)
+        asked = _Answering(question, graph, wanted, session_id, self._core.knobs(knobs))
+        return await plan_answer(*await self._order(asked, on_event))
+
+    async def resume(self, stored: StoredRun, on_event: OnEvent | None, knobs: Knobs) -> Answer:
+        """Search again, and answer; replies that the run paid for are not paid for again."""
+        check_resumable(stored)
+        wanted = restore_search(stored.request["search"])
+        in_force = config.restored(stored.properties["config"], knobs)
+        question = stored.properties["question"]
+        asked = _Answering(question, stored.graph, wanted, stored.session, in_force)
+        order, tools = await self._order(asked, on_event)
+        return await answer_found(order, tools, stored)
+
+    def _wanted(
+        self,
+        mode: SearchMode | None,
+        top_k: int | None,
+        weights: tuple[float, float, float] | None,
+        rerank: RerankerName | None,
+        max_context_tokens: int | None,
+        *,
+        answer: bool,
+    ) -> SearchDefaults:
+        """Return how to search: as the call says, else as configured."""
+        configured = self._core.settings.search
+        if answer and "top_k" not in configured.model_fields_set:
+            configured = configured.chosen(top_k=ANSWER_ITEMS)
+        wanted = configured.chosen(
             mode=mode,
             top_k=top_k,
             weights=weights,
             rerank=rerank,
             max_context_tokens=max_context_tokens,
         )
-        return await self._find(question, graph, wanted)
+        if not answer and wanted.mode in ANSWERED:
+            raise UsageError(f"the mode {wanted.mode} needs a model; add --answer (answer=True)")
+        return wanted
+
+    async def _order(
+        self, asked: _Answering, on_event: OnEvent | None
+    ) -> tuple[AnswerOrder, RunTools]:
+        """Search, and return the order of an answer with its connections."""
+        if isinstance(asked.graph, GraphMapping):
+            raise UsageError("an answer is recorded, so it needs a stored graph; add it first")
+        core = self._core
+        graph = await core.graph(asked.graph)
+        tokens = asked.wanted.max_context_tokens or CONTEXT_TOKENS
+        check_tokens(tokens)
+        wanted = asked.wanted.chosen(max_context_tokens=tokens)
+        run = RunOrder(
+            question=asked.question,
+            graph=graph.name,
+            mapping=graph.mapping,
+            config=asked.config,
+            session=asked.session,
+            idempotency_key=asked.key,
+            request=describe_search(asked.question, wanted, core.synthesis_llm.name, asked.config),
+        )
+        check_order(run)
+        without = wanted.model_copy(update={"max_context_tokens": None})
+        found = await self._find(asked.question, graph.name, without)
+        graph = await core.graph(graph.name)  # a global search may just have made its partitions
+        order = AnswerOrder(
+            run=run,
+            found=found,
+            max_context_tokens=tokens,
+            partitioned=graph.generation is not None and not graph.redefined,
+        )
+        return order, core.run_tools(run, on_event)
 
     async def _find(
         self, question: str, graph: str | GraphMapping | None, wanted: SearchDefaults

@@ -10,7 +10,8 @@ EXTRACTIVE = "extractive"
 
 
 def findings(answer: Answer) -> Iterator[Finding]:
-    """Yield the findings of all reports, in the order of the sweeps."""
+    """Yield the findings of all reports, in the order of the sweeps, or those of a search."""
+    yield from answer.shown.findings if answer.shown else ()
     for sweep in answer.sweeps:
         if sweep.report is not None:
             yield from sweep.report.findings

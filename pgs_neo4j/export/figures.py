@@ -53,8 +53,15 @@ def reading_line(coverage: Coverage) -> str:
 
 
 def coverage_rows(answer: Answer) -> list[tuple[str, str]]:
-    """Return the coverage of the answer, then that of its session."""
+    """Return the coverage of the answer, then that of its session.
+
+    An answer from a search covers nothing, and its graph may have no partitions.
+    """
+    if answer.shown and not answer.coverage.partitions_total:
+        return []
     session = f"{coverage_line(answer.coverage)} in session {one_line(answer.session, 60)} so far"
+    if answer.shown:
+        return [("Session", session)]
     if answer.own_coverage is None:
         return [("Coverage", session)]
     return [
@@ -80,6 +87,21 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
     amount = f"{counted(read, 'node')} read{texts_note(read, spoken)}"
     parts = [f"{counted(len(swept), 'partition')} swept{because}", amount]
     return "; ".join([*parts, ", ".join(listed)] if listed else parts)
+
+
+def run_line(answer: Answer) -> str:
+    """Return what one run read, or what the prompt of a search showed.
+
+    ``34 of 10,807 nodes and 12 relationships shown; none of them counts as read``
+    """
+    shown = answer.shown
+    if shown is None:
+        return sweeps_line(answer.sweeps)
+    if answer.mode == "bypass":
+        return "the model was shown nothing of the graph"
+    nodes = f"{len(shown.nodes):,} of {counted(shown.nodes_total, 'node')}"
+    relationships = counted(len(shown.relationships), "relationship")
+    return f"{nodes} and {relationships} shown; none of them counts as read"
 
 
 def problems_line(answer: Answer) -> str:
@@ -145,7 +167,7 @@ def figures(answer: Answer) -> list[tuple[str, str]]:
     """Return coverage, usage, cost, time, and ids, as labels and texts."""
     rows = [
         *coverage_rows(answer),
-        ("This run", sweeps_line(answer.sweeps)),
+        ("This run", run_line(answer)),
         ("Checks", checks_line(answer)),
         ("Model", one_line(answer.model, 120)),
         ("Usage", usage_line(answer.usage)),

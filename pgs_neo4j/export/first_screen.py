@@ -16,7 +16,8 @@ from pgs_neo4j.text.shown import counted, one_line, plain
 
 LONG_QUESTION = 160  # characters; longer questions get smaller type
 DOUBTED = 3  # absences that the first screen states
-THESIS = "thesis"
+THESES = ("thesis", "answer")
+"""Headings of what the first screen shows: in an answer of all of a graph, and of a search."""
 # In the order in which they matter to a reader.
 LISTED = (AbsenceStatus.CONTRADICTED, AbsenceStatus.UNCHECKED, AbsenceStatus.ELSEWHERE)
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*(Z|[+-]00:00)?")
@@ -46,7 +47,7 @@ def split_thesis(answer: Answer) -> tuple[Sequence[Block], Sequence[Block]]:
     headings = [place for place, block in enumerate(blocks) if isinstance(block, Heading)]
     for place, after in pairwise([*headings, len(blocks)]):
         heading = blocks[place]
-        if isinstance(heading, Heading) and heading.text.strip(" *:#").lower() == THESIS:
+        if isinstance(heading, Heading) and heading.text.strip(" *:#").lower() in THESES:
             return blocks[place + 1 : after], blocks[:place] + blocks[after:]
     return (), blocks
 
@@ -71,7 +72,11 @@ def _reading(answer: Answer) -> Html:
     lines.append(f"This run: {rows['This run']}.")
     if counts.used_extractive_reader(answer):
         lines.append(figures.NO_MODEL)
-    return element("section", element("h2", "What was read"), *(element("p", one) for one in lines))
+    return element(
+        "section",
+        element("h2", "What was shown" if answer.shown else "What was read"),
+        *(element("p", one) for one in lines),
+    )
 
 
 def _doubts(answer: Answer, nodes: Register) -> Html:

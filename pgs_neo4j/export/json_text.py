@@ -19,6 +19,7 @@ from pgs_neo4j.model import (
     Coverage,
     Finding,
     Report,
+    Shown,
     Sighting,
     Sweep,
 )
@@ -76,6 +77,19 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         "cost": plain_data(answer.cost),
         "seconds": plain_data(answer.seconds),
         "warnings": list(answer.warnings),
+        **({"shown": shown_data(answer.shown)} if answer.shown else {}),
+    }
+
+
+def shown_data(shown: Shown) -> Json:
+    """Return what the prompt of an answer from a search showed, and the claims of the answer."""
+    return {
+        "nodes": citations_data(shown.nodes),
+        "relationships": citations_data(shown.relationships),
+        "nodes_total": shown.nodes_total,
+        "tokens": shown.tokens,
+        "findings": [_finding(finding) for finding in shown.findings],
+        "reason": shown.reason,
     }
 
 

@@ -55,7 +55,7 @@ def to_markdown(document: Document) -> str:
             (line for c in checks.convergences for line in _convergence(c, bullet)),
         ),
         ["## Coverage and cost", "", *_figures(answer)],
-        *_titled("Partitions", _areas(document)),
+        *_titled("Partitions", () if answer.shown else _areas(document)),
         *_titled("Notes", (f"- {inert(note)}" for note in figures.notes(answer))),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
@@ -98,7 +98,7 @@ def _invalid_ones(answer: Answer) -> list[Citation]:
 
 
 def _invalid(citation: Citation) -> str:
-    return f"- {_name(citation)}  ({wording.INVALID_CITATION})"
+    return f"- {_name(citation)}  ({wording.invalid_words(citation.partition)})"
 
 
 def _absences(absences: Sequence[CheckedAbsence], bullet: Bullet) -> list[str]:
@@ -108,7 +108,7 @@ def _absences(absences: Sequence[CheckedAbsence], bullet: Bullet) -> list[str]:
     rows = [
         (
             bullet(absence.text, counts.alias_partition(absence)),
-            ", ".join(f"P{number}" for number in absence.partitions) or "none",
+            ", ".join(f"P{number}" for number in absence.partitions) or _nobody(absence),
             f"{absence.status}: {wording.STATUS_WORDS[absence.status]}",
             _sightings(absence),
             inert(wording.search_line(absence)),
@@ -116,6 +116,10 @@ def _absences(absences: Sequence[CheckedAbsence], bullet: Bullet) -> list[str]:
         for absence in absences
     ]
     return [f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *rows)]
+
+
+def _nobody(absence: CheckedAbsence) -> str:
+    return "the answer" if absence.reported else "none"
 
 
 def _sightings(absence: CheckedAbsence) -> str:

@@ -53,7 +53,7 @@ def _alias(cited: Cited, good: bool | None, titles: dict[Place, str]) -> Html:
     if good is None:  # cited by no report, so never checked
         return escaped(cited.text)
     if not good:
-        title = wording.INVALID_CITATION.capitalize()
+        title = wording.invalid_words(cited.place[0]).capitalize()
         return element("s", cited.text, class_="pgs-invalid", title=title)
     label = titles.get(cited.place) or cited.text
     return element("span", label, class_="pgs-cite", title=name_of(*cited.place))
@@ -73,7 +73,9 @@ def _sources(answer: Answer) -> Html:
 def _source(citation: Citation) -> tuple[Html, str]:
     name = name_of(citation.partition, one_line(citation.alias, 40))
     if not citation.valid:
-        return element("s", name, class_="pgs-invalid"), f" {wording.INVALID_CITATION}"
+        return element(
+            "s", name, class_="pgs-invalid"
+        ), f" {wording.invalid_words(citation.partition)}"
     title = one_line(citation.title or citation.node or "", 160) or "untitled"
     return element("span", name, class_="pgs-cite"), f" {title}"
 

@@ -64,7 +64,7 @@ def _sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:
     sections = [
         ("Answer", _answer(answer, nodes)),
         ("Sources", _sources(document, nodes)),
-        ("Coverage", coverage(document, linked)),
+        *([] if answer.shown else [("Coverage", coverage(document, linked))]),
         (wording.ABSENCES, absence_table(checks.absences, nodes, linked)),
     ]
     lists = {
@@ -119,7 +119,12 @@ def _source(citation: Citation, sources: dict[Place, SourceNode], nodes: Registe
     name = name_of(citation.partition, one_line(citation.alias, 40))
     if not citation.valid:
         struck = element("s", name, class_="invalid")
-        return element("li", struck, " ", element("span", wording.INVALID_CITATION, class_="note"))
+        return element(
+            "li",
+            struck,
+            " ",
+            element("span", wording.invalid_words(citation.partition), class_="note"),
+        )
     source = sources.get(place_of(citation))
     title = source.title if source else citation.title or ""
     key = source.key if source else citation.node or ""

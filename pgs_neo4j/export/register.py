@@ -111,7 +111,10 @@ class Register:
         if good:
             return self.button(cited.place, self.titles.get(cited.place) or cited.text)
         return element(
-            "s", cited.text, class_="invalid", title=wording.INVALID_CITATION.capitalize()
+            "s",
+            cited.text,
+            class_="invalid",
+            title=wording.invalid_words(cited.place[0]).capitalize(),
         )
 
 

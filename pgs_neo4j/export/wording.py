@@ -24,6 +24,7 @@ FLAGS, CONVERGENCES = "Followed-up flags", "Converging findings"
 NO_SYNTHESIS = "There is no synthesis. The session keeps the reports that were read."
 NO_CITATION = "The answer cites no node."
 INVALID_CITATION = "no report cites this node"
+NOT_SHOWN = "the model was shown nothing of this name"
 NO_REPORT = "unchecked: no report states it in these words"
 GONE = "no longer in the graph"
 CHANGED = "changed since it was read"
@@ -55,6 +56,11 @@ MAX_REPORTERS = 3
 TERM_LENGTH = 60
 
 
+def invalid_words(partition: int) -> str:
+    """Say why a citation is invalid; ``partition`` is that of the citation, 0 without one."""
+    return INVALID_CITATION if partition else NOT_SHOWN
+
+
 # Absences
 
 
@@ -72,6 +78,7 @@ def absence_line(absence: CheckedAbsence) -> str:
     partitions = absence.partitions
     few = len(partitions) <= MAX_REPORTERS
     reporters = partition_names(partitions) if few else counted(len(partitions), "partition")
+    reporters = reporters or "the answer"  # from a search, which reads no partition
     reported = f"by {reporters}, {_outcome(absence)}."
     if len(absence.terms) == 1:
         return f"{_quoted(absence.terms[0])}: reported missing {reported}"

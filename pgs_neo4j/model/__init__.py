@@ -9,6 +9,7 @@ from pgs_neo4j.model.answer import (
     Mode,
     Route,
     Routing,
+    Shown,
     Synthesis,
 )
 from pgs_neo4j.model.crosscheck import (
@@ -48,6 +49,7 @@ from pgs_neo4j.model.plan import (
     Plan,
     PlannedCalls,
     PlannedSweep,
+    SearchPlan,
 )
 from pgs_neo4j.model.prompt import (
     Completion,
@@ -123,6 +125,8 @@ __all__ = [
     "Route",
     "Routing",
     "SearchMode",
+    "SearchPlan",
+    "Shown",
     "Sighting",
     "Stated",
     "Sweep",

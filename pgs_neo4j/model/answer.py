@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pgs_neo4j.model.crosscheck import Crosscheck
-from pgs_neo4j.model.report import Citation, Sweep, SweepStatus, Usage
+from pgs_neo4j.model.found import SearchMode
+from pgs_neo4j.model.report import Citation, Finding, Sweep, SweepStatus, Usage
 
 Mode = Literal["full", "continue", "targeted"]
 
@@ -99,19 +100,39 @@ class Synthesis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What the prompt of an answer from a search showed, and the claims that the answer makes.
+
+    ``nodes`` and ``relationships`` are in the order of the prompt, in the form of citations.
+    ``nodes_total`` counts the nodes of the graph. ``tokens`` estimates what was shown. ``reason``
+    says why the search chose its mode, where it did.
+    """
+
+    nodes: tuple[Citation, ...]
+    relationships: tuple[Citation, ...]
+    nodes_total: int
+    tokens: int
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The result of one run.
 
     ``coverage`` is that of the session by then, ``own_coverage`` what this answer alone rests on.
     ``stopped`` names the limit that ended the run early; it is empty if none did. ``cost`` is in
     the unit of the configured prices, None if a model has no price. ``seconds`` are by phase.
+
+    An answer from a search has no sweeps. ``shown`` is what it rests on, and ``routing`` has the
+    partitions that a question to all of the graph would sweep.
     """
 
     question: str
     graph: str
     session: str
     run: str
-    mode: Mode
+    mode: Mode | SearchMode
     model: str
     synthesis: Synthesis
     routing: Routing
@@ -125,6 +146,7 @@ class Answer:
     stopped: str = ""
     cost: float | None = None
     own_coverage: Coverage | None = None
+    shown: Shown | None = None
 
     @property
     def text(self) -> str:

@@ -76,8 +76,9 @@ class CheckedAbsence:
 
     @property
     def partitions(self) -> tuple[int, ...]:
-        """The partitions that report it, each once."""
-        return tuple(dict.fromkeys(stated.partition for stated in self.reported))
+        """The partitions that report it, each once; none if an answer from a search states it."""
+        numbers = (stated.partition for stated in self.reported)
+        return tuple(dict.fromkeys(number for number in numbers if number))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pgs_neo4j.model.answer import Answer
 
 SearchMode = Literal[
-    "naive", "local", "global", "hybrid", "mix", "multipath", "triplets", "structural", "auto"
+    "naive",
+    "local",
+    "global",
+    "hybrid",
+    "mix",
+    "multipath",
+    "triplets",
+    "structural",
+    "auto",
+    "summary",
+    "bypass",
 ]
 
 RerankerName = Literal["none", "cosine", "mmr", "distance", "mentions", "http"]
@@ -135,7 +148,8 @@ class Found:
 
     ``items`` are nodes. ``reason`` says why the mode was chosen, where the search chose it.
     ``warnings`` say what could not be compared, and what would help. ``context`` is the text that a
-    prompt would show of it all, empty unless it was asked for.
+    prompt would show of it all, empty unless it was asked for. ``answer`` is the answer of a model,
+    None unless it was asked for.
     """
 
     question: str
@@ -149,3 +163,4 @@ class Found:
     findings: tuple[FoundFinding, ...] = ()
     reason: str = ""
     context: str = ""
+    answer: Answer | None = None

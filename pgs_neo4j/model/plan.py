@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgs_neo4j.model.answer import Mode, Routing
+from pgs_neo4j.model.found import SearchMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,3 +85,27 @@ class Plan:
     def output_tokens(self) -> int:
         """Predicted output tokens, without those for flags."""
         return sum(sweep.output_tokens for sweep in self.sweeps) + self.synthesis.output_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPlan:
+    """What an answer from a search would show and cost, known before its model call.
+
+    ``calls`` is 0 when the reply is in the cache or nothing was found. ``low`` and ``high`` bound
+    the cost as those of Plan do. ``budget`` says which limit prevents the call; it is empty if none
+    does.
+    """
+
+    graph: str
+    session: str
+    mode: SearchMode
+    model: str
+    nodes: int
+    relationships: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    output_most: int
+    low: float | None = None
+    high: float | None = None
+    budget: str = ""

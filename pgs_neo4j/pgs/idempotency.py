@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pgs_neo4j.config import SHAPING, PGSConfig
-from pgs_neo4j.errors import IdempotencyError, UsageError
 from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.order import RunOrder, RunTools
-from pgs_neo4j.runs import answers, runs
+from pgs_neo4j.runs import answers
+from pgs_neo4j.runs.requests import check_resumable, find_former
 from pgs_neo4j.runs.runs import StoredRun
 
 
@@ -36,31 +36,12 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
     belongs to another request, BusyError while that run is still running, and the errors of
     ``execute``.
     """
-    key = order.idempotency_key
-    former = None
-    if key:
-        former = await runs.by_key(tools.db, order.graph, order.session, key)
-    if former is None:
-        return await pipeline.execute(order, tools)
-    stored = await runs.read(tools.db, former)
-    if not _is_repeated(stored.request, order.request):
-        raise IdempotencyError(
-            f"the idempotency key was used for run {former} with another request; choose another "
-            "key, or repeat that request"
-        )
-    if stored.properties.get("details"):
+    stored = await find_former(
+        tools.db, order.graph, order.session, order.idempotency_key, order.request
+    )
+    if stored is not None and stored.properties.get("details"):
         return await answers.load(tools.db, stored, order.mapping)
     return await pipeline.execute(order, tools, stored)
-
-
-def _is_repeated(stored: dict[str, Any], request: dict[str, Any]) -> bool:
-    """Return whether a request is the stored one.
-
-    A knob that the release of the stored request did not have is left aside.
-    """
-    former = stored.get("knobs", {})
-    knobs = {name: value for name, value in request["knobs"].items() if name in former}
-    return stored == {**request, "knobs": knobs}
 
 
 def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -> RunOrder:
@@ -82,12 +63,3 @@ def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -
         search_answer=properties.get("known"),
         request=stored.request,
     )
-
-
-def check_resumable(stored: StoredRun) -> None:
-    """Raise UsageError unless enough of a run is stored to resume it."""
-    if not stored.request or not stored.properties.get("config"):
-        raise UsageError(
-            f"run {stored.id} was made by an older release and cannot be resumed; ask again in "
-            "mode 'continue'"
-        )

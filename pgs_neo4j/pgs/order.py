@@ -16,9 +16,9 @@ from pgs_neo4j.partitioning.result import KnownGenerations
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.runs import session
+from pgs_neo4j.runs.requests import check_key
 
 MAX_QUESTION = 20_000
-MAX_KEY = 200
 NO_TEXT = "its definition names no text"
 GRACE_S = 0.5  # after the deadline of a run, to record what came last
 
@@ -82,9 +82,7 @@ def check_order(order: RunOrder) -> None:
     """Raise QuestionError or UsageError when an order cannot be carried out."""
     check_question(order.question)
     session.check_name(order.session)
-    key = order.idempotency_key
-    if key is not None and not (key.strip() and len(key) <= MAX_KEY and key.isprintable()):
-        raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
+    check_key(order.idempotency_key)
     if order.mode not in get_args(Mode):
         raise UsageError(
             f"there is no mode {order.mode!r}; the modes are {', '.join(get_args(Mode))}"

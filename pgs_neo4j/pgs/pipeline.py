@@ -35,7 +35,7 @@ from pgs_neo4j.pgs.route import Selection
 from pgs_neo4j.pgs.unmatched import check_matched
 from pgs_neo4j.pgs.waves import judge_sweeps, sweep_run
 from pgs_neo4j.runs import answers, keys, session
-from pgs_neo4j.runs.details import details_json
+from pgs_neo4j.runs.details import result_properties
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.session import Read
 from pgs_neo4j.runs.sweeps import Recovered, read_unsynthesized
@@ -254,7 +254,7 @@ async def record_answer(record: RunRecord, answer: Answer, evidence: CheckedRepo
     if answer.text:
         used = [keys.sweep_id(record.id, sweep.partition) for sweep in answer.sweeps]
         used += [recovered.key for recovered in evidence.earlier]
-    await record.finish(_properties(answer, evidence.read), used)
+    await record.recording.finish(result_properties(answer, evidence.read), used)
 
 
 async def tidy_replies(order: RunOrder, tools: RunTools, record: RunRecord, answer: Answer) -> None:
@@ -268,18 +268,3 @@ async def tidy_replies(order: RunOrder, tools: RunTools, record: RunRecord, answ
     except (DatabaseError, TimeoutError) as error:
         reason = str(error) or "the run reached its time limit"
         tools.log.warn(f"old replies could not be removed from the reply cache: {reason}")
-
-
-def _properties(answer: Answer, read: Read) -> dict[str, object]:
-    return {
-        "status": "partial" if answer.partial else "complete",
-        "answer": answer.text,
-        "thesis": answer.synthesis.thesis,
-        "model": answer.model,
-        "seconds": round(answer.seconds["total"], 3),
-        "nodes_read": sum(sweep.nodes_read for sweep in answer.sweeps),
-        "texts_read": sum(sweep.texts_read or 0 for sweep in answer.sweeps),
-        "warnings": list(answer.warnings),
-        "stopped": answer.stopped,
-        "details": details_json(answer, read),
-    }

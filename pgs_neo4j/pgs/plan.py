@@ -10,6 +10,7 @@ from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route, Routing
@@ -132,14 +133,19 @@ async def _plan_sweep(
 
 
 async def _usual(order: RunOrder, tools: RunTools) -> _Usual:
-    names = [tools.sweep_llm.name, tools.synthesis_llm.name]
-    rows = await tools.db.read(queries.get("pgs/read_usual_replies"), models=names)
-    usual = {row["model"]: int(row["output_tokens"]) for row in rows}
-    sweep, synthesis = order.config.sweep_max_tokens, order.config.synthesis_max_tokens
+    config = order.config
     return _Usual(
-        sweep=min(sweep, usual.get(names[0], int(USUAL_SHARE * sweep))),
-        synthesis=min(synthesis, usual.get(names[1], int(USUAL_SHARE * synthesis))),
+        sweep=await usual_tokens(tools.db, tools.sweep_llm.name, config.sweep_max_tokens),
+        synthesis=await usual_tokens(
+            tools.db, tools.synthesis_llm.name, config.synthesis_max_tokens
+        ),
     )
+
+
+async def usual_tokens(db: Database, model: str, most: int) -> int:
+    """Return the output tokens that replies of a model are likely to have, at most ``most``."""
+    rows = await db.read(queries.get("pgs/read_usual_replies"), model=model)
+    return min(most, int(rows[0]["output_tokens"] if rows else USUAL_SHARE * most))
 
 
 def _plan_synthesis(

@@ -1,31 +1,23 @@
-"""Begins or resumes a run, and closes its record in any case."""
+"""Begins or resumes a run, and holds its record."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from time import perf_counter
 
-from pgs_neo4j.calls.ledger import Ledger, Spent, Total
-from pgs_neo4j.calls.queue import deadline_passed
+from pgs_neo4j.calls.ledger import Spent, Total
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import (
     BusyError,
     DatabaseError,
-    DeadlineError,
-    PGSError,
-    QueryError,
-    StoppedError,
     UsageError,
 )
 from pgs_neo4j.events import RunStarted
@@ -35,6 +27,7 @@ from pgs_neo4j.partitioning.result import Partitioning, read_generation
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_texts
 from pgs_neo4j.retrieval.space import QuestionVector
 from pgs_neo4j.runs import keys, runs, session
+from pgs_neo4j.runs.recording import Recording, hold
 from pgs_neo4j.runs.runs import Handle, StoredRun
 
 ATTEMPTS = 3  # to begin on a generation before it is taken away
@@ -54,19 +47,23 @@ class Prepared:
 class RunRecord:
     """A run in the database; its generation stays until it ends.
 
-    ``before`` is its spending until it stopped, ``routing`` its routing as JSON if it had one. Its
-    ``ledger`` is written under its handle. Only ``finish`` and ``fail`` end the record, and only
-    one of them does.
+    ``routing`` is its routing as JSON, if it had one before it stopped.
     """
 
-    db: Database
-    handle: Handle
+    recording: Recording
     prepared: Prepared
     replies: Replies
-    ledger: Ledger
-    before: Spent = field(default_factory=Spent)
     routing: str | None = None
-    ended: bool = False
+
+    @property
+    def db(self) -> Database:
+        """The database that has the record."""
+        return self.recording.db
+
+    @property
+    def handle(self) -> Handle:
+        """The run, under its holder."""
+        return self.recording.handle
 
     @property
     def id(self) -> str:
@@ -74,47 +71,14 @@ class RunRecord:
         return self.handle.id
 
     @property
+    def before(self) -> Spent:
+        """What the run had spent until it stopped."""
+        return self.recording.before
+
+    @property
     def partitioning(self) -> Partitioning:
         """The partitions that the run reads."""
         return self.prepared.partitioning
-
-    async def finish(self, properties: Row, sweeps: Sequence[str]) -> None:
-        """End the record with an answer.
-
-        ``sweeps`` are the ids of the sweeps that it used. Raises RunLostError when another process
-        has taken the run over.
-        """
-        total = runs.total_properties(self.ledger.total())
-        if not await runs.finish(self.db, self.handle, {**properties, **total}, sweeps):
-            raise runs.taken_away()
-        self.ended = True
-
-    async def fail(self, error: BaseException) -> None:
-        """End the record with an error, unless the run has ended already."""
-        if self.ended:
-            return
-        self.ended = True
-        properties = {
-            "status": _status(error),
-            "error": str(error) if isinstance(error, PGSError) else type(error).__name__,
-            **runs.total_properties(self.ledger.total()),
-        }
-        late = isinstance(error, DeadlineError)
-        if not await self._close(properties, late=late):
-            # A figure or a text that Neo4j refuses must not leave the run as running.
-            status = {"status": properties["status"], "error": type(error).__name__}
-            await self._close(status, late=late)
-
-    async def _close(self, properties: Row, *, late: bool) -> bool:
-        """Write the end of the run; return whether Neo4j takes these properties."""
-        # If the database is gone, nothing can be recorded; the current error says so.
-        with suppress(PGSError, TimeoutError):
-            try:
-                async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
-                    await runs.finish(self.db, self.handle, properties)
-            except QueryError:
-                return False
-        return True
 
 
 async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
@@ -161,28 +125,17 @@ async def record_run(
     The record then says how the run ended and what it cost. A ``stored`` run is resumed. Raises
     DeadlineError when the time of the whole run is over, shortly after its calls are canceled.
     """
-    record: RunRecord | None = None
-    try:
-        async with asyncio.timeout_at(tools.end) as limit:
-            if stored is None:
-                record = await _begin(order, tools, prepared)
-            else:
-                record = await _resume(order, tools, stored)
-            tools.log.on_event(RunStarted(record.id, resumed=stored is not None))
-            async with runs.stay_alive(tools.db, record.handle):
-                yield record
-    except TimeoutError:
-        error = deadline_passed() if limit.expired() else None
-        if record is not None:
-            await to_the_end(record.fail(error or TimeoutError()))
-        if error is None:
-            raise
-        raise error from None
-    except BaseException as error:
-        # Shielded: even a canceled run is closed before its caller continues.
-        if record is not None:
-            await to_the_end(record.fail(error))
-        raise
+
+    async def begin() -> RunRecord:
+        if stored is None:
+            return await _begin(order, tools, prepared)
+        return await _resume(order, tools, stored)
+
+    def tell(run: str) -> None:
+        tools.log.on_event(RunStarted(run, resumed=stored is not None))
+
+    async with hold(begin, tools.end, tell) as record:
+        yield record
 
 
 async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) -> RunRecord:
@@ -244,22 +197,11 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
 def _record(
     order: RunOrder, tools: RunTools, handle: Handle, prepared: Prepared, before: Spent
 ) -> RunRecord:
-    """Return the record of a run; later calls are recorded before they are sent."""
-    ledger = tools.calls.ledger
-    ledger.begin(lambda: before + tools.calls.spent(), partial(runs.record_total, tools.db, handle))
-    return RunRecord(tools.db, handle, prepared, _replies(order, tools, handle), ledger, before)
-
-
-def _replies(order: RunOrder, tools: RunTools, handle: Handle) -> Replies:
-    return Replies(tools.db, handle.id, shared=shares_replies(order.config))
+    recording = Recording.of(tools.db, handle, tools.calls, before)
+    replies = Replies(tools.db, handle.id, shared=shares_replies(order.config))
+    return RunRecord(recording, prepared, replies)
 
 
 def shares_replies(config: PGSConfig) -> bool:
     """Whether replies are cached for other runs."""
     return config.cache and config.cache_mb > 0
-
-
-def _status(error: BaseException) -> str:
-    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
-        return "interrupted"
-    return "stopped" if isinstance(error, StoppedError) else "failed"

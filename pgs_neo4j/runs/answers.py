@@ -72,6 +72,7 @@ async def load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer
         generation=generation_id,
         stopped=properties.get("stopped") or "",
         cost=properties.get("cost"),
+        shown=details.shown,
     )
 
 

@@ -13,12 +13,14 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from pgs_neo4j.database.connection import Row
 from pgs_neo4j.model import (
     Answer,
     Citation,
     Coverage,
     Crosscheck,
     Routing,
+    Shown,
     Sweep,
     SweepStatus,
     Synthesis,
@@ -34,6 +36,7 @@ class Details:
     ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
     counts, by partition id, the nodes that the session had read by then, and ``texts_read`` those
     of them that had text. They are None in what earlier releases stored, as is ``own_coverage``.
+    ``shown`` is that of an answer from a search.
 
     Earlier releases stored no ``synthesis``. Their ``complete``, ``reductions``, and ``citations``
     (None in the first releases) describe the one that ``earlier_answers`` parses from its text.
@@ -48,6 +51,7 @@ class Details:
     nodes_read: dict[int, int] | None = None
     texts_read: dict[int, int] | None = None
     own_coverage: Coverage | None = None
+    shown: Shown | None = None
     synthesis: Synthesis | None = None
     complete: bool = True
     reductions: int = 0
@@ -71,10 +75,29 @@ def details_json(answer: Answer, read: Read) -> str:
         nodes_read=read.counts,
         texts_read=read.text_counts,
         own_coverage=answer.own_coverage,
+        shown=answer.shown,
         synthesis=answer.synthesis,
     )
-    data = DETAILS.dump_python(details, mode="json", exclude=set(EARLIER_FIELDS))
+    left_out = {*EARLIER_FIELDS, *(() if answer.shown else ("shown",))}
+    data = DETAILS.dump_python(details, mode="json", exclude=left_out)
     return json.dumps(_without_element_ids(data), ensure_ascii=False)
+
+
+def result_properties(answer: Answer, read: Read) -> Row:
+    """Return the properties with which a run ends that has an answer."""
+    return {
+        "status": "partial" if answer.partial else "complete",
+        "answer": answer.text,
+        "thesis": answer.synthesis.thesis,
+        "model": answer.model,
+        "seconds": round(answer.seconds["total"], 3),
+        "nodes_read": sum(sweep.nodes_read for sweep in answer.sweeps),
+        "texts_read": sum(sweep.texts_read or 0 for sweep in answer.sweeps),
+        "warnings": list(answer.warnings),
+        "stopped": answer.stopped,
+        "details": details_json(answer, read),
+        **({"nodes_shown": len(answer.shown.nodes)} if answer.shown else {}),
+    }
 
 
 def read_details(stored: str) -> Details:

@@ -71,11 +71,13 @@ def _area(part: Partition, nodes_read: int, texts_read: int | None, answer: Answ
 
 
 async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[SourceNode]:
-    if not answer.generation:
-        return []  # without its partitions, no node can be called missing
     cited = _cited(answer)
-    places = sorted(cited)
-    rows: dict[Place, SourceRow] = {}
+    rows = await _shown(db, answer, mapping)
+    places = sorted(place for place in cited if place[0])
+    if not answer.generation:
+        # Without its partitions, no node of one can be called missing.
+        cited = {place: name for place, name in cited.items() if not place[0]}
+        places = []
     for first in range(0, len(places), BATCH):
         batch = places[first : first + BATCH]
         batch_rows = await db.read(
@@ -89,7 +91,21 @@ async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[
         )
         for row in cast("list[SourceRow]", batch_rows):
             rows[row["partition"], row["rank"]] = row
-    return [_source(place, rows.get(place), cited[place]) for place in places]
+    return [_source(place, rows.get(place), cited[place]) for place in sorted(cited)]
+
+
+async def _shown(db: Database, answer: Answer, mapping: GraphMapping) -> dict[Place, SourceRow]:
+    """Read the nodes that the prompt of a search showed; none of another answer."""
+    if answer.shown is None:
+        return {}
+    rows = await db.read(
+        queries.get("runs/read_shown"),
+        run=answer.run,
+        title=mapping.title or "",
+        key=mapping.key or "",
+        text=list(mapping.text),
+    )
+    return {(row["partition"], row["rank"]): row for row in cast("list[SourceRow]", rows)}
 
 
 def _cited(answer: Answer) -> dict[Place, tuple[str, str]]:
@@ -108,6 +124,8 @@ def _cited(answer: Answer) -> dict[Place, tuple[str, str]]:
 
 def _citations(answer: Answer) -> Iterable[Citation]:
     yield from answer.synthesis.citations
+    for finding in answer.shown.findings if answer.shown else ():
+        yield from finding.citations
     for sweep in answer.sweeps:
         yield from sweep.report.citations if sweep.report else ()
     for flag in answer.crosscheck.flags:

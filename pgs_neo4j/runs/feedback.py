@@ -104,8 +104,11 @@ def _cited_by_thesis(answer: Answer) -> list[Name]:
 
 
 def _cited(answer: Answer) -> Iterator[Name]:
-    """Yield all nodes that an answer, its findings, and its flags cite."""
-    for citation in _citations(answer):
+    """Yield all nodes that an answer, its findings, and its flags cite.
+
+    Those of an answer from a search are all that its prompt showed.
+    """
+    for citation in answer.shown.nodes if answer.shown else _citations(answer):
         if citation.valid:
             yield citation.partition, citation.alias
 

@@ -79,3 +79,8 @@ def stated_convergence_id(run_id: str, place: int) -> str:
 def checked_convergence_id(run_id: str, place: int) -> str:
     """Return the id of a convergence that the crosscheck found."""
     return f"{run_id}:w{place}"
+
+
+def claim_id(run_id: str, place: int) -> str:
+    """Return the id of a claim that an answer from a search makes."""
+    return f"{run_id}:f{place}"

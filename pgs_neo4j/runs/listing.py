@@ -18,6 +18,7 @@ class RunInfo:
     ``silent``: it is recorded as running, but gave no sign of life lately. ``answered``: its answer
     is stored. Figures are None until the run ends, ``cost`` also without prices. With
     ``structure_only``, it asked a graph without text. ``outcome`` is its feedback, None without.
+    ``nodes_shown`` counts what the prompt of a search showed, None for other runs.
     """
 
     id: str
@@ -37,6 +38,7 @@ class RunInfo:
     error: str | None
     structure_only: bool
     outcome: str | None = None
+    nodes_shown: int | None = None
 
 
 async def list_runs(

@@ -7,7 +7,7 @@ of the section Absences ends with the result of its check. The text is rewritten
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.export.wording import NO_REPORT, absence_verdict
@@ -70,11 +70,19 @@ class Judge:
 class VerdictFilter:
     """Passes a streamed answer on, with a verdict at the end of each bullet on an absence.
 
-    Lines of other sections pass as they arrive, unless they may be a heading.
+    Lines of other sections pass as they arrive, unless they may be a heading. ``names`` are the
+    spellings of all sections, by name.
     """
 
-    def __init__(self, absences: Sequence[CheckedAbsence]) -> None:
+    def __init__(
+        self,
+        absences: Sequence[CheckedAbsence],
+        section: str = SECTION,
+        names: Mapping[str, tuple[str, ...]] = SECTIONS,
+    ) -> None:
         self._judge = Judge(absences)
+        self._section = section
+        self._names = names
         self._line = ""  # the rest of a line that has not ended
         self._passed = False  # whether the beginning of the line has been passed on
         self._inside = False
@@ -84,7 +92,7 @@ class VerdictFilter:
         """Return the text that may be shown after ``piece`` has arrived."""
         *lines, self._line = (self._line + piece).split("\n")
         parts = [self._take(f"{line}\n") for line in lines]
-        if not self._inside and (self._passed or not _may_open(self._line)):
+        if not self._inside and (self._passed or not may_open(self._line, self._names)):
             parts.append(self._line)
             self._passed = self._passed or bool(self._line)
             self._line = ""
@@ -101,10 +109,10 @@ class VerdictFilter:
         passed, self._passed = self._passed, False
         if passed:
             return line
-        name = opened_section(line, SECTIONS)
+        name = opened_section(line, self._names)
         if name is not None or (self._inside and is_heading(line)):
             before = self._finish_bullet()
-            self._inside = name == SECTION
+            self._inside = name == self._section
             return before + line
         if not self._inside:
             return line
@@ -133,13 +141,13 @@ def judged(synthesis: Synthesis, absences: Sequence[CheckedAbsence]) -> Synthesi
     return replace(synthesis, text=text, absences=tuple(listed), judged=True)
 
 
-def _may_open(line: str) -> bool:
+def may_open(line: str, names: Mapping[str, tuple[str, ...]]) -> bool:
     """Whether a line that has not ended may become the heading of a section."""
     text = line.lstrip()
     if len(line) > LONGEST_HEADING or _BULLET.match(line):
         return False
     if not text or not text[0].isalpha():
         return True
-    spellings = (spelling for names in SECTIONS.values() for spelling in names)
+    spellings = (spelling for known in names.values() for spelling in known)
     start = text.lower().rstrip(" :")
     return any(spelling.startswith(start) for spelling in spellings)

@@ -11,12 +11,13 @@ from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Prompt, Synthesis
 from pgs_neo4j.synthesis import reserve
-from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools, find_or_claim
+from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
 from pgs_neo4j.synthesis.prompt import FittedPrompt, parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
+from pgs_neo4j.synthesis.reply import keep_reply, read_reply
 from pgs_neo4j.synthesis.sections import Section, sections_of
 from pgs_neo4j.synthesis.verdicts import VerdictFilter, judged
-from pgs_neo4j.text.markdown import THINKING, strip_thinking
+from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.shown import counted
 
 
@@ -82,65 +83,19 @@ async def _read_reply(
     order: SynthesisOrder, tools: SynthesisTools, prompt: Prompt, room: int
 ) -> Completion:
     """Return the reply, from the cache or the model, streamed as events."""
-    filtering = ThinkingFilter()
     verdicts = None if order.absences is None else VerdictFilter(order.absences)
 
     def tell(text: str) -> None:
         if text := verdicts.pass_on(text) if verdicts else text:
             tools.on_event(TextStreamed(text))
 
-    def hear(piece: str) -> None:
-        tell(filtering.pass_on(piece))
-
-    llm, replies, effort = tools.llm, tools.replies, order.config.synthesis_effort
-    key = replies.key(llm, prompt, room, effort) if replies else None
-    cached = await find_or_claim(tools, key)
-    if cached is not None:
-        tools.calls.count_cached(cached)
-        hear(cached.text)
-        reply = cached
-    else:
-        reply = await tools.calls.stream(llm, prompt, hear, room=room, effort=effort)
-    tell(filtering.end())
+    reply = await read_reply(tools, prompt, tell, room=room, effort=order.config.synthesis_effort)
     if verdicts and (rest := verdicts.end()):
         tools.on_event(TextStreamed(rest))
     if not strip_thinking(reply.text).strip():
-        raise ModelOutputError(_empty(llm, reply, order.config))
-    if replies and key and cached is None and not reply.truncated:
-        await replies.keep([replies.row(key, reply)])
+        raise ModelOutputError(_empty(tools.llm, reply, order.config))
+    await keep_reply(tools, prompt, reply, room=room, effort=order.config.synthesis_effort)
     return reply
-
-
-class ThinkingFilter:
-    """Passes a streamed reply on without a leading block of thinking."""
-
-    def __init__(self) -> None:
-        self._pending = ""
-        self._speaking = False
-
-    def pass_on(self, piece: str) -> str:
-        """Return the text that may be shown after ``piece`` has arrived."""
-        if self._speaking:
-            return piece
-        self._pending += piece
-        begin, end = THINKING
-        start = self._pending.lstrip()
-        if start.startswith(begin):
-            start = start.partition(end)[2].lstrip()
-            return self._speak(start) if start else ""
-        return "" if begin.startswith(start) else self._speak(self._pending)
-
-    def end(self) -> str:
-        """Return the held-back text that is not thinking.
-
-        Called at the end of the reply.
-        """
-        thought = self._pending.lstrip().startswith(THINKING[0])
-        return self._speak("" if thought else self._pending)
-
-    def _speak(self, text: str) -> str:
-        self._pending, self._speaking = "", True
-        return text
 
 
 def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:

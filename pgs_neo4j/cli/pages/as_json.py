@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Generation,
         Partition,
         Plan,
+        SearchPlan,
     )
 
 
@@ -37,6 +38,13 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
         "advice": forecast.advice,
         "routing": plain_data(forecast.routing),
     }
+
+
+def search_plan(planned: SearchPlan, unpriced: Sequence[str]) -> Json:
+    """Return what an answer from a search would show and cost; null without prices."""
+    data: Json = plain_data(planned)
+    low, high = data.pop("low"), data.pop("high")
+    return {**data, "cost": {"low": low, "high": high}, "unpriced": list(unpriced)}
 
 
 def partitioning(result: Partitioning) -> Json:

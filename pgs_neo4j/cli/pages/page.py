@@ -11,7 +11,7 @@ from pgs_neo4j.cli.pages.text import labeled, moment
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.mentions import distinct, name_of
-from pgs_neo4j.text.shown import counted, money, one_line
+from pgs_neo4j.text.shown import counted, money, one_line, partition_names
 
 HOW_TO_GET_A_MODEL = (
     "To use a model, set OPENAI_API_KEY. For any OpenAI-compatible server, set PGS_LLM_BASE_URL, "
@@ -32,6 +32,8 @@ def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
     return [line for label, text in rows for line in labeled(label, text, width)]
 
 
+SOME_PARTITIONS = 5
+"""Partitions that a next step names."""
 ALL_READ = "The whole graph has been read."
 ALL_STRUCTURE = "The structure of the whole graph has been read; none of its nodes has text."
 
@@ -67,7 +69,7 @@ def summary(answer: Answer, width: int) -> list[str]:
     """Return coverage, checks, usage, cost, and time; problems come last."""
     rows = [
         *figures.coverage_rows(answer),
-        ("This run", f"{one_line(answer.run, 60)}: {figures.sweeps_line(answer.sweeps)}"),
+        ("This run", f"{one_line(answer.run, 60)}: {figures.run_line(answer)}"),
         ("Checks", figures.problems_line(answer)),
         (
             "Model",
@@ -85,6 +87,8 @@ def advice(answer: Answer) -> list[str]:
     """Return the next command to try, after an empty line."""
     if answer.partial:
         return _resuming(answer)
+    if answer.shown:
+        return _reading_on(answer)
     graph, session = shell_word(answer.graph), shell_word(answer.session)
     left = answer.coverage.nodes_total - answer.coverage.nodes_read
     if left <= 0:
@@ -99,6 +103,18 @@ def advice(answer: Answer) -> list[str]:
         words += ["--structure-only"]
     are = "is" if left == 1 else "are"
     return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {' '.join(words)}"]
+
+
+def _reading_on(answer: Answer) -> list[str]:
+    """Return how to read what a search only found: the partitions that matter, whole."""
+    if answer.routing.unmatched:
+        return []
+    routes = answer.routing.routes
+    command = f"pgs ask --graph {shell_word(answer.graph)} {shell_word(answer.question)}"
+    if not routes:
+        return ["", "To read in full what matters for this question:", f"  {command}"]
+    names = partition_names([route.partition for route in routes], SOME_PARTITIONS)
+    return ["", f"To read in full what matters for this question ({names}):", f"  {command}"]
 
 
 def _resuming(answer: Answer) -> list[str]:
@@ -125,5 +141,5 @@ def _notes(answer: Answer) -> list[str]:
 
 def _title(citation: Citation, room: int) -> str:
     if not citation.valid:
-        return f"(invalid: {wording.INVALID_CITATION})"
+        return f"(invalid: {wording.invalid_words(citation.partition)})"
     return one_line(citation.title or citation.node or "(untitled)", room)

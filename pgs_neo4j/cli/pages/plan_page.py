@@ -1,11 +1,11 @@
-"""The lines below a plan's table: totals, possible additions, cost. Pure."""
+"""Plans in words: totals, possible additions, cost. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.text import labeled
-from pgs_neo4j.model import Plan, PlannedCalls
+from pgs_neo4j.model import Plan, PlannedCalls, SearchPlan
 from pgs_neo4j.text.shown import counted, money, one_line, tokens
 
 
@@ -23,7 +23,7 @@ def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
             f"{counted(plan.calls, 'call')}, {_tokens(plan.input_tokens, plan.output_tokens)}",
         ),
         ("Flags", f"may add at most {calls(plan.flagged)}" if plan.flagged.calls else ""),
-        ("Cost", cost(plan, unpriced)),
+        ("Cost", _aside(cost(plan, unpriced), plan)),
         ("Limit", one_line(plan.budget)),
         ("Advice", one_line(plan.advice)),
         ("Model", models(plan)),
@@ -65,7 +65,7 @@ def _tokens(read: int, written: int) -> str:
     return tokens(read, written, estimated=True)
 
 
-def cost(plan: Plan, unpriced: Sequence[str]) -> str:
+def cost(plan: Plan | SearchPlan, unpriced: Sequence[str]) -> str:
     """Return the likely range of the cost, or how to configure prices."""
     if plan.low is None or plan.high is None:
         names = " and ".join(f'[models."{one_line(name, 60)}"]' for name in unpriced)
@@ -74,9 +74,30 @@ def cost(plan: Plan, unpriced: Sequence[str]) -> str:
             "pgs.toml"
         )
     if not plan.high:
-        return "nothing: no language model is used"
-    aside = ", without the calls for flags" if plan.flagged.calls else ""
-    return f"between {money(plan.low)} and {money(plan.high)}{aside}"
+        paid = isinstance(plan, SearchPlan) and not plan.calls
+        return "nothing: no call is needed" if paid else "nothing: no language model is used"
+    return f"between {money(plan.low)} and {money(plan.high)}"
+
+
+def _aside(text: str, plan: Plan) -> str:
+    return f"{text}, without the calls for flags" if plan.flagged.calls and plan.high else text
+
+
+def of_search(plan: SearchPlan, unpriced: Sequence[str], width: int) -> list[str]:
+    """Return what an answer from a search would show and cost."""
+    shown = f"{counted(plan.nodes, 'node')} and {counted(plan.relationships, 'relationship')}"
+    called = _tokens(plan.input_tokens, plan.output_tokens)
+    none = "none: the reply is in the cache, or nothing was found"
+    rows = [
+        ("Shown", f"{shown}, in mode {plan.mode}"),
+        ("Call", f"1 call, {called}, at most {plan.output_most:,} out" if plan.calls else none),
+        ("Cost", cost(plan, [name for name in unpriced if name == plan.model])),
+        ("Limit", one_line(plan.budget)),
+        ("Model", one_line(plan.model, 60)),
+    ]
+    if plan.budget:
+        rows = rows[3:]
+    return [line for label, text in rows if text for line in labeled(label, text, width)]
 
 
 def models(plan: Plan) -> str:

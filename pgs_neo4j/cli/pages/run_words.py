@@ -45,7 +45,9 @@ def listed(infos: Sequence[RunInfo], width: int) -> list[str]:
 def _head(run: RunInfo) -> str:
     status = "running (silent)" if run.silent else run.status
     parts = [run.id, moment(run.started_at), status]
-    if run.nodes_read is not None:
+    if run.nodes_shown is not None:
+        parts.append(f"{counted(run.nodes_shown, 'node')} shown")
+    elif run.nodes_read is not None:
         parts.append(f"{counted(run.nodes_read, 'node')} read")
     if run.outcome is not None:
         parts.append(run.outcome)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 
+from pgs_neo4j.llm.extractive.answer import found_answer
 from pgs_neo4j.llm.extractive.search import search_answer
 from pgs_neo4j.llm.extractive.sweep import sweep_report
 from pgs_neo4j.llm.extractive.synthesis import reduction, synthesis
@@ -17,6 +18,7 @@ WRITERS = {
     "reduction": reduction,
     "synthesis": synthesis,
     "search": search_answer,
+    "answer": found_answer,
 }
 # How many bullets a section may have, tried in turn until the reply fits ``max_tokens``.
 BULLETS = (8, 5, 3, 1)

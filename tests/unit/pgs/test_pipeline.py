@@ -74,7 +74,7 @@ class Wings:
             partitioning=SimpleNamespace(
                 generation=SimpleNamespace(id="g1", texts=3), partitions=(PART,), outdated=False
             ),
-            finish=self.finish,
+            recording=SimpleNamespace(finish=self.finish),
         )
         for module, name, stand_in in (
             (pipeline, "record_run", self.record_run),

@@ -18,7 +18,8 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.synthesis.order import SynthesisTools
-from pgs_neo4j.synthesis.write import ThinkingFilter, write_synthesis
+from pgs_neo4j.synthesis.reply import ThinkingFilter
+from pgs_neo4j.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import synthesis_order
 

@@ -105,8 +105,10 @@ def _describe(properties: dict[str, Any]) -> list[str]:
     run, status = str(properties.get("id")), str(properties.get("status"))
     began = moment(str(properties.get("started_at", "")))
     head = f"{began}  {run}  {properties.get('mode')}  {status}"
-    if properties.get("nodes_read") is not None:
-        took = seconds(float(properties.get("seconds") or 0.0))
+    took = seconds(float(properties.get("seconds") or 0.0))
+    if properties.get("nodes_shown") is not None:
+        head += f"  {counted(int(properties['nodes_shown']), 'node')} shown, {took}"
+    elif properties.get("nodes_read") is not None:
         swept = counted(len(properties.get("sweeps") or ()), "partition")
         read = int(properties["nodes_read"])
         head += f"  {swept}, {counted(read, 'node')}"

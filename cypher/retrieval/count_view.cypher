@@ -1,0 +1,13 @@
+// Number of nodes of a view: those with one of its labels, or all but ours.
+// params: labels: list[str]
+// returns: nodes: int
+// mode: read
+// language: 5, 25
+CALL () {
+  WITH $labels AS labels WHERE size(labels) > 0
+  MATCH (n:$any(labels)) RETURN n
+  UNION ALL
+  WITH $labels AS labels WHERE size(labels) = 0
+  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
+}
+RETURN count(n) AS nodes

@@ -1,0 +1,52 @@
+// Write the answer of a search as nodes linked to what they cite, and what its prompt showed,
+// replacing an earlier answer of the run. `place` counts nodes and relationships of the prompt from
+// 0, each for itself. No row if the run was taken over or deleted. The run's lock is taken before
+// its holder is read.
+// params: run: str, holder: str, thesis: dict, findings: list[dict], citations: list[dict],
+//   nodes: list[dict], relationships: list[dict]
+// returns: id: str
+// mode: write
+// language: 5, 25
+MATCH (r:PgsRun {id: $run})
+SET r.checked_at = true REMOVE r.checked_at
+WITH r WHERE r.holder = $holder
+SET r.updated_at = datetime()
+WITH r
+CALL (r) {
+  MATCH (old:PgsThesis|PgsFinding)-[:PGS_FROM]->(r)
+  DETACH DELETE old
+}
+CALL (r) {
+  MATCH (r)-[old:PGS_SHOWED]->()
+  DELETE old
+}
+MERGE (t:PgsThesis {id: $thesis.id})
+SET t.text = $thesis.text
+MERGE (t)-[:PGS_FROM]->(r)
+FOREACH (row IN $findings |
+  MERGE (f:PgsFinding {id: row.id})
+  SET f.text = row.text, f.place = row.place, f.supported = row.supported, f.misquoted = row.misquoted,
+      f.citations = row.citations, f.quotes = row.quotes
+  MERGE (f)-[:PGS_FROM]->(r))
+WITH r
+CALL (r) {
+  UNWIND $nodes AS row
+  MATCH (n) WHERE elementId(n) = row.element_id
+  MERGE (r)-[w:PGS_SHOWED {place: row.place}]->(n)
+  SET w.hash = row.hash
+}
+CALL (r) {
+  UNWIND $relationships AS row
+  MATCH (s) WHERE elementId(s) = row.source
+  MATCH (o) WHERE elementId(o) = row.target
+  MERGE (s)<-[:PGS_SOURCE]-(t:PgsTriplet {type: row.type})-[:PGS_TARGET]->(o)
+  MERGE (r)-[:PGS_SHOWED {place: row.place}]->(t)
+}
+CALL () {
+  UNWIND $citations AS row
+  MATCH (n) WHERE elementId(n) = row.element_id
+  MATCH (s:PgsThesis|PgsFinding {id: row.id})
+  MERGE (s)-[c:PGS_CITES {alias: row.alias}]->(n)
+  SET c.rank = row.rank, c.partition = 0
+}
+RETURN r.id AS id

@@ -1,0 +1,40 @@
+"""Describes the order of an answer from a search, as it is stored and restored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgs_neo4j.config import CONTEXT_TOKENS, SHAPING, PGSConfig, SearchDefaults
+from pgs_neo4j.model import Found
+from pgs_neo4j.pgs.order import RunOrder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOrder:
+    """A question, what a search found for it, and how long its context may be.
+
+    ``run`` has the graph, the session, and the knobs. Without ``partitioned``, the graph has no
+    partitions, or only those of another definition.
+    """
+
+    run: RunOrder
+    found: Found
+    partitioned: bool = True
+    max_context_tokens: int = CONTEXT_TOKENS
+
+
+def describe_search(
+    question: str, wanted: SearchDefaults, model: str, config: PGSConfig
+) -> dict[str, object]:
+    """Return the data that distinguishes a request for an answer from others."""
+    return {
+        "question": question,
+        "search": wanted.model_dump(mode="json"),
+        "models": [model],
+        "knobs": config.model_dump(mode="json", include=set(SHAPING)),
+    }
+
+
+def restore_search(stored: dict[str, object]) -> SearchDefaults:
+    """Return how a stored request searched."""
+    return SearchDefaults.model_validate(stored)

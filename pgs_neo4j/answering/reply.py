@@ -1,0 +1,160 @@
+"""Asks the model one question over what a search found, and checks its reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgs_neo4j.answering.context import LEAST_TOKENS, Context, build_context
+from pgs_neo4j.answering.not_found import check_missing
+from pgs_neo4j.answering.order import AnswerOrder
+from pgs_neo4j.answering.prompt import answer_prompt
+from pgs_neo4j.answering.reading import (
+    NOT_FOUND,
+    SECTIONS,
+    ReadReply,
+    SectionGate,
+    read_reply_text,
+)
+from pgs_neo4j.answering.record import AnswerRecord
+from pgs_neo4j.errors import BudgetError, ModelOutputError, UsageError
+from pgs_neo4j.events import TextStreamed
+from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.model import CheckedAbsence, Completion, Prompt
+from pgs_neo4j.pgs.order import RunTools
+from pgs_neo4j.synthesis import reserve
+from pgs_neo4j.synthesis.order import SynthesisTools
+from pgs_neo4j.synthesis.reply import keep_reply, read_reply
+from pgs_neo4j.synthesis.verdicts import VerdictFilter
+from pgs_neo4j.text.markdown import strip_thinking
+from pgs_neo4j.text.tokens import estimate
+
+NOTHING = "Nothing in the graph matches the question, so no model was asked."
+NO_PARTITIONS = (
+    "the graph has no partitions, so what was not found could not be looked for; make them with "
+    "'pgs partition'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """A reply as it was read, checked, and paid.
+
+    ``text`` ends each bullet on what was not found with its check. ``completion`` is None if no
+    model was asked.
+    """
+
+    read: ReadReply
+    text: str
+    absences: tuple[CheckedAbsence, ...]
+    completion: Completion | None
+
+
+def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
+    """Return the context within all limits, and the prompt over it.
+
+    Raises BudgetError, and UsageError if the extractive reader is to answer from what it knows.
+    """
+    found, question = order.found, order.run.question
+    if found.mode == "bypass" and tools.synthesis_llm.name == EXTRACTIVE:
+        raise UsageError(
+            "the mode bypass needs a language model, because the extractive reader knows nothing; "
+            "set OPENAI_API_KEY, or PGS_LLM_BASE_URL and PGS_SYNTHESIS_MODEL"
+        )
+    empty = Context("", {}, {}, 0)
+    frame = answer_prompt(question, found.mode, empty)
+    try:
+        most = reserve.prompt_tokens(tools.calls, tools.synthesis_llm, order.run.config)
+    except BudgetError:
+        most = 0
+    room = order.max_context_tokens
+    if most is not None:
+        room = min(room, most - estimate(frame.system) - estimate(frame.user))
+    if room < LEAST_TOKENS:
+        raise BudgetError(
+            "the limit leaves no room for an answer; raise it, or search without --answer"
+        )
+    context = empty if found.mode == "bypass" else build_context(found, room)
+    return context, answer_prompt(question, found.mode, context)
+
+
+def is_empty(order: AnswerOrder) -> bool:
+    """Whether a search found nothing to ask a model about."""
+    found = order.found
+    anything = found.items or found.facts or found.units or found.findings
+    return found.mode != "bypass" and not anything
+
+
+async def reply_to(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, prompt: Prompt
+) -> CheckedReply:
+    """Return the reply to a prompt, streamed as events, and look for what it did not find.
+
+    Nothing is asked where nothing was found. Raises ModelError, StoppedError, and DatabaseError.
+    """
+    if is_empty(order):
+        tools.log.on_event(TextStreamed(NOTHING))
+        return CheckedReply(read_reply_text(NOTHING, context), NOTHING, (), None)
+    completion = await _complete(order, tools, record, prompt)
+    read = read_reply_text(completion.text, context)
+    absences = await _check(order, tools, record, context, read)
+    verdicts = VerdictFilter(absences, NOT_FOUND, SECTIONS)
+    text = verdicts.pass_on(read.text) + verdicts.end()
+    if held := text[len(_before_missing(text)) :]:
+        tools.log.on_event(TextStreamed(held))
+    return CheckedReply(read, text, absences, completion)
+
+
+async def _complete(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord, prompt: Prompt
+) -> Completion:
+    """Return the model's reply, streamed up to what was not found."""
+    gate, on_event = SectionGate(), tools.log.on_event
+
+    def tell(text: str) -> None:
+        if text := gate.pass_on(text):
+            on_event(TextStreamed(text))
+
+    llm, config = tools.synthesis_llm, order.run.config
+    room = reserve.reply_tokens(tools.calls, llm, config, prompt)
+    effort = config.synthesis_effort
+    connected = SynthesisTools(
+        llm=llm,
+        calls=tools.calls,
+        replies=record.replies,
+        on_event=on_event,
+        warn=tools.log.warn,
+    )
+    reply = await read_reply(connected, prompt, tell, room=room, effort=effort)
+    if rest := gate.end():
+        on_event(TextStreamed(rest))
+    if not strip_thinking(reply.text).strip():
+        raise ModelOutputError(
+            f"the model {llm.name} returned an empty answer; ask again, or name another "
+            "PGS_SYNTHESIS_MODEL"
+        )
+    await keep_reply(connected, prompt, reply, room=room, effort=effort)
+    if reply.truncated:
+        tools.log.warn(f"the answer was cut off at {room} tokens; raise synthesis_max_tokens")
+    return reply
+
+
+def _before_missing(text: str) -> str:
+    gate = SectionGate()
+    return gate.pass_on(text) + gate.end()
+
+
+async def _check(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, read: ReadReply
+) -> tuple[CheckedAbsence, ...]:
+    """Look for what was not found in the whole graph."""
+    if not read.missing:
+        return ()
+    if record.partitioning is None:
+        tools.log.warn(NO_PARTITIONS)
+    return await check_missing(
+        tools.db,
+        order.run.mapping,
+        record.partitioning,
+        read.missing,
+        [item.id for item in context.nodes.values()],
+    )

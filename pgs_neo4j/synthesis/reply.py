@@ -1,0 +1,81 @@
+"""Reads one streamed reply, from the cache or from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pgs_neo4j.model import Completion, Effort, Prompt
+from pgs_neo4j.synthesis.order import SynthesisTools, find_or_claim
+from pgs_neo4j.text.markdown import THINKING
+
+
+async def read_reply(
+    tools: SynthesisTools,
+    prompt: Prompt,
+    tell: Callable[[str], None],
+    *,
+    room: int,
+    effort: Effort | None,
+) -> Completion:
+    """Return the reply; ``tell`` takes its text piece by piece, without the model's thinking.
+
+    Raises the errors of ``Calls.stream``, and DatabaseError.
+    """
+    filtering = ThinkingFilter()
+
+    def hear(piece: str) -> None:
+        tell(filtering.pass_on(piece))
+
+    llm, replies = tools.llm, tools.replies
+    key = replies.key(llm, prompt, room, effort) if replies else None
+    cached = await find_or_claim(tools, key)
+    if cached is not None:
+        tools.calls.count_cached(cached)
+        hear(cached.text)
+        reply = cached
+    else:
+        reply = await tools.calls.stream(llm, prompt, hear, room=room, effort=effort)
+    tell(filtering.end())
+    return reply
+
+
+async def keep_reply(
+    tools: SynthesisTools, prompt: Prompt, reply: Completion, *, room: int, effort: Effort | None
+) -> None:
+    """Cache an accepted reply, unless it was cut off or is in the cache already."""
+    replies = tools.replies
+    key = replies.key(tools.llm, prompt, room, effort) if replies else None
+    if replies and key and not reply.usage.cached and not reply.truncated:
+        await replies.keep([replies.row(key, reply)])
+
+
+class ThinkingFilter:
+    """Passes a streamed reply on without a leading block of thinking."""
+
+    def __init__(self) -> None:
+        self._pending = ""
+        self._speaking = False
+
+    def pass_on(self, piece: str) -> str:
+        """Return the text that may be shown after ``piece`` has arrived."""
+        if self._speaking:
+            return piece
+        self._pending += piece
+        begin, end = THINKING
+        start = self._pending.lstrip()
+        if start.startswith(begin):
+            start = start.partition(end)[2].lstrip()
+            return self._speak(start) if start else ""
+        return "" if begin.startswith(start) else self._speak(self._pending)
+
+    def end(self) -> str:
+        """Return the held-back text that is not thinking.
+
+        Called at the end of the reply.
+        """
+        thought = self._pending.lstrip().startswith(THINKING[0])
+        return self._speak("" if thought else self._pending)
+
+    def _speak(self, text: str) -> str:
+        self._pending, self._speaking = "", True
+        return text

@@ -1,0 +1,175 @@
+"""`pgs search --answer`: the lines below an answer, its plan, and what the command passes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pgs_neo4j.cli import connection
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.pages import page, plan_page
+from pgs_neo4j.export import figures
+from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.model import (
+    Answer,
+    Citation,
+    Coverage,
+    Found,
+    Route,
+    Routing,
+    SearchPlan,
+    Shown,
+)
+
+Make = Callable[..., Answer]
+NODES = tuple(Citation(alias=f"n{n}", partition=0, title=f"Node {n}") for n in (1, 2, 3))
+SHOWN = Shown(nodes=NODES, relationships=NODES[:1], nodes_total=160, tokens=900)
+ROUTES = tuple(Route(partition=n, similarity=None, reason="near") for n in range(4, 11))
+NONE = Coverage(partitions_swept=0, partitions_total=8, nodes_read=0, nodes_total=160)
+
+
+@pytest.fixture
+def searched(answer_of: Make) -> Make:
+    def make(**changed: Any) -> Answer:
+        given: dict[str, Any] = {
+            "mode": "hybrid", "sweeps": (), "shown": SHOWN, "coverage": NONE,
+            "routing": Routing(routes=ROUTES, considered=8), "question": "Who's there?",
+        }  # fmt: skip
+        return answer_of(**given | changed)
+
+    return make
+
+
+def test_it_says_what_was_shown_and_that_nothing_counts_as_read(searched: Make) -> None:
+    text = " ".join("\n".join(page.summary(searched(), 80)).split())
+    assert "3 of 160 nodes and 1 relationship shown; none of them counts as read" in text
+    assert "swept" not in text
+    assert "Coverage" not in text
+
+
+def test_a_graph_without_partitions_has_no_coverage_to_tell(searched: Make) -> None:
+    none = Coverage(partitions_swept=0, partitions_total=0, nodes_read=0, nodes_total=160)
+    assert figures.coverage_rows(searched(coverage=none)) == []
+
+
+def test_bypass_says_that_nothing_was_shown(searched: Make) -> None:
+    assert figures.run_line(searched(mode="bypass")) == ("the model was shown nothing of the graph")
+
+
+def test_the_next_step_names_the_partitions_to_read(searched: Make) -> None:
+    _, head, command = page.advice(searched())
+    assert head.endswith("(P4, P5, P6, P7, P8, and 2 more):")
+    assert command == """  pgs ask --graph papers 'Who'"'"'s there?'"""
+
+
+def test_without_partitions_the_next_step_names_none(searched: Make) -> None:
+    none = Routing(routes=(), considered=0)
+    assert "what matters for this question:" in page.advice(searched(routing=none))[1]
+
+
+def test_a_question_that_nothing_matches_has_no_next_step(searched: Make) -> None:
+    unmatched = Routing(routes=ROUTES, considered=8, unmatched=True)
+    assert page.advice(searched(routing=unmatched)) == []
+
+
+def make_plan(**changed: Any) -> SearchPlan:
+    given: dict[str, Any] = {
+        "graph": "papers", "session": "default", "mode": "hybrid", "model": "large", "nodes": 30,
+        "relationships": 1, "calls": 1, "input_tokens": 4000, "output_tokens": 600,
+        "output_most": 12000, "low": 0.01, "high": 0.25,
+    }  # fmt: skip
+    return SearchPlan(**given | changed)
+
+
+def test_a_plan_tells_what_is_shown_and_the_bill() -> None:
+    assert plan_page.of_search(make_plan(), (), 100) == [
+        "Shown     30 nodes and 1 relationship, in mode hybrid",
+        "Call      1 call, about 4,000 tokens in, 600 out, at most 12,000 out",
+        "Cost      between 0.01 and 0.25",
+        "Model     large",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"calls": 0, "low": 0.0, "high": 0.0}, "Cost      nothing: no call is needed"),
+        ({"low": 0.0, "high": 0.0}, "Cost      nothing: no language model is used"),
+        ({"low": None, "high": None}, "Cost      unknown; add input_price and output_price (per"),
+    ],
+)
+def test_a_plan_says_why_nothing_or_nobody_knows(changed: Any, line: str) -> None:
+    lines = plan_page.of_search(make_plan(**changed), ["small", "large"], 60)
+    assert any(each.startswith(line) for each in lines)
+    assert not any("small" in each for each in lines)
+
+
+def test_a_plan_beyond_a_limit_tells_only_the_limit() -> None:
+    lines = plan_page.of_search(make_plan(calls=0, budget="too little"), (), 80)
+    assert lines == ["Limit     too little", "Model     large"]
+
+
+class Engine:
+    """Stands in for the engine: remembers what was searched, planned, and answered."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.asked: list[Any] = []
+        self.answer = answer
+        self.search = self
+        self.sweep_llm = self.synthesis_llm = ExtractiveLLM()
+        self.settings = self
+
+    models: dict[str, Any] = {}  # noqa: RUF012
+
+    async def __call__(self, question: str, **asked: Any) -> Found:
+        self.asked.append((question, asked))
+        return Found(
+            question=question, mode="hybrid", items=(), paths=(), seconds=0.1, answer=self.answer
+        )
+
+    async def plan(self, question: str, **asked: Any) -> SearchPlan:
+        self.asked.append((question, asked))
+        return make_plan()
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch, searched: Make) -> Engine:
+    stand_in = Engine(searched())
+
+    @asynccontextmanager
+    async def opened(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
+        stand_in.asked.append({name: value for name, value in knobs.items() if value is not None})
+        yield stand_in
+
+    monkeypatch.setattr(connection, "engine", opened)
+    return stand_in
+
+
+WORDS = ["search", "Who?", "-g", "papers", "--max-calls", "1", "--session", "s", "--quiet"]
+PASSED = {
+    "graph": "papers", "mode": None, "top_k": None, "weights": None, "rerank": None,
+    "max_context_tokens": None, "session_id": "s",
+}  # fmt: skip
+
+
+def test_the_command_answers_within_its_limits(engine: Engine) -> None:
+    done = CliRunner().invoke(app, [*WORDS, "--answer", "--idempotency-key", "k"])
+    assert done.exit_code == 0
+    knobs, (question, asked) = engine.asked
+    assert asked.pop("on_event") is not None
+    assert (knobs["max_calls"], question) == ("1", "Who?")
+    assert asked == {**PASSED, "idempotency_key": "k", "answer": True}
+    assert "3 of 160 nodes and 1 relationship shown" in " ".join(done.stdout.split())
+
+
+def test_the_command_plans_without_an_answer(engine: Engine) -> None:
+    done = CliRunner().invoke(app, [*WORDS, "--answer", "--plan", "--json"])
+    assert json.loads(done.stdout)["cost"] == {"low": 0.01, "high": 0.25}
+    assert engine.asked[1] == ("Who?", PASSED)
+    done = CliRunner().invoke(app, [*WORDS, "--plan"])
+    assert done.stdout.startswith("Shown     30 nodes")
