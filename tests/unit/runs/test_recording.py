@@ -1,0 +1,164 @@
+"""A run's record is closed in every case, and says truly how the run ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.calls.ledger import Ledger
+from pgs_neo4j.errors import BudgetError, DeadlineError, ModelError, QueryError, RunLostError
+from pgs_neo4j.runs import recording, runs
+from pgs_neo4j.runs.recording import Recording, hold
+from pgs_neo4j.runs.runs import Handle
+
+
+class Ends:
+    """Stands in for the statements that end a run; remembers what they would write."""
+
+    def __init__(self) -> None:
+        self.written: list[dict[str, Any]] = []
+        self.refuses = 0
+        self.taken = False
+        self.slow = 0.0
+
+    async def finish(
+        self, db: object, handle: Handle, properties: dict[str, Any], sweeps: object = ()
+    ) -> bool:
+        await asyncio.sleep(self.slow)
+        if self.refuses:
+            self.refuses -= 1
+            raise QueryError("a property that it does not take")
+        self.written.append({**properties, "sweeps": list(sweeps)})  # type: ignore[call-overload]
+        return not self.taken
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Something with a record."""
+
+    recording: Recording
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> Ends:
+    stand_in = Ends()
+
+    @asynccontextmanager
+    async def alive(db: object, handle: Handle) -> AsyncIterator[None]:
+        yield
+
+    monkeypatch.setattr(runs, "finish", stand_in.finish)
+    monkeypatch.setattr(runs, "stay_alive", alive)
+    return stand_in
+
+
+def made() -> Recording:
+    return Recording(None, Handle("r1", "h"), Ledger())  # type: ignore[arg-type]
+
+
+async def begun() -> Held:
+    return Held(made())
+
+
+def ignore(run: str) -> None:
+    assert run == "r1"
+
+
+async def test_an_answer_ends_the_record_once(ends: Ends) -> None:
+    record = made()
+    await record.finish({"status": "complete"}, ["s1"])
+    await record.fail(ModelError("too late"))
+    assert [(one["status"], one["sweeps"]) for one in ends.written] == [("complete", ["s1"])]
+
+
+async def test_a_run_that_was_taken_over_cannot_end(ends: Ends) -> None:
+    ends.taken = True
+    record = made()
+    with pytest.raises(RunLostError):
+        await record.finish({"status": "complete"})
+    assert not record.ended
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (ModelError("the model is gone"), "failed", "the model is gone"),
+        (BudgetError("the limit is reached"), "stopped", "the limit is reached"),
+        (KeyError("secret"), "failed", "KeyError"),
+        (asyncio.CancelledError(), "interrupted", "CancelledError"),
+    ],
+)
+async def test_the_record_says_how_the_body_ended(
+    ends: Ends, error: BaseException, status: str, said: str
+) -> None:
+    with pytest.raises(type(error)):
+        async with hold(begun, None, ignore):
+            raise error
+    assert [(one["status"], one["error"]) for one in ends.written] == [(status, said)]
+
+
+async def test_a_text_that_neo4j_refuses_leaves_no_run_running(ends: Ends) -> None:
+    ends.refuses = 1
+    with pytest.raises(ModelError):
+        async with hold(begun, None, ignore):
+            raise ModelError("odd \ud800 text")
+    (written,) = ends.written
+    assert (written["status"], written["error"]) == ("failed", "ModelError")
+
+
+async def test_the_time_of_the_run_ends_its_body(ends: Ends) -> None:
+    end = asyncio.get_running_loop().time() + 0.05
+    with pytest.raises(DeadlineError):
+        async with hold(begun, end, ignore):
+            await asyncio.sleep(60)
+    assert [one["status"] for one in ends.written] == ["stopped"]
+
+
+async def test_a_timeout_of_the_body_is_its_own(ends: Ends) -> None:
+    with pytest.raises(TimeoutError):
+        async with hold(begun, None, ignore):
+            raise TimeoutError
+    assert [one["error"] for one in ends.written] == ["TimeoutError"]
+
+
+async def test_a_run_that_never_began_leaves_nothing(ends: Ends) -> None:
+    async def refused() -> Held:
+        raise ModelError("no")
+
+    with pytest.raises(ModelError):
+        async with hold(refused, None, ignore):
+            raise AssertionError
+    assert ends.written == []
+
+
+async def test_a_database_that_is_gone_hides_no_error(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "CLOSE_TIMEOUT_S", 0.01)
+    ends.slow = 5.0
+    with pytest.raises(BudgetError):
+        async with hold(begun, None, ignore):
+            raise BudgetError("the limit is reached")
+    assert ends.written == []
+
+
+async def test_a_canceled_run_is_closed_before_its_caller_goes_on(ends: Ends) -> None:
+    ends.slow = 0.05
+    inside = asyncio.Event()
+
+    async def work() -> None:
+        async with hold(begun, None, ignore):
+            inside.set()
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(work())
+    await inside.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [one["status"] for one in ends.written] == ["interrupted"]
