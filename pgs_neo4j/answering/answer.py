@@ -78,7 +78,7 @@ async def _shown(
         total = partitioning.generation.node_count
     else:
         labels = list(order.run.mapping.labels)
-        rows = await tools.db.read(queries.get("retrieval/count_view"), labels=labels)
+        rows = await tools.db.read(queries.get("answering/count_view"), labels=labels)
         total = int(rows[0]["nodes"])
     return Shown(
         nodes=tuple(citation for citation in cited if citation.alias in context.nodes),
