@@ -108,7 +108,7 @@ def test_only_a_search_that_found_nothing_is_empty() -> None:
 def test_no_reply_can_cite_what_was_not_shown(pieces: list[str]) -> None:
     context = build_context(WIDE, 3000)
     read = read_reply_text("## Findings\n- " + " ".join(pieces), context)
-    shown = {**context.nodes, **context.facts}
+    shown: dict[str, Any] = {**context.nodes, **context.facts}
     every = [*read.citations, *(one for claim in read.findings for one in claim.citations)]
     for cited in every:
         assert cited.valid == (cited.alias in shown and not cited.partition)
