@@ -20,7 +20,7 @@ WHERE n <> m
 WITH i, n, m, sum(CASE WHEN r[$weight] > 0 THEN toFloat(r[$weight]) ELSE 1.0 END) AS weight
 WITH i, n, CASE size($types)
        WHEN 0 THEN COUNT { (n)--() } - COUNT {
-         (n)-[:PGS_IN|PGS_CITES|PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_SHOWED|PGS_ISOMORPHIC]-()
+         (n)-[:PGS_IN|PGS_CITES|PGS_SEEN_IN|PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_SHOWED|PGS_ISOMORPHIC]-()
        }
        ELSE COUNT { (n)-[r]-() WHERE type(r) IN $types }
      END AS own, collect([m, weight]) AS ends
@@ -29,7 +29,7 @@ WITH i, own, pair[0] AS m, pair[1] AS weight
 WITH m, sum($scores[i] * weight / sqrt(toFloat(own))) AS given
 WITH m, given, CASE size($types)
        WHEN 0 THEN COUNT { (m)--() } - COUNT {
-         (m)-[:PGS_IN|PGS_CITES|PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_SHOWED|PGS_ISOMORPHIC]-()
+         (m)-[:PGS_IN|PGS_CITES|PGS_SEEN_IN|PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_SHOWED|PGS_ISOMORPHIC]-()
        }
        ELSE COUNT { (m)-[r]-() WHERE type(r) IN $types }
      END AS own

@@ -17,7 +17,8 @@ CREATE (a:N {name: 'a'}), (b:N {name: 'b'}), (c:N {name: 'c'}), (d:N {name: 'd'}
        (p:PgsPartition), (w:PgsWeight)
 CREATE (a)-[:L {weight: 2.0}]->(b), (b)-[:L]->(b), (b)-[:L]->(c), (c)-[:L]->(b), (a)-[:M]->(c),
        (d)-[:M]->(a), (a)-[:PGS_IN]->(p), (b)-[:PGS_IN]->(p), (w)-[:PGS_ABOUT]->(b),
-       (b)-[:PGS_ISOMORPHIC]->(c), (:PgsThesis)-[:PGS_CITES]->(b), (:PgsTriplet)-[:PGS_SOURCE]->(c)
+       (b)-[:PGS_ISOMORPHIC]->(c), (:PgsThesis)-[:PGS_CITES]->(b), (:PgsTriplet)-[:PGS_SOURCE]->(c),
+       (:PgsAbsence)-[:PGS_SEEN_IN]->(b), (:PgsRun)-[:PGS_SHOWED]->(c)
 WITH a UNWIND range(1, $more) AS i CREATE (a)<-[:L]-(:N {name: 'leaf ' + i})
 """
 NODES = "MATCH (n:N) RETURN n.name AS name, elementId(n) AS id"
@@ -28,7 +29,7 @@ RETURN n.name AS source, m.name AS target, type(r) AS type, coalesce(r.weight, 1
 # Types between nodes of this package, which are no nodes of a view.
 INTERNAL = {
     "PGS_OF", "PGS_CURRENT", "PGS_PART_OF", "PGS_PARENT", "PGS_ADJACENT", "PGS_RAN_IN", "PGS_ON",
-    "PGS_SWEPT", "PGS_READ", "PGS_FROM", "PGS_JOINS", "PGS_SEEN_IN", "PGS_INDEXED_IN", "PGS_RATED",
+    "PGS_SWEPT", "PGS_READ", "PGS_FROM", "PGS_JOINS", "PGS_INDEXED_IN", "PGS_RATED",
 }  # fmt: skip
 
 
