@@ -8,7 +8,7 @@ from pgs_neo4j.answering.context import Context
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reading import ReadReply, shown_citations
 from pgs_neo4j.answering.record import AnswerRecord, record_answer
-from pgs_neo4j.answering.reply import CheckedReply, fit_prompt, reply_to
+from pgs_neo4j.answering.reply import CheckedReply, check_prices, fit_prompt, reply_to
 from pgs_neo4j.database import queries
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.events import ignore
@@ -16,6 +16,7 @@ from pgs_neo4j.model import Answer, Coverage, Crosscheck, Routing, Shown, Synthe
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.pipeline import tidy_replies
 from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.runs import answers, search_answers, session
 from pgs_neo4j.runs.details import result_properties
@@ -48,7 +49,7 @@ async def answer_found(
     """
     began = perf_counter()
     check_order(order.run)
-    tools.calls.budget.check(tools.models)
+    check_prices(tools)
     context, prompt = fit_prompt(order, tools)
     async with record_answer(order, tools, stored) as record:
         with tools.log.phase("synthesize"):
@@ -65,7 +66,7 @@ async def answer_found(
                 recording.db, recording.handle, answer, context.nodes, context.facts
             )
         await record.recording.finish(result_properties(answer, read))
-    await record.replies.tidy(order.run.config.cache_mb, done=not answer.partial)
+    await tidy_replies(order.run, tools, record.replies, answer)
     return answer
 
 

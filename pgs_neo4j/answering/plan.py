@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgs_neo4j.answering.order import AnswerOrder
-from pgs_neo4j.answering.reply import fit_prompt, is_empty
+from pgs_neo4j.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.errors import BudgetError
@@ -19,7 +19,7 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
     """Return what the one call of an answer would cost. Raises UsageError and DatabaseError."""
     run, llm = order.run, tools.synthesis_llm
     check_order(run)
-    tools.calls.budget.check(tools.models)
+    check_prices(tools)
     try:
         context, prompt = fit_prompt(order, tools)
     except BudgetError as error:

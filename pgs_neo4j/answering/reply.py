@@ -19,6 +19,7 @@ from pgs_neo4j.answering.record import AnswerRecord
 from pgs_neo4j.errors import BudgetError, ModelOutputError, UsageError
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import CheckedAbsence, Completion, Prompt
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.synthesis import reserve
@@ -75,6 +76,12 @@ def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
         )
     context = empty if found.mode == "bypass" else build_context(found, room)
     return context, answer_prompt(question, found.mode, context)
+
+
+def check_prices(tools: RunTools) -> None:
+    """Raise ConfigError if a limit on the cost needs a price that the model has not."""
+    llm = tools.synthesis_llm
+    tools.calls.budget.check({llm.name: is_free(llm)})
 
 
 def is_empty(order: AnswerOrder) -> bool:

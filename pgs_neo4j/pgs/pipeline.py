@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.checking.check import (
     CheckOrder,
     CheckTools,
@@ -94,7 +95,7 @@ async def execute(
         seconds = {**tools.log.seconds, "total": perf_counter() - began}
         answer = compose_answer(order, tools, record, evidence, synthesis, stopped, seconds)
         await record_answer(record, answer, evidence)
-    await tidy_replies(order, tools, record, answer)
+    await tidy_replies(order, tools, record.replies, answer)
     return answer
 
 
@@ -257,14 +258,14 @@ async def record_answer(record: RunRecord, answer: Answer, evidence: CheckedRepo
     await record.recording.finish(result_properties(answer, evidence.read), used)
 
 
-async def tidy_replies(order: RunOrder, tools: RunTools, record: RunRecord, answer: Answer) -> None:
+async def tidy_replies(order: RunOrder, tools: RunTools, replies: Replies, answer: Answer) -> None:
     """Tidy up the cached replies.
 
     A failure is only a warning, since the answer is already stored.
     """
     try:
         async with asyncio.timeout_at(tools.end):
-            await record.replies.tidy(order.config.cache_mb, done=not answer.partial)
+            await replies.tidy(order.config.cache_mb, done=not answer.partial)
     except (DatabaseError, TimeoutError) as error:
         reason = str(error) or "the run reached its time limit"
         tools.log.warn(f"old replies could not be removed from the reply cache: {reason}")

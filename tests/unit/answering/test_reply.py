@@ -14,10 +14,11 @@ from pgs_neo4j.answering.context import LEAST_TOKENS, build_context
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.prompt import ANSWER, BYPASS, SUMMARY, answer_prompt
 from pgs_neo4j.answering.reading import read_reply_text
-from pgs_neo4j.answering.reply import fit_prompt, is_empty
+from pgs_neo4j.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import BudgetError, UsageError
+from pgs_neo4j.config.models_table import entries
+from pgs_neo4j.errors import BudgetError, ConfigError, UsageError
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Found, GraphMapping
@@ -95,6 +96,19 @@ def test_bypass_shows_nothing_and_needs_a_model() -> None:
     assert (context.text, context.tokens, prompt.user) == ("", 0, bypass.question)
     with pytest.raises(UsageError, match="needs a language model"):
         fitted(order(bypass), ExtractiveLLM())
+
+
+def test_a_limit_on_the_cost_needs_the_price_of_the_one_model_that_answers() -> None:
+    async def check(name: str) -> None:
+        calls = Calls.of(
+            PGSConfig(max_cost=1.0), entries({"large": {"input_price": 1.0, "output_price": 2.0}})
+        )
+        tools: Any = SimpleNamespace(calls=calls, synthesis_llm=ScriptedLLM(name=name))
+        check_prices(tools)
+
+    asyncio.run(check("large"))
+    with pytest.raises(ConfigError, match="needs the price of small"):
+        asyncio.run(check("small"))
 
 
 def test_only_a_search_that_found_nothing_is_empty() -> None:
