@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 from pgs_neo4j.answering.context import Context
+from pgs_neo4j.answering.keywords import asks_for_keywords, find_again
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reading import ReadReply, shown_citations
 from pgs_neo4j.answering.record import AnswerRecord, record_answer
@@ -49,9 +51,11 @@ async def answer_found(
     """
     began = perf_counter()
     check_order(order.run)
-    check_prices(tools)
-    context, prompt = fit_prompt(order, tools)
+    check_prices(tools, keyed=asks_for_keywords(order, tools))
+    fit_prompt(order, tools)  # before a run is recorded that has no room for an answer
     async with record_answer(order, tools, stored) as record:
+        order = replace(order, found=await find_again(order, tools, record))
+        context, prompt = fit_prompt(order, tools)
         with tools.log.phase("synthesize"):
             replied = await reply_to(order, tools, record, context, prompt)
         shown = await _shown(order, tools, record, context, replied.read)

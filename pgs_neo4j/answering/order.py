@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from pgs_neo4j.config import CONTEXT_TOKENS, SHAPING, PGSConfig, SearchDefaults
-from pgs_neo4j.model import Found
+from pgs_neo4j.model import Found, KeywordSource
 from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.text.keywords import Keywords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,12 +16,15 @@ class AnswerOrder:
     """A question, what a search found for it, and how long its context may be.
 
     ``run`` has the graph, the session, and the knobs. Without ``partitioned``, the graph has no
-    partitions, or only those of another definition.
+    partitions, or only those of another definition. ``again`` searches for other ``keywords`` than
+    the question's own words.
     """
 
     run: RunOrder
     found: Found
     partitioned: bool = True
+    keywords: KeywordSource = "words"
+    again: Callable[[Keywords], Awaitable[Found]] | None = None
     max_context_tokens: int = CONTEXT_TOKENS
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from pgs_neo4j.answering.keywords import ROOM, asks_for_keywords, keyword_prompt
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.errors import BudgetError
-from pgs_neo4j.llm.protocol import is_free
+from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import Prompt, SearchPlan
 from pgs_neo4j.pgs.order import RunTools, check_order
 from pgs_neo4j.pgs.plan import CHEAP, DEAR, usual_tokens
@@ -16,10 +19,13 @@ from pgs_neo4j.synthesis import reserve
 
 
 async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
-    """Return what the one call of an answer would cost. Raises UsageError and DatabaseError."""
+    """Return what the calls of an answer would cost: the answer's, and that for keywords.
+
+    Raises UsageError and DatabaseError.
+    """
     run, llm = order.run, tools.synthesis_llm
     check_order(run)
-    check_prices(tools)
+    check_prices(tools, keyed=asks_for_keywords(order, tools))
     try:
         context, prompt = fit_prompt(order, tools)
     except BudgetError as error:
@@ -28,9 +34,11 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
     if is_empty(order) or await _is_cached(order, tools, prompt, room):
         return _planned(order, tools, len(context.nodes), len(context.facts))
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
-    tokens = estimated_tokens(prompt)
-    price = tools.calls.budget.price
-    free = is_free(llm)
+    parts = [(llm, estimated_tokens(prompt), usual, room)]
+    if asks_for_keywords(order, tools):
+        keyed = estimated_tokens(keyword_prompt(run.question))
+        parts.append((tools.sweep_llm, keyed, ROOM // 4, ROOM))
+    low, high = _cost(tools, parts)
     return SearchPlan(
         graph=run.graph,
         session=run.session,
@@ -38,13 +46,29 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
         model=llm.name,
         nodes=len(context.nodes),
         relationships=len(context.facts),
-        calls=1,
-        input_tokens=tokens,
-        output_tokens=usual,
-        output_most=room,
-        low=0.0 if free else price(llm.name, int(CHEAP * tokens), 0),
-        high=0.0 if free else price(llm.name, int(DEAR * tokens), room),
+        calls=len(parts),
+        input_tokens=sum(tokens for _, tokens, _, _ in parts),
+        output_tokens=sum(likely for _, _, likely, _ in parts),
+        output_most=sum(most for _, _, _, most in parts),
+        low=low,
+        high=high,
     )
+
+
+def _cost(
+    tools: RunTools, parts: Sequence[tuple[LLM, int, int, int]]
+) -> tuple[float | None, float | None]:
+    """Return the likely range of the cost; None for an unpriced model."""
+    low = high = 0.0
+    for llm, tokens, _, most in parts:
+        if is_free(llm):
+            continue
+        cheap = tools.calls.budget.price(llm.name, CHEAP * tokens, 0)
+        dear = tools.calls.budget.price(llm.name, DEAR * tokens, most)
+        if cheap is None or dear is None:
+            return None, None
+        low, high = low + cheap, high + dear
+    return low, high
 
 
 async def _is_cached(order: AnswerOrder, tools: RunTools, prompt: Prompt, room: int) -> bool:

@@ -78,10 +78,13 @@ def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
     return context, answer_prompt(question, found.mode, context)
 
 
-def check_prices(tools: RunTools) -> None:
-    """Raise ConfigError if a limit on the cost needs a price that the model has not."""
-    llm = tools.synthesis_llm
-    tools.calls.budget.check({llm.name: is_free(llm)})
+def check_prices(tools: RunTools, *, keyed: bool = False) -> None:
+    """Raise ConfigError if a limit on the cost needs a price that a model has not.
+
+    ``keyed``: the model of the sweeps names the keywords.
+    """
+    models = [tools.synthesis_llm, *([tools.sweep_llm] if keyed else [])]
+    tools.calls.budget.check({llm.name: is_free(llm) for llm in models})
 
 
 def is_empty(order: AnswerOrder) -> bool:

@@ -23,7 +23,7 @@ from pgs_neo4j.retrieval.rerankers.order import RerankOrder, unchanged
 from pgs_neo4j.retrieval.rerankers.table import RERANKERS
 from pgs_neo4j.retrieval.space import QuestionVector, Space, embed_question
 from pgs_neo4j.retrieval.topk import read_nodes
-from pgs_neo4j.text.keywords import extract_keywords
+from pgs_neo4j.text.keywords import Keywords, extract_keywords
 
 MOST_ITEMS = 200
 LEAST_SHARE = 0.01
@@ -50,6 +50,7 @@ class SearchOrder:
     top_k: int = 10
     weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
     rerank: RerankerName | None = None
+    keywords: Keywords | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
         own=order.own,
         mapping=order.mapping,
         question=order.question,
-        keywords=extract_keywords(order.question),
+        keywords=order.keywords or extract_keywords(order.question),
         vector=question.vector,
         weights=order.weights,
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.model import RerankerName, SearchMode
+from pgs_neo4j.model import KeywordSource, RerankerName, SearchMode
 from pgs_neo4j.model.ceilings import check_number
 
 CONTEXT_TOKENS = 12_000
@@ -32,6 +32,13 @@ class SearchDefaults(BaseModel):
         RerankerName | None,
         Field(description="how to order the best nodes once more; unset: the mode decides"),
     ] = None
+    keywords: Annotated[
+        KeywordSource,
+        Field(
+            description="where the keywords of an answer come from, in the modes local, global, "
+            "mix, and multipath: a model, in one more call, or the question's words"
+        ),
+    ] = "model"
     max_context_tokens: Annotated[
         int | None,
         Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Unpack
 
 from pgs_neo4j import config
@@ -18,13 +19,22 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.model import Answer, Found, GraphMapping, RerankerName, SearchMode, SearchPlan
+from pgs_neo4j.model import (
+    Answer,
+    Found,
+    GraphMapping,
+    KeywordSource,
+    RerankerName,
+    SearchMode,
+    SearchPlan,
+)
 from pgs_neo4j.partitioning.result import read_current
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.requests import check_resumable
 from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.text.keywords import Keywords
 from pgs_neo4j.text.shown import counted
 
 ANSWER_ITEMS = 30
@@ -72,6 +82,7 @@ class Searcher:
         weights: tuple[float, float, float] | None = None,
         rerank: RerankerName | None = None,
         max_context_tokens: int | None = None,
+        keywords: KeywordSource | None = None,
         answer: bool = False,
         session_id: str = session.DEFAULT,
         idempotency_key: str | None = None,
@@ -80,15 +91,21 @@ class Searcher:
     ) -> Found:
         """Return the ``top_k`` nodes that match a question, best first, and what else matches.
 
-        The manual tells what each mode does, and what its options mean. None stands for what
-        ``[search]`` of ``pgs.toml`` says. Nothing is written, except that ``global`` makes the
-        partitions of a stored graph that has none. ``graph`` may be a mapping that is not stored.
-
-        With ``answer``, the model of the synthesis answers from what was found, in one call that is
-        a run of the session; ``knobs`` override PGSConfig by name. Raises QuestionError,
-        UnknownGraphError, UsageError, DatabaseError, and with ``answer`` what ``execute`` raises.
+        None stands for what ``[search]`` of ``pgs.toml`` says; the manual tells what each means.
+        Only ``global`` writes, and only partitions that a stored graph lacks. ``graph`` may be a
+        mapping. With ``answer``, a model answers in a run of the session with these ``knobs``.
+        Raises QuestionError, UnknownGraphError, UsageError, DatabaseError, and with ``answer`` what
+        ``execute`` raises.
         """
-        wanted = self._wanted(mode, top_k, weights, rerank, max_context_tokens, answer=answer)
+        wanted = self._wanted(
+            answer=answer,
+            mode=mode,
+            top_k=top_k,
+            weights=weights,
+            rerank=rerank,
+            max_context_tokens=max_context_tokens,
+            keywords=keywords,
+        )
         if not answer:
             return await self._find(question, graph, wanted)
         in_force = self._core.knobs(knobs)
@@ -106,6 +123,7 @@ class Searcher:
         weights: tuple[float, float, float] | None = None,
         rerank: RerankerName | None = None,
         max_context_tokens: int | None = None,
+        keywords: KeywordSource | None = None,
         session_id: str = session.DEFAULT,
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
@@ -114,7 +132,15 @@ class Searcher:
 
         No language model is called.
         """
-        wanted = self._wanted(mode, top_k, weights, rerank, max_context_tokens, answer=True)
+        wanted = self._wanted(
+            answer=True,
+            mode=mode,
+            top_k=top_k,
+            weights=weights,
+            rerank=rerank,
+            max_context_tokens=max_context_tokens,
+            keywords=keywords,
+        )
         asked = _Answering(question, graph, wanted, session_id, self._core.knobs(knobs))
         return await plan_answer(*await self._order(asked, on_event))
 
@@ -128,27 +154,12 @@ class Searcher:
         order, tools = await self._order(asked, on_event)
         return await answer_found(order, tools, stored)
 
-    def _wanted(
-        self,
-        mode: SearchMode | None,
-        top_k: int | None,
-        weights: tuple[float, float, float] | None,
-        rerank: RerankerName | None,
-        max_context_tokens: int | None,
-        *,
-        answer: bool,
-    ) -> SearchDefaults:
+    def _wanted(self, *, answer: bool, **call: object) -> SearchDefaults:
         """Return how to search: as the call says, else as configured."""
         configured = self._core.settings.search
         if answer and "top_k" not in configured.model_fields_set:
             configured = configured.chosen(top_k=ANSWER_ITEMS)
-        wanted = configured.chosen(
-            mode=mode,
-            top_k=top_k,
-            weights=weights,
-            rerank=rerank,
-            max_context_tokens=max_context_tokens,
-        )
+        wanted = configured.chosen(**call)
         if not answer and wanted.mode in ANSWERED:
             raise UsageError(f"the mode {wanted.mode} needs a model; add --answer (answer=True)")
         return wanted
@@ -175,18 +186,25 @@ class Searcher:
         )
         check_order(run)
         without = wanted.model_copy(update={"max_context_tokens": None})
-        found = await self._find(asked.question, graph.name, without)
+        find = partial(self._find, asked.question, graph.name, without)
+        found = await find()
         graph = await core.graph(graph.name)  # a global search may just have made its partitions
         order = AnswerOrder(
             run=run,
             found=found,
             max_context_tokens=tokens,
             partitioned=graph.generation is not None and not graph.redefined,
+            keywords=wanted.keywords,
+            again=find,
         )
         return order, core.run_tools(run, on_event)
 
     async def _find(
-        self, question: str, graph: str | GraphMapping | None, wanted: SearchDefaults
+        self,
+        question: str,
+        graph: str | GraphMapping | None,
+        wanted: SearchDefaults,
+        keywords: Keywords | None = None,
     ) -> Found:
         check_question(question)
         if wanted.max_context_tokens is not None:
@@ -201,6 +219,7 @@ class Searcher:
             top_k=wanted.top_k,
             weights=wanted.weights,
             rerank=wanted.rerank,
+            keywords=keywords,
         )
         found = await search(order, self._tools(order))
         if wanted.max_context_tokens is not None:

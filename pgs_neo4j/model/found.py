@@ -23,6 +23,7 @@ SearchMode = Literal[
     "bypass",
 ]
 
+KeywordSource = Literal["words", "model"]
 RerankerName = Literal["none", "cosine", "mmr", "distance", "mentions", "http"]
 
 

@@ -300,6 +300,25 @@ async def test_summary_sums_up_relationships_and_partitions(pgs: PGS) -> None:
     assert answer.mode == "summary"
 
 
+async def test_keywords_of_the_model_are_searched_for_bought_once_and_planned(pgs: PGS) -> None:
+    reader = pgs.sweep_llm
+    assert isinstance(reader, ScriptedLLM)
+    reader._answer = replying("names: Paper 41\nthemes: trade")
+    planned = await pgs.search.plan("Who is it?", graph="papers", mode="local")
+    assert (planned.calls, reader.prompts) == (2, [])
+    answer = await ask(pgs, "Who is it?", mode="local")
+    assert answer.shown is not None
+    assert answer.shown.nodes[0].title == "Paper 41"
+    assert (answer.usage.calls, len(reader.prompts)) == (2, 1)
+    assert planned.high is not None
+    assert answer.cost is not None
+    assert answer.cost <= planned.high
+    again = await ask(pgs, "Who is it?", mode="local")
+    assert (again.usage.calls, again.usage.cached) == (0, 2)
+    words = await ask(pgs, "Who is it?", mode="local", keywords="words", cache=False)
+    assert words.usage.calls <= 1
+
+
 async def test_modes_that_need_a_model_say_so(pgs: PGS) -> None:
     for mode in ("summary", "bypass"):
         with pytest.raises(UsageError, match="needs a model"):

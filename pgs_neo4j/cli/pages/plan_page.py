@@ -90,7 +90,12 @@ def of_search(plan: SearchPlan, unpriced: Sequence[str], width: int) -> list[str
     none = "none: the reply is in the cache, or nothing was found"
     rows = [
         ("Shown", f"{shown}, in mode {plan.mode}"),
-        ("Call", f"1 call, {called}, at most {plan.output_most:,} out" if plan.calls else none),
+        (
+            "Call" if plan.calls < 2 else "Calls",
+            f"{counted(plan.calls, 'call')}, {called}, at most {plan.output_most:,} out"
+            if plan.calls
+            else none,
+        ),
         ("Cost", cost(plan, [name for name in unpriced if name == plan.model])),
         ("Limit", one_line(plan.budget)),
         ("Model", one_line(plan.model, 60)),

@@ -153,7 +153,7 @@ def engine(monkeypatch: pytest.MonkeyPatch, searched: Make) -> Engine:
 WORDS = ["search", "Who?", "-g", "papers", "--max-calls", "1", "--session", "s", "--quiet"]
 PASSED = {
     "graph": "papers", "mode": None, "top_k": None, "weights": None, "rerank": None,
-    "max_context_tokens": None, "session_id": "s",
+    "max_context_tokens": None, "session_id": "s", "keywords": None,
 }  # fmt: skip
 
 

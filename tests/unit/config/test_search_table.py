@@ -40,6 +40,7 @@ def test_each_key_comes_from_the_strongest_source_that_sets_it(
         "top_k": "environment",
         "weights": "directory",
         "rerank": "call",
+        "keywords": "default",
         "max_context_tokens": "default",
     }
     assert loaded.origins["search.mode"] == "file"

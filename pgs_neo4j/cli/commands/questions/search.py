@@ -21,7 +21,7 @@ from pgs_neo4j.cli.options import (
 )
 from pgs_neo4j.cli.progress.listen import Listener, progress, run_progress
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.model import RerankerName, SearchMode
+from pgs_neo4j.model import KeywordSource, RerankerName, SearchMode
 from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
@@ -67,6 +67,14 @@ TopOption = Annotated[
         min=1, max=200, help="Number of nodes to return.  [default: 10, or 30 for an answer]"
     ),
 ]
+KeywordsOption = Annotated[
+    KeywordSource | None,
+    typer.Option(
+        "--keywords",
+        help="Who names the keywords of an answer in the modes local, global, mix, and multipath: "
+        "a model, in one more call, or the question's own words.  [default: model]",
+    ),
+]
 AnswerOption = Annotated[
     bool, typer.Option("--answer", help="Let the model answer from what was found, in one call.")
 ]
@@ -104,6 +112,7 @@ def search(
     rerank: RerankOption = None,
     context: ContextOption = False,
     max_context_tokens: ContextTokensOption = None,
+    keywords: KeywordsOption = None,
     answer: AnswerOption = False,
     plan: PlanOption = False,
     session: SessionOption = None,
@@ -136,6 +145,7 @@ def search(
     listening = listen(quiet=quiet, verbose=verbose)
     command = SearchCommand(asked, wanted, knobs, listening, as_json)
     if plan or answer:
+        wanted["keywords"] = keywords
         wanted["session_id"] = session or DEFAULT_SESSION
         run(_plan(command) if plan else _answer(command, idempotency_key))
     else:
