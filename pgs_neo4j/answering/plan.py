@@ -31,13 +31,15 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
     except BudgetError as error:
         return _planned(order, tools, budget=str(error))
     room = reserve.reply_tokens(tools.calls, llm, run.config, prompt)
-    if is_empty(order) or await _is_cached(order, tools, prompt, room):
+    keyed = asks_for_keywords(order, tools)  # what the keywords will find is not known yet
+    nothing = is_empty(order) and not keyed
+    if nothing or await _is_cached(order, tools, prompt, room):
         return _planned(order, tools, len(context.nodes), len(context.facts))
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
     parts = [(llm, estimated_tokens(prompt), usual, room)]
-    if asks_for_keywords(order, tools):
-        keyed = estimated_tokens(keyword_prompt(run.question))
-        parts.append((tools.sweep_llm, keyed, ROOM // 4, ROOM))
+    if keyed:
+        tokens = estimated_tokens(keyword_prompt(run.question))
+        parts.append((tools.sweep_llm, tokens, ROOM // 4, ROOM))
     low, high = _cost(tools, parts)
     return SearchPlan(
         graph=run.graph,

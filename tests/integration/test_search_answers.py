@@ -304,18 +304,18 @@ async def test_keywords_of_the_model_are_searched_for_bought_once_and_planned(pg
     reader = pgs.sweep_llm
     assert isinstance(reader, ScriptedLLM)
     reader._answer = replying("names: Paper 41\nthemes: trade")
-    planned = await pgs.search.plan("Who is it?", graph="papers", mode="local")
+    planned = await pgs.search.plan("Which paper is it?", graph="papers", mode="local")
     assert (planned.calls, reader.prompts) == (2, [])
-    answer = await ask(pgs, "Who is it?", mode="local")
+    answer = await ask(pgs, "Which paper is it?", mode="local")
     assert answer.shown is not None
     assert answer.shown.nodes[0].title == "Paper 41"
     assert (answer.usage.calls, len(reader.prompts)) == (2, 1)
     assert planned.high is not None
     assert answer.cost is not None
     assert answer.cost <= planned.high
-    again = await ask(pgs, "Who is it?", mode="local")
+    again = await ask(pgs, "Which paper is it?", mode="local")
     assert (again.usage.calls, again.usage.cached) == (0, 2)
-    words = await ask(pgs, "Who is it?", mode="local", keywords="words", cache=False)
+    words = await ask(pgs, "Which paper is it?", mode="local", keywords="words", cache=False)
     assert words.usage.calls <= 1
 
 
