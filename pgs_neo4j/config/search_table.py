@@ -34,10 +34,7 @@ class SearchDefaults(BaseModel):
     ] = None
     keywords: Annotated[
         KeywordSource,
-        Field(
-            description="where the keywords of an answer come from, in the modes local, global, "
-            "mix, and multipath: a model, in one more call, or the question's words"
-        ),
+        Field(description="who names the keywords of an answer: a model, or the question's words"),
     ] = "model"
     max_context_tokens: Annotated[
         int | None,
