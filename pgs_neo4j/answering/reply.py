@@ -29,7 +29,7 @@ from pgs_neo4j.synthesis.verdicts import VerdictFilter
 from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.tokens import estimate
 
-NOTHING = "Nothing in the graph matches the question, so no model was asked."
+NOTHING = "Nothing in the graph matches the question, so no model was asked to answer it."
 NO_PARTITIONS = (
     "the graph has no partitions, so what was not found could not be looked for; make them with "
     "'pgs partition'"

@@ -276,9 +276,13 @@ async def test_an_empty_reply_fails_and_can_be_resumed(pgs: PGS) -> None:
 
 
 async def test_nothing_found_is_said_without_a_call(pgs: PGS) -> None:
-    answer = await ask(pgs, "qqqq zzzz", mode="local")
-    assert answer.text.startswith("Nothing in the graph matches")
-    assert (answer.usage.calls, len(model(pgs).prompts)) == (0, 0)
+    for source, calls in (
+        ("words", 0),
+        ("model", 1),
+    ):  # to name keywords, which find nothing either
+        answer = await ask(pgs, "qqqq zzzz", mode="local", keywords=source)
+        assert answer.text.startswith("Nothing in the graph matches")
+        assert (answer.usage.calls, len(model(pgs).prompts)) == (calls, 0)
 
 
 async def test_bypass_shows_nothing_of_the_graph(pgs: PGS) -> None:
