@@ -10,16 +10,14 @@ from pgs_neo4j.analogies.skeletons import skeleton_prompt
 from pgs_neo4j.analogies.store import find_skeletons
 from pgs_neo4j.analogies.texts import GraphText, read_texts
 from pgs_neo4j.calls.budget import Amount
+from pgs_neo4j.calls.cost_range import cost_range
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import AnalogyPlan
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
 LINE_TOKENS = 40
 """Tokens of a usual line with a skeleton of about 30 words."""
-# Counted on bytes, real prompts have this much less or more.
-CHEAP, DEAR = 0.8, 1.5
 
 
 async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPlan:
@@ -33,7 +31,7 @@ async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPla
     groups = [*group_texts(order, tools, missing_texts(texts, kept))]
     sizes = [estimated_tokens(skeleton_prompt([text.shown for text in own])) for own in groups]
     longest = len(groups) * order.config.sweep_max_tokens
-    low, high = _cost(tools, groups, sizes, longest)
+    low, high = cost_range(tools.calls.budget, [(tools.llm, sum(sizes), longest)] if groups else [])
     return AnalogyPlan(
         graph=order.graph,
         model=tools.llm.name,
@@ -54,17 +52,6 @@ async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPla
 
 def _usual(group: Sequence[GraphText]) -> int:
     return LINE_TOKENS * len(group)
-
-
-def _cost(
-    tools: AnalogyTools, groups: Sequence[Sequence[GraphText]], sizes: Sequence[int], longest: int
-) -> tuple[float | None, float | None]:
-    """Return the likely range of the cost; None for an unpriced model."""
-    if is_free(tools.llm) or not groups:
-        return 0.0, 0.0
-    price, name = tools.calls.budget.price, tools.llm.name
-    low = price(name, CHEAP * sum(sizes), 0)
-    return low, price(name, DEAR * sum(sizes), longest)
 
 
 def _crossed_limit(

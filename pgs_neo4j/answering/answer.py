@@ -107,16 +107,7 @@ async def _route(order: RunOrder, tools: RunTools, partitioning: Partitioning | 
     """Return the partitions that a question to all of the graph would sweep; none if it fails."""
     if partitioning is None:
         return Routing(routes=(), considered=0)
-    quiet = RunTools(
-        db=tools.db,
-        open_gds=tools.open_gds,
-        space=tools.space,
-        sweep_llm=tools.sweep_llm,
-        synthesis_llm=tools.synthesis_llm,
-        calls=tools.calls,
-        log=RunLog(ignore),
-        known=tools.known,
-    )
+    quiet = replace(tools, log=RunLog(ignore))
     try:
         return await route_question(order, quiet, partitioning, partitioning.partitions)
     except PGSError as error:

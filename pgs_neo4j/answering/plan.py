@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pgs_neo4j.answering.keywords import ROOM, asks_for_keywords, keyword_prompt
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reply import check_prices, fit_prompt, is_empty
+from pgs_neo4j.calls.cost_range import cost_range
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.errors import BudgetError
-from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import Prompt, SearchPlan
 from pgs_neo4j.pgs.order import RunTools, check_order
-from pgs_neo4j.pgs.plan import CHEAP, DEAR, usual_tokens
+from pgs_neo4j.pgs.plan import usual_tokens
 from pgs_neo4j.pgs.record import shares_replies
 from pgs_neo4j.synthesis import reserve
 
@@ -40,7 +38,8 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
     if keyed:
         tokens = estimated_tokens(keyword_prompt(run.question))
         parts.append((tools.sweep_llm, tokens, ROOM // 4, ROOM))
-    low, high = _cost(tools, parts)
+    costs = [(model, tokens, most) for model, tokens, _, most in parts]
+    low, high = cost_range(tools.calls.budget, costs)
     return SearchPlan(
         graph=run.graph,
         session=run.session,
@@ -55,22 +54,6 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
         low=low,
         high=high,
     )
-
-
-def _cost(
-    tools: RunTools, parts: Sequence[tuple[LLM, int, int, int]]
-) -> tuple[float | None, float | None]:
-    """Return the likely range of the cost; None for an unpriced model."""
-    low = high = 0.0
-    for llm, tokens, _, most in parts:
-        if is_free(llm):
-            continue
-        cheap = tools.calls.budget.price(llm.name, CHEAP * tokens, 0)
-        dear = tools.calls.budget.price(llm.name, DEAR * tokens, most)
-        if cheap is None or dear is None:
-            return None, None
-        low, high = low + cheap, high + dear
-    return low, high
 
 
 async def _is_cached(order: AnswerOrder, tools: RunTools, prompt: Prompt, room: int) -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.calls.budget import Amount
+from pgs_neo4j.calls.cost_range import cost_range
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route, Routing
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
@@ -27,9 +27,6 @@ from pgs_neo4j.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import estimate
 
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known
-# Tokens of a prompt for each that was estimated. The lower end of the band takes replies for
-# nothing, the upper one for as long as they may be.
-CHEAP, DEAR = 0.8, 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +222,7 @@ def _cost(
         (tools.sweep_llm, read, most),
         (tools.synthesis_llm, synthesis.input_tokens, synthesis.output_most),
     ]
-    low = high = 0.0
-    for llm, tokens, longest in parts:
-        if is_free(llm):
-            continue
-        cheap = tools.calls.budget.price(llm.name, CHEAP * tokens, 0)
-        dear = tools.calls.budget.price(llm.name, DEAR * tokens, longest)
-        if cheap is None or dear is None:
-            return None, None
-        low, high = low + cheap, high + dear
-    return low, high
+    return cost_range(tools.calls.budget, parts)
 
 
 def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:
