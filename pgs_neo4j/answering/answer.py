@@ -11,6 +11,7 @@ from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reading import ReadReply, shown_citations
 from pgs_neo4j.answering.record import AnswerRecord, record_answer
 from pgs_neo4j.answering.reply import CheckedReply, check_prices, fit_prompt, reply_to
+from pgs_neo4j.answering.reranking import orders_by_model, rerank_found
 from pgs_neo4j.database import queries
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.events import ignore
@@ -51,10 +52,11 @@ async def answer_found(
     """
     began = perf_counter()
     check_order(order.run)
-    check_prices(tools, keyed=asks_for_keywords(order, tools))
+    check_prices(tools, helped=asks_for_keywords(order, tools) or orders_by_model(order, tools))
     fit_prompt(order, tools)  # before a run is recorded that has no room for an answer
     async with record_answer(order, tools, stored) as record:
-        order = replace(order, found=await find_again(order, tools, record))
+        found = await find_again(order, tools, record)
+        order = replace(order, found=await rerank_found(order, tools, record, found))
         context, prompt = fit_prompt(order, tools)
         with tools.log.phase("synthesize"):
             replied = await reply_to(order, tools, record, context, prompt)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
+from pgs_neo4j.answering.asking import ask_once
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.record import AnswerRecord
 from pgs_neo4j.errors import ModelError, StoppedError
 from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import Found, Prompt, SearchMode
 from pgs_neo4j.pgs.order import RunTools
-from pgs_neo4j.synthesis.order import SynthesisTools, find_or_claim
-from pgs_neo4j.synthesis.reply import keep_reply
 from pgs_neo4j.text.keywords import MOST, Keywords, extract_keywords
 from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.shown import one_line
@@ -51,7 +50,7 @@ async def find_again(order: AnswerOrder, tools: RunTools, record: AnswerRecord) 
     if order.again is None or not asks_for_keywords(order, tools):
         return order.found
     try:
-        reply = await _ask(order, tools, record)
+        reply = await ask_once(order, tools, record, keyword_prompt(order.run.question), ROOM)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the question's own words were searched for: {error}")
         return order.found
@@ -79,23 +78,3 @@ def _entries(line: str) -> tuple[str, ...]:
     entries = (one_line(entry.strip(" .*_`\"'"), LONGEST).lower() for entry in line.split(";"))
     told = [entry for entry in entries if entry and entry not in ("none", "n/a")]
     return tuple(dict.fromkeys(told))[:MOST]
-
-
-async def _ask(order: AnswerOrder, tools: RunTools, record: AnswerRecord) -> str:
-    """Return the model's reply, from the cache or bought once."""
-    llm, effort = tools.sweep_llm, order.run.config.sweep_effort
-    prompt = keyword_prompt(order.run.question)
-    connected = SynthesisTools(
-        llm=llm,
-        calls=tools.calls,
-        replies=record.replies,
-        on_event=tools.log.on_event,
-        warn=tools.log.warn,
-    )
-    cached = await find_or_claim(connected, record.replies.key(llm, prompt, ROOM, effort))
-    if cached is not None:
-        tools.calls.count_cached(cached)
-        return cached.text
-    reply = await tools.calls.complete(llm, prompt, room=ROOM, effort=effort, last=True)
-    await keep_reply(connected, prompt, reply, room=ROOM, effort=effort)
-    return reply.text

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from pgs_neo4j.config import CONTEXT_TOKENS, SHAPING, PGSConfig, SearchDefaults
-from pgs_neo4j.model import Found, KeywordSource
+from pgs_neo4j.model import Found, KeywordSource, RerankerName
 from pgs_neo4j.pgs.order import RunOrder
 from pgs_neo4j.text.keywords import Keywords
 
@@ -17,13 +17,16 @@ class AnswerOrder:
 
     ``run`` has the graph, the session, and the knobs. Without ``partitioned``, the graph has no
     partitions, or only those of another definition. ``again`` searches for other ``keywords`` than
-    the question's own words.
+    the question's own words. For the reranker ``model``, ``found`` has more nodes than the
+    ``top_k`` that are wanted; None: all are.
     """
 
     run: RunOrder
     found: Found
     partitioned: bool = True
     keywords: KeywordSource = "words"
+    rerank: RerankerName | None = None
+    top_k: int | None = None
     again: Callable[[Keywords], Awaitable[Found]] | None = None
     max_context_tokens: int = CONTEXT_TOKENS
 

@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.answering.keywords import ROOM, asks_for_keywords, keyword_prompt
+from dataclasses import replace
+
+from pgs_neo4j.answering import keywords, reranking
+from pgs_neo4j.answering.keywords import asks_for_keywords, keyword_prompt
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reply import check_prices, fit_prompt, is_empty
+from pgs_neo4j.answering.reranking import cut, orders_by_model, rerank_prompt
 from pgs_neo4j.calls.cost_range import cost_range
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.errors import BudgetError
+from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Prompt, SearchPlan
 from pgs_neo4j.pgs.order import RunTools, check_order
 from pgs_neo4j.pgs.plan import usual_tokens
 from pgs_neo4j.pgs.record import shares_replies
 from pgs_neo4j.synthesis import reserve
+from pgs_neo4j.text.tokens import estimate
 
 
 async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
-    """Return what the calls of an answer would cost: the answer's, and that for keywords.
+    """Return what the calls of an answer would cost: the answer's and its helpers'.
 
     Raises UsageError and DatabaseError.
     """
     run, llm = order.run, tools.synthesis_llm
     check_order(run)
-    check_prices(tools, keyed=asks_for_keywords(order, tools))
+    helpers = _helpers(order, tools)
+    check_prices(tools, helped=bool(helpers))
+    order = replace(order, found=cut(order, order.found))
     try:
         context, prompt = fit_prompt(order, tools)
     except BudgetError as error:
         return _planned(order, tools, budget=str(error))
     room = reserve.reply_tokens(tools.calls, llm, run.config, prompt)
-    keyed = asks_for_keywords(order, tools)  # what the keywords will find is not known yet
-    nothing = is_empty(order) and not keyed
-    if nothing or await _is_cached(order, tools, prompt, room):
+    # What the model's keywords will find, and its order, are not known yet.
+    if not helpers and (is_empty(order) or await _is_cached(order, tools, prompt, room)):
         return _planned(order, tools, len(context.nodes), len(context.facts))
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
-    parts = [(llm, estimated_tokens(prompt), usual, room)]
-    if keyed:
-        tokens = estimated_tokens(keyword_prompt(run.question))
-        parts.append((tools.sweep_llm, tokens, ROOM // 4, ROOM))
+    parts = [(llm, estimated_tokens(prompt), usual, room), *helpers]
     costs = [(model, tokens, most) for model, tokens, _, most in parts]
     low, high = cost_range(tools.calls.budget, costs)
     return SearchPlan(
@@ -54,6 +58,23 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
         low=low,
         high=high,
     )
+
+
+def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, int, int, int]]:
+    """Return the calls before the answer's: model, tokens in, usual tokens out, most out."""
+    llm, question, items = tools.sweep_llm, order.run.question, order.found.items
+    parts: list[tuple[LLM, int, int, int]] = []
+    keyed = asks_for_keywords(order, tools)
+    if keyed:
+        room = keywords.ROOM
+        parts.append((llm, estimated_tokens(keyword_prompt(question)), room // 4, room))
+    if orders_by_model(order, tools) and (keyed or len(items) > 1):
+        room = reranking.ROOM
+        tokens = estimated_tokens(rerank_prompt(question, items))
+        if keyed:  # other nodes will be found, of any length
+            tokens = max(tokens, reranking.CANDIDATES * estimate("x" * reranking.LONGEST))
+        parts.append((llm, tokens, room // 4, room))
+    return parts
 
 
 async def _is_cached(order: AnswerOrder, tools: RunTools, prompt: Prompt, room: int) -> bool:

@@ -78,12 +78,12 @@ def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
     return context, answer_prompt(question, found.mode, context)
 
 
-def check_prices(tools: RunTools, *, keyed: bool = False) -> None:
+def check_prices(tools: RunTools, *, helped: bool = False) -> None:
     """Raise ConfigError if a limit on the cost needs a price that a model has not.
 
-    ``keyed``: the model of the sweeps names the keywords.
+    ``helped``: the model of the sweeps names the keywords, or orders what was found.
     """
-    models = [tools.synthesis_llm, *([tools.sweep_llm] if keyed else [])]
+    models = [tools.synthesis_llm, *([tools.sweep_llm] if helped else [])]
     tools.calls.budget.check({llm.name: is_free(llm) for llm in models})
 
 

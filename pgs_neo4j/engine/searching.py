@@ -12,6 +12,7 @@ from pgs_neo4j.answering.context import build_context, check_tokens
 from pgs_neo4j.answering.modes import ANSWERED
 from pgs_neo4j.answering.order import AnswerOrder, describe_search, restore_search
 from pgs_neo4j.answering.plan import plan_answer
+from pgs_neo4j.answering.reranking import CANDIDATES
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.catalog import StoredGraph, check_mapping
 from pgs_neo4j.config import CONTEXT_TOKENS, Knobs, PGSConfig, SearchDefaults
@@ -186,6 +187,9 @@ class Searcher:
         )
         check_order(run)
         without = wanted.model_copy(update={"max_context_tokens": None})
+        if wanted.rerank == "model" and wanted.top_k > 0:  # it orders more than are wanted
+            most = max(wanted.top_k, CANDIDATES)
+            without = without.model_copy(update={"rerank": None, "top_k": most})
         find = partial(self._find, asked.question, graph.name, without)
         found = await find()
         graph = await core.graph(graph.name)  # a global search may just have made its partitions
@@ -196,6 +200,8 @@ class Searcher:
             partitioned=graph.generation is not None and not graph.redefined,
             keywords=wanted.keywords,
             again=find,
+            rerank=wanted.rerank,
+            top_k=wanted.top_k,
         )
         return order, core.run_tools(run, on_event)
 

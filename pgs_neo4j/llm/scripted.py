@@ -20,6 +20,8 @@ def contract_reply(prompt: Prompt) -> str:
         return _reduction(prompt)
     if prompt.task == "keywords":
         return f"names: {prompt.question}\nthemes: {prompt.question}"
+    if prompt.task == "rerank":
+        return "2, 1"
     nodes = prompt.nodes[:3]
     if prompt.task == "search":
         return "\n".join(f"{node.title or 'untitled'} was found [{node.alias}]." for node in nodes)

@@ -24,7 +24,7 @@ SearchMode = Literal[
 ]
 
 KeywordSource = Literal["words", "model"]
-RerankerName = Literal["none", "cosine", "mmr", "distance", "mentions", "http"]
+RerankerName = Literal["none", "cosine", "mmr", "distance", "mentions", "model", "http"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

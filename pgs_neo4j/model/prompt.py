@@ -8,7 +8,9 @@ from typing import Literal
 from pgs_neo4j.model.graph import Relationship
 from pgs_neo4j.model.report import Report, Usage
 
-Task = Literal["sweep", "reduction", "synthesis", "search", "skeletons", "answer", "keywords"]
+Task = Literal[
+    "sweep", "reduction", "synthesis", "search", "skeletons", "answer", "keywords", "rerank"
+]
 Effort = Literal["minimal", "low", "medium", "high"]
 
 

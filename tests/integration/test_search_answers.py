@@ -323,6 +323,30 @@ async def test_keywords_of_the_model_are_searched_for_bought_once_and_planned(pg
     assert words.usage.calls <= 1
 
 
+async def test_the_model_orders_what_was_found_once_bounded_and_planned(pgs: PGS) -> None:
+    reader = pgs.sweep_llm
+    assert isinstance(reader, ScriptedLLM)
+    kept = await pgs.search(QUESTION, graph="papers", rerank="model")
+    assert "add --answer" in kept.warnings[-1]
+    best = kept.items[4].title
+    reader._answer = replying("5")
+    planned = await pgs.search.plan(QUESTION, graph="papers", rerank="model", top_k=3)
+    assert (planned.calls, planned.nodes, reader.prompts) == (2, 3, [])
+    answer = await ask(pgs, QUESTION, rerank="model", top_k=3)
+    assert answer.shown is not None
+    assert (answer.shown.nodes[0].title, len(answer.shown.nodes)) == (best, 3)
+    (asked,) = reader.prompts
+    assert asked.task == "rerank"
+    assert planned.high is not None
+    assert answer.cost is not None
+    assert answer.cost <= planned.high
+    again = await ask(pgs, QUESTION, rerank="model", top_k=3)
+    assert (again.usage.calls, again.usage.cached) == (0, 2)
+    for top_k in (0, 201):
+        with pytest.raises(UsageError, match="top_k is"):
+            await ask(pgs, QUESTION, rerank="model", top_k=top_k)
+
+
 async def test_modes_that_need_a_model_say_so(pgs: PGS) -> None:
     for mode in ("summary", "bypass"):
         with pytest.raises(UsageError, match="needs a model"):

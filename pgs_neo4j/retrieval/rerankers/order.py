@@ -14,6 +14,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.llm.protocol import RelevanceModel
 from pgs_neo4j.model import GraphMapping
 
+ONLY_ANSWERS = "the reranker model asks a model, which only an answer pays for; add --answer"
 MOST_NODES = 100
 """Nodes that are ordered again, the best ones. The others are left out."""
 
@@ -57,6 +58,11 @@ class Reranker(Protocol):
 async def keep_order(order: RerankOrder) -> Reranked:
     """Return the nodes as they are."""
     return Reranked(order.scores)
+
+
+async def await_answer(order: RerankOrder) -> Reranked:
+    """Return the nodes as they are: a language model orders only those of an answer."""
+    return unchanged(order, ONLY_ANSWERS)
 
 
 def unchanged(order: RerankOrder, reason: str) -> Reranked:

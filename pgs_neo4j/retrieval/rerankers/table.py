@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pgs_neo4j.model import RerankerName
 from pgs_neo4j.retrieval.rerankers.distance import rerank_by_distance
 from pgs_neo4j.retrieval.rerankers.mentions import rerank_by_mentions
-from pgs_neo4j.retrieval.rerankers.order import Reranker, keep_order
+from pgs_neo4j.retrieval.rerankers.order import Reranker, await_answer, keep_order
 from pgs_neo4j.retrieval.rerankers.relevance import rerank_by_relevance
 from pgs_neo4j.retrieval.rerankers.vectors import rerank_by_cosine, rerank_by_novelty
 
@@ -17,5 +17,6 @@ RERANKERS: Mapping[RerankerName, Reranker] = {
     "mmr": rerank_by_novelty,
     "distance": rerank_by_distance,
     "mentions": rerank_by_mentions,
+    "model": await_answer,
     "http": rerank_by_relevance,
 }

@@ -1,0 +1,34 @@
+"""One short call that helps a search: kept by content, and bounded like the answer."""
+
+from __future__ import annotations
+
+from pgs_neo4j.answering.order import AnswerOrder
+from pgs_neo4j.answering.record import AnswerRecord
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.pgs.order import RunTools
+from pgs_neo4j.synthesis.order import SynthesisTools, find_or_claim
+from pgs_neo4j.synthesis.reply import keep_reply
+
+
+async def ask_once(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord, prompt: Prompt, room: int
+) -> str:
+    """Return the reply of the model of sweeps, from the cache or bought once.
+
+    ``room`` is the most tokens of the reply. Raises ModelError, StoppedError, and DatabaseError.
+    """
+    llm, effort = tools.sweep_llm, order.run.config.sweep_effort
+    connected = SynthesisTools(
+        llm=llm,
+        calls=tools.calls,
+        replies=record.replies,
+        on_event=tools.log.on_event,
+        warn=tools.log.warn,
+    )
+    cached = await find_or_claim(connected, record.replies.key(llm, prompt, room, effort))
+    if cached is not None:
+        tools.calls.count_cached(cached)
+        return cached.text
+    reply = await tools.calls.complete(llm, prompt, room=room, effort=effort, last=True)
+    await keep_reply(connected, prompt, reply, room=room, effort=effort)
+    return reply.text
