@@ -40,7 +40,7 @@ def orders_by_model(order: AnswerOrder, tools: RunTools) -> bool:
 def rerank_prompt(question: str, items: Sequence[FoundItem]) -> Prompt:
     """Return the prompt that asks for the order of the first ``CANDIDATES`` items."""
     lines = (
-        f"{number}. {one_line(clean_text(item.content), LONGEST).replace('<', '‹')}"
+        f"{number}. {one_line(clean_text(item.content), LONGEST).replace('<', '⟨')}"
         for number, item in enumerate(items[:CANDIDATES], start=1)
     )
     listed = "\n".join(lines)

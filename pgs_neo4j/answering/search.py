@@ -16,13 +16,13 @@ from pgs_neo4j.llm.protocol import RelevanceModel
 from pgs_neo4j.model import Found, FoundItem, GraphMapping, RerankerName, SearchMode
 from pgs_neo4j.model.ceilings import RERANK_S
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
+from pgs_neo4j.retrieval.nodes import read_nodes
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.vector import stored_dimensions
 from pgs_neo4j.retrieval.rerankers.order import RerankOrder, unchanged
 from pgs_neo4j.retrieval.rerankers.table import RERANKERS
 from pgs_neo4j.retrieval.space import QuestionVector, Space, embed_question
-from pgs_neo4j.retrieval.topk import read_nodes
 from pgs_neo4j.text.keywords import Keywords, extract_keywords
 
 MOST_ITEMS = 200
@@ -127,11 +127,14 @@ async def _rerank(
     return reranked.scores, reranked.warning
 
 
+def check_mode(mode: SearchMode) -> None:
+    """Raise UsageError for a mode that there is not."""
+    if mode not in MODES:
+        raise UsageError(f"there is no search mode {mode!r}; the modes are {', '.join(MODES)}")
+
+
 def _check(order: SearchOrder) -> None:
-    if order.mode not in MODES:
-        raise UsageError(
-            f"there is no search mode {order.mode!r}; the modes are {', '.join(MODES)}"
-        )
+    check_mode(order.mode)
     if not 1 <= order.top_k <= MOST_ITEMS:
         raise UsageError(f"top_k is {order.top_k}; choose a number from 1 to {MOST_ITEMS}")
     if order.rerank is not None and order.rerank not in RERANKERS:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pgs_neo4j.cli.completion import complete_graphs, complete_runs, complete_sessions
-from pgs_neo4j.model import Mode
+from pgs_neo4j.model import Mode, SearchMode
 
 QuestionArgument = Annotated[
     list[str] | None,
@@ -82,6 +82,14 @@ ContinueOption = Annotated[
 TopKOption = Annotated[
     int | None,
     typer.Option("--top-k", min=1, help="First answer from the K best matches, then sweep."),
+]
+SearchModeOption = Annotated[
+    SearchMode | None,
+    typer.Option(
+        "--search-mode",
+        metavar="MODE",
+        help="How --top-k finds them, as 'pgs search --mode'; else as routing does.",
+    ),
 ]
 KeyOption = Annotated[
     str | None,

@@ -10,8 +10,8 @@ from pgs_neo4j.doctor.check import Check
 from pgs_neo4j.doctor.search import check_search
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex, list_search_indexes
-from pgs_neo4j.retrieval.nearest_members import is_quick
-from pgs_neo4j.retrieval.topk import covering_indexes
+from pgs_neo4j.retrieval.paths.indexes import covering_indexes
+from pgs_neo4j.retrieval.paths.members import is_quick
 from pgs_neo4j.survey.sample import survey
 from pgs_neo4j.survey.validation import check_survey
 from pgs_neo4j.survey.values import Survey

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pgs_neo4j.answering.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.calls.replies import Kept
     from pgs_neo4j.catalog import GraphChange, Purged, StoredGraph, StoredNames, check_mapping
     from pgs_neo4j.catalog import check_name as check_graph_name
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from pgs_neo4j.ingest.load import LoadResult
     from pgs_neo4j.llm.protocol import is_free
     from pgs_neo4j.partitioning.result import Partitioning
-    from pgs_neo4j.pgs.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.pgs.order import check_question
     from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
     from pgs_neo4j.runs.feedback import check_outcome

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
 from pgs_neo4j import catalog
+from pgs_neo4j.answering.layered import LayeredAnswer
 from pgs_neo4j.calls import replies
 from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.catalog import Purged, StoredGraph
@@ -42,12 +43,12 @@ from pgs_neo4j.model import (
     Origin,
     Plan,
     Routing,
+    SearchMode,
     Sweep,
     Synthesis,
     Unit,
 )
 from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.pgs.layered import LayeredAnswer
 from pgs_neo4j.runs import session
 
 if TYPE_CHECKING:
@@ -248,6 +249,7 @@ class PGS:
         *,
         graph: str | None = None,
         top_k: int = 20,
+        search_mode: SearchMode | None = None,
         mode: Mode = "full",
         session_id: str = session.DEFAULT,
         full_sweep: bool = False,
@@ -255,9 +257,12 @@ class PGS:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> LayeredAnswer:
-        """Answer from the ``top_k`` nodes that match best, then sweep beyond that answer."""
+        """Answer from the ``top_k`` nodes that match best, then sweep beyond that answer.
+
+        They are those that routing rests on, or those of a search in ``search_mode``.
+        """
         asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
-        return await questions.search(self._core, asking, on_event, top_k)
+        return await questions.search(self._core, asking, on_event, top_k, search_mode)
 
     async def resume(
         self, run: str, *, on_event: OnEvent | None = None, **knobs: Unpack[Knobs]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j import config
+from pgs_neo4j.answering.layered import LayeredAnswer, layered_search
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, Warned
-from pgs_neo4j.model import Answer, Mode, Plan, Routing, Sweep, Synthesis
-from pgs_neo4j.pgs import idempotency, layered, pipeline, plan
-from pgs_neo4j.pgs.layered import LayeredAnswer
+from pgs_neo4j.model import Answer, Mode, Plan, Routing, SearchMode, Sweep, Synthesis
+from pgs_neo4j.pgs import idempotency, pipeline, plan
 from pgs_neo4j.pgs.order import RunOrder, check_order, check_question
 from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.waves import order_sweeps
@@ -54,10 +54,16 @@ async def plan_question(core: Core, asking: Asking, on_event: OnEvent | None) ->
     return await plan.plan_run(order, core.run_tools(order, on_event))
 
 
-async def search(core: Core, asking: Asking, on_event: OnEvent | None, top_k: int) -> LayeredAnswer:
+async def search(
+    core: Core,
+    asking: Asking,
+    on_event: OnEvent | None,
+    top_k: int,
+    search_mode: SearchMode | None,
+) -> LayeredAnswer:
     """Search the best-matching nodes, then sweep; see ``PGS.layered_search``."""
     order = await _order(core, asking)
-    return await layered.layered_search(order, core.run_tools(order, on_event), top_k)
+    return await layered_search(order, core.run_tools(order, on_event), top_k, search_mode)
 
 
 async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -> Answer:

@@ -1,10 +1,7 @@
 """Finds the nodes that match a question, by their words and by their stored embeddings.
 
-By words, a node's score is BM25 (Robertson and Zaragoza 2009): the sum, over the question's terms
-that its text holds, of the term's rarity times its impact on the text. It is multiplied by the root
-of the share of the question, weighted by rarity, that the text holds at all: a long text with every
-word outweighs a short one with some. By embeddings, the score is the cosine. The two are added
-relative to the best node of each.
+Both are paths: the text index of the partitions, and the embeddings of their members. Their scores
+are added relative to the best node of each.
 
 The constants here were chosen on CACM, as the mean of eight divisions into partitions by Leiden.
 """
@@ -13,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +19,11 @@ from numpy.typing import NDArray
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Generation, GraphMapping, Partition
-from pgs_neo4j.retrieval.nearest_members import NearMembers, find_near_members
+from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
+from pgs_neo4j.retrieval.paths.own_index import score_nodes
 from pgs_neo4j.retrieval.places import Place
 from pgs_neo4j.retrieval.text_index import KnownTexts, TextIndex, read_index
-from pgs_neo4j.text.ranking import rarity
-from pgs_neo4j.text.terms.postings import FULL, terms_by_text, terms_of
+from pgs_neo4j.text.terms.postings import terms_by_text, terms_of
 from pgs_neo4j.text.words import words
 
 NUMBER = re.compile(r"\d{2,}")
@@ -99,7 +96,7 @@ async def find_evidence(
     )
     if index is None:
         return None
-    scored = score_nodes(index, terms, [part.id for part in order.partitions])
+    scored = score_nodes(index, terms, [part.id for part in order.partitions], MOST_NODES)
     spoken = list_words(order.question)
     return Evidence(
         nodes=_nodes(fuse(scored, near)),
@@ -115,35 +112,6 @@ async def _find_near(db: Database, order: EvidenceOrder) -> NearMembers | None:
     if order.vector is None:
         return None
     return await find_near_members(db, order.mapping, order.partitions, order.vector, MOST_NODES)
-
-
-def score_nodes(
-    index: TextIndex, terms: Sequence[int], partition_ids: Collection[int]
-) -> dict[Place, float]:
-    """Score the texts of some partitions; the best ``MOST_NODES``, best first."""
-    score, share = np.zeros(len(index.partition_ids)), np.zeros(len(index.partition_ids))
-    size, total = index.size, 0.0
-    for term in terms:
-        found = index.of_term(term)
-        weight = rarity(size, len(found)) if len(found) else 0.0
-        score[found.texts] += weight / FULL * found.impacts
-        share[found.texts] += weight
-        total += weight
-    places = np.flatnonzero(score > 0)
-    score[places] *= np.sqrt(share[places] / total)
-    owners = index.partition_ids[places]
-    # A table is many times faster than np.isin for a million texts.
-    wanted = np.zeros(max(int(owners.max(initial=0)), max(partition_ids, default=0)) + 1, np.bool_)
-    wanted[list(partition_ids)] = True
-    places = places[wanted[owners]]
-    if len(places) > MOST_NODES:
-        least = np.partition(score[places], -MOST_NODES)[-MOST_NODES]
-        places = places[score[places] >= least]
-    order = np.lexsort((index.ranks[places], index.partition_ids[places], -score[places]))
-    return {
-        Place(int(index.partition_ids[at]), int(index.ranks[at])): float(score[at])
-        for at in places[order][:MOST_NODES]
-    }
 
 
 def fuse(scored: Mapping[Place, float], near: NearMembers | None) -> dict[Place, float]:

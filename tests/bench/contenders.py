@@ -17,8 +17,9 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Answer, Completion, GraphMapping, Mode, Node, Prompt, PromptNode
+from pgs_neo4j.retrieval.nodes import read_nodes
+from pgs_neo4j.retrieval.paths.vector import find_by_vector
 from pgs_neo4j.retrieval.space import Space, embed_question
-from pgs_neo4j.retrieval.topk import nearest
 from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.sweeping.report import SYSTEM
 from pgs_neo4j.text.node_text import joined_text
@@ -84,15 +85,16 @@ class Contest:
     async def top_k(self) -> Found:
         """The nearest nodes in one prompt."""
         reader, vector = PlantedReader(), await self._vector()
-        closest = await nearest(self.database, self.mapping, self.question, vector, TOP_K)
-        prompt = _prompt("search", None, self.question, [_listed(node) for node in closest.nodes])
-        by_alias = {node.alias: node.element_id for node in closest.nodes}
+        hits = await find_by_vector(self.database, (), self.mapping, vector, TOP_K)
+        closest = await read_nodes(self.database, self.mapping, [*hits.scores])
+        prompt = _prompt("search", None, self.question, [_listed(node) for node in closest])
+        by_alias = {node.alias: node.element_id for node in closest}
         return Found(
             name=f"top-k, the {TOP_K} nearest",
             calls=1,
             facts=len(self._stated(_text(reader(prompt)), by_alias)),
-            real=len(closest.nodes),
-            claimed=len(closest.nodes),
+            real=len(closest),
+            claimed=len(closest),
             tokens=reader.usage.tokens,
         )
 

@@ -197,6 +197,7 @@ async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
+        (("ask", "why?", "--search-mode", "local"), 2, "add --top-k"),
         (("ask", ""), 2, "the question is empty"),
         (("ask", "why?", "--graph", "nope"), 2, "there is no graph nope"),
         (("ask", "why?", "--mode", "continue", "--session", "new"), 2, "no session new"),

@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import UnmatchedQuestionError
+from pgs_neo4j.errors import UnmatchedQuestionError, UsageError
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.partitioning import result
 from pgs_neo4j.partitioning.describe import indexing
@@ -253,4 +253,17 @@ async def test_a_search_answers_from_the_nodes_that_match(pgs: PGS) -> None:
 async def test_a_search_without_an_index_takes_the_nearest(pgs: PGS, db: Database) -> None:
     await pgs.execute("Warm up?", graph="papers")
     layered = await pgs.layered_search("?", graph="papers", top_k=5)
-    assert layered.search.method == "shared words"
+    assert (layered.search.method, layered.search.nodes) == ("nothing found", ())
+
+
+async def test_a_search_takes_the_paths_of_the_mode_asked_for(pgs: PGS) -> None:
+    question = "What is the meaning of fact47?"
+    for mode in ("hybrid", "local", "structural"):
+        layered = await pgs.layered_search(question, graph="papers", top_k=5, search_mode=mode)
+        assert layered.search.nodes[0].title == "Paper 47"
+        assert layered.search.method != "text index"
+        assert [node.rank for node in layered.search.nodes] == [*range(len(layered.search.nodes))]
+        assert len(layered.search.nodes) <= 5
+    for mode in ("summary", "bypass", "nonsense"):
+        with pytest.raises(UsageError, match="mode"):
+            await pgs.layered_search(question, graph="papers", search_mode=mode)

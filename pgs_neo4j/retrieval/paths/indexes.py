@@ -69,3 +69,27 @@ def covering_fact_indexes(
     types = mapping.relationship_types
     covered = bool(types) and set(types) <= by_type.keys()
     return tuple(by_type[name] for name in types) if covered else ()
+
+
+async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
+    """Return one index per mapped label, or none at all.
+
+    Searching only a part of the view would give a wrong answer.
+    """
+    covering = covering_vector_indexes(await list_search_indexes(db), mapping, dimensions)
+    return [index.name for index in covering]
+
+
+def covering_vector_indexes(
+    indexes: Sequence[SearchIndex], mapping: GraphMapping, dimensions: int
+) -> tuple[SearchIndex, ...]:
+    """Return one cosine index of the embeddings' length per mapped label, or none at all."""
+    by_label = {
+        index.label: index
+        for index in indexes
+        if (index.kind, index.entity) == ("vector", "node")
+        and index.property == mapping.embedding
+        and index.compares(dimensions)
+    }
+    chosen = [by_label[label] for label in mapping.labels if label in by_label]
+    return tuple(chosen) if chosen and len(chosen) == len(mapping.labels) else ()

@@ -1,18 +1,25 @@
-"""Finds nodes by the text index beside the partitions of a graph."""
+"""Finds nodes by the text index beside the partitions of a graph.
+
+A node's score is BM25 (Robertson and Zaragoza 2009): the sum, over the question's terms that its
+text holds, of the term's rarity times its impact on the text. It is multiplied by the root of the
+share of the question, weighted by rarity, that the text holds at all: a long text with every word
+outweighs a short one with some.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import islice
+
+import numpy as np
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Generation, GraphMapping, Partition
-from pgs_neo4j.retrieval.evidence import score_nodes
 from pgs_neo4j.retrieval.paths.hits import Hits
-from pgs_neo4j.retrieval.places import read_placed
-from pgs_neo4j.retrieval.text_index import KnownTexts, read_index
-from pgs_neo4j.text.terms.postings import terms_of
+from pgs_neo4j.retrieval.places import Place, read_placed
+from pgs_neo4j.retrieval.text_index import KnownTexts, TextIndex, read_index
+from pgs_neo4j.text.ranking import rarity
+from pgs_neo4j.text.terms.postings import FULL, terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,7 @@ async def find_by_own_index(
     index = await read_index(db, generation.id, generation.partition_count, terms, own.texts)
     if index is None:
         return None
-    scored = score_nodes(index, terms, [part.id for part in own.partitions])
-    best = dict(islice(scored.items(), k))
+    best = score_nodes(index, terms, [part.id for part in own.partitions], k)
     placed = await read_placed(db, mapping, own.partitions, best, most_characters=0)
     scores = {
         str(placed[place].row["element_id"]): score
@@ -48,3 +54,32 @@ async def find_by_own_index(
         if place in placed
     }
     return Hits("text index of the partitions", scores)
+
+
+def score_nodes(
+    index: TextIndex, terms: Sequence[int], partition_ids: Collection[int], k: int
+) -> dict[Place, float]:
+    """Return the scores of the ``k`` texts of some partitions that match best, best first."""
+    score, share = np.zeros(len(index.partition_ids)), np.zeros(len(index.partition_ids))
+    size, total = index.size, 0.0
+    for term in terms:
+        found = index.of_term(term)
+        weight = rarity(size, len(found)) if len(found) else 0.0
+        score[found.texts] += weight / FULL * found.impacts
+        share[found.texts] += weight
+        total += weight
+    places = np.flatnonzero(score > 0)
+    score[places] *= np.sqrt(share[places] / total)
+    owners = index.partition_ids[places]
+    # A table is many times faster than np.isin for a million texts.
+    wanted = np.zeros(max(int(owners.max(initial=0)), max(partition_ids, default=0)) + 1, np.bool_)
+    wanted[list(partition_ids)] = True
+    places = places[wanted[owners]]
+    if len(places) > k:
+        least = np.partition(score[places], -k)[-k]
+        places = places[score[places] >= least]
+    order = np.lexsort((index.ranks[places], index.partition_ids[places], -score[places]))
+    return {
+        Place(int(index.partition_ids[at]), int(index.ranks[at])): float(score[at])
+        for at in places[order][:k]
+    }

@@ -7,9 +7,9 @@ from itertools import islice
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import FoundUnit, Partition
-from pgs_neo4j.retrieval.evidence import count_votes, score_nodes
+from pgs_neo4j.retrieval.evidence import MOST_NODES, count_votes
 from pgs_neo4j.retrieval.paths.hits import Hits
-from pgs_neo4j.retrieval.paths.own_index import OwnIndex
+from pgs_neo4j.retrieval.paths.own_index import OwnIndex, score_nodes
 from pgs_neo4j.retrieval.text_index import read_index
 from pgs_neo4j.text.terms.postings import terms_of
 
@@ -26,7 +26,7 @@ async def find_units(db: Database, own: OwnIndex | None, question: str, k: int) 
     index = await read_index(db, generation.id, generation.partition_count, terms, own.texts)
     if index is None:
         return Hits("no text index of the partitions")
-    scored = score_nodes(index, terms, [part.id for part in own.partitions])
+    scored = score_nodes(index, terms, [part.id for part in own.partitions], MOST_NODES)
     votes = count_votes([place.partition for place in scored], [*scored.values()])
     best = dict(islice(votes.items(), k))
     if not best:

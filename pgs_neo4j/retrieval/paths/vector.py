@@ -12,8 +12,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.retrieval.paths.hits import Hits
+from pgs_neo4j.retrieval.paths.indexes import covering_vector_indexes
 from pgs_neo4j.retrieval.paths.text import scores_of
-from pgs_neo4j.retrieval.topk import covering_vector_indexes
 
 CANDIDATES = 2
 """Nodes that an index returns for each one wanted: it compares rounded vectors."""

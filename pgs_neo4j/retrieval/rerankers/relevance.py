@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pgs_neo4j.retrieval.nodes import read_nodes
 from pgs_neo4j.retrieval.rerankers.order import Reranked, RerankOrder, arranged, unchanged
-from pgs_neo4j.retrieval.topk import read_nodes
 
 NO_ENDPOINT = "the reranker http has no endpoint; set rerank_base_url (PGS_RERANK_BASE_URL)"
 

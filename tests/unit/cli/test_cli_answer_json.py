@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.answering.layered import SearchAnswer
 from pgs_neo4j.cli.pages import answer_json
 from pgs_neo4j.export import Area, AreaState, Document, to_json
 from pgs_neo4j.model import (
@@ -30,7 +31,6 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.pgs.layered import SearchAnswer
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.text.json_data import json_text
 

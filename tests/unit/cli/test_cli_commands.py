@@ -114,8 +114,8 @@ def test_the_options_that_matter_most_come_first() -> None:
     shown = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", first.partition("Options:")[2], re.MULTILINE)
     assert shown == [
         "--graph", "--continue", "--mode", "--session", "--full-sweep",
-        "--structure-only", "--top-k", "--idempotency-key", "--json", "--quiet", "--verbose",
-        "--help",
+        "--structure-only", "--top-k", "--search-mode", "--idempotency-key", "--json",
+        "--quiet", "--verbose", "--help",
     ]  # fmt: skip
     for panel in ("Which partitions are read:", "Model calls:", "How the graph is partitioned:"):
         assert panel in rest

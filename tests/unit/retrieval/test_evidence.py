@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.database.recent import Recent
 from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.retrieval import evidence, nearest_members
+from pgs_neo4j.retrieval import evidence
 from pgs_neo4j.retrieval.evidence import (
     FURTHER,
     Evidence,
@@ -22,9 +22,10 @@ from pgs_neo4j.retrieval.evidence import (
     find_evidence,
     find_unknown,
     list_words,
-    score_nodes,
     vote,
 )
+from pgs_neo4j.retrieval.paths import members
+from pgs_neo4j.retrieval.paths.own_index import score_nodes
 from pgs_neo4j.retrieval.places import Place, read_placed
 from pgs_neo4j.retrieval.text_index import REREADS, KnownTexts, SegmentRow, TextIndex, TextTable
 from pgs_neo4j.text.terms.postings import FULL, K1, B, SegmentBuilder, terms_of
@@ -68,7 +69,7 @@ def index_of(segments: Stored, question: str) -> TextIndex:
 
 def scored(segments: Stored, question: str, ids: list[int]) -> dict[Place, float]:
     """The scores of the texts of some partitions."""
-    return score_nodes(index_of(segments, question), terms_of(question), ids)
+    return score_nodes(index_of(segments, question), terms_of(question), ids, evidence.MOST_NODES)
 
 
 def order(question: str, *sizes: int, vector: NDArray[np.float32] | None = None) -> EvidenceOrder:
@@ -129,7 +130,7 @@ def test_texts_of_another_generation_count_for_nothing() -> None:
     index = index_of(([row], cells), "ice in courts")
     assert index.size == 2
     assert set(index.postings) == set(terms_of("courts"))
-    ((place, score),) = score_nodes(index, terms_of("ice in courts"), [7]).items()
+    ((place, score),) = score_nodes(index, terms_of("ice in courts"), [7], 9).items()
     assert place == (7, 0)
     assert score < math.log(1 + 2.5 / 1.5)
 
@@ -279,7 +280,7 @@ class TestManyEmbeddings:
     @pytest.fixture(autouse=True)
     def bound(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing is compared with every embedding."""
-        monkeypatch.setattr(nearest_members, "QUICK", 0)
+        monkeypatch.setattr(members, "QUICK", 0)
 
     async def found(self, segments: Stored, **answers: Any) -> Evidence:
         asked = replace(

@@ -17,6 +17,7 @@ from pgs_neo4j.cli.options import (
     ModeOption,
     QuestionArgument,
     QuietOption,
+    SearchModeOption,
     SessionOption,
     StructureOption,
     TopKOption,
@@ -43,6 +44,7 @@ def ask(
     full_sweep: FullSweepOption = False,
     structure_only: StructureOption = False,
     top_k: TopKOption = None,
+    search_mode: SearchModeOption = None,
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -75,6 +77,7 @@ def ask(
     optional = {
         "structure_only": structure_only or None,
         "top_k": top_k,
+        "search_mode": search_mode,
         "idempotency_key": idempotency_key,
     }
     asked: Json = {name: value for name, value in optional.items() if value is not None}
@@ -96,6 +99,8 @@ async def _ask(
 
     if "top_k" in asked and "idempotency_key" in asked:
         raise UsageError("--idempotency-key cannot be combined with --top-k; leave one of them out")
+    if "search_mode" in asked and "top_k" not in asked:
+        raise UsageError("--search-mode says how --top-k finds nodes; add --top-k 20")
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
             question, target = await request.settle(pgs)

@@ -18,6 +18,7 @@ from pgs_neo4j.cli.options import (
     ModeOption,
     QuestionArgument,
     QuietOption,
+    SearchModeOption,
     SessionOption,
     StructureOption,
     TopKOption,
@@ -41,6 +42,7 @@ def plan(
     full_sweep: FullSweepOption = False,
     structure_only: StructureOption = False,
     top_k: TopKOption = None,
+    search_mode: SearchModeOption = None,
     idempotency_key: KeyOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -58,7 +60,8 @@ def plan(
       pgs plan "Which results contradict each other?" --graph papers
       pgs plan -c --max-cost 0.50
     """
-    del top_k, idempotency_key  # accepted, so that the words of 'pgs ask' work here unchanged
+    # Accepted, so that the words of 'pgs ask' work here unchanged.
+    del top_k, search_mode, idempotency_key
     request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
     listening = progress(quiet=quiet, verbose=verbose)
     asked: Json = {"full_sweep": full_sweep}

@@ -12,9 +12,11 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping, Partition
+from pgs_neo4j.retrieval.paths.indexes import covering_indexes
 from pgs_neo4j.retrieval.places import Place
-from pgs_neo4j.retrieval.topk import CANDIDATES, covering_indexes
 
+CANDIDATES = 4
+"""Nodes that an index returns for each one wanted: others may be of no partition asked for."""
 # Numbers of stored embeddings up to which all are compared: about 0.4 s of the server.
 QUICK = 8_000_000
 

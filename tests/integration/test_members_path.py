@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.retrieval import nearest_members
 from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_vectors
-from pgs_neo4j.retrieval.nearest_members import NearMembers, find_near_members
+from pgs_neo4j.retrieval.paths import members
+from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
 from pgs_neo4j.retrieval.places import Place
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), embedding="v")
@@ -39,7 +39,7 @@ async def docs(db: Database) -> None:
 @pytest.fixture
 async def index(db: Database, docs: None, monkeypatch: pytest.MonkeyPatch) -> str:
     """An index that must be asked."""
-    monkeypatch.setattr(nearest_members, "QUICK", 0)
+    monkeypatch.setattr(members, "QUICK", 0)
     outcome = await make_indexes(db, want_vectors(MAPPING, 2))
     return outcome.created[0].name
 
@@ -80,7 +80,7 @@ async def test_an_index_knows_others_that_do_not_count(db: Database, index: str)
 async def test_without_an_index_many_embeddings_are_left_alone(
     db: Database, docs: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nearest_members, "QUICK", 0)
+    monkeypatch.setattr(members, "QUICK", 0)
     found = await near(db, 0.5)
     assert (found.scores, found.method) == ({}, "")
     assert "'pgs index create' makes one" in found.advice
@@ -92,7 +92,7 @@ async def test_an_index_that_is_gone_leaves_the_words(
     async def stale(*_: object) -> list[str]:
         return [index]
 
-    monkeypatch.setattr(nearest_members, "covering_indexes", stale)
+    monkeypatch.setattr(members, "covering_indexes", stale)
     await drop_indexes(db)
     assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None
 

@@ -1,13 +1,16 @@
-"""The nearest nodes: by index on request only, by product otherwise, by words without vectors."""
+"""The nodes nearest to a vector: by an index on request only, else by comparing all of them."""
 
 import numpy as np
 import pytest
 
 from pgs_neo4j import catalog
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval import topk
 from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
+from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_vectors
+from pgs_neo4j.retrieval.nodes import read_nodes
+from pgs_neo4j.retrieval.paths.text import find_by_text
+from pgs_neo4j.retrieval.paths.vector import find_by_vector
 from pgs_neo4j.retrieval.space import choose, embed_question
 from tests.graphs import papers
 
@@ -35,8 +38,9 @@ def pointing_to(angle):
 
 
 async def titles(db, vector, k=3, mapping=MAPPING):
-    found = await topk.nearest(db, mapping, "anything", vector, k)
-    return [node.title for node in found.nodes], found.method
+    hits = await find_by_vector(db, await list_search_indexes(db), mapping, vector, k)
+    nodes = await read_nodes(db, mapping, [*hits.scores])
+    return [node.title for node in nodes], hits.method
 
 
 async def create(db):
@@ -44,10 +48,10 @@ async def create(db):
     return [index.name for index in outcome.created]
 
 
-async def test_the_product_finds_the_nearest_best_first(db, docs):
+async def test_comparing_all_finds_the_nearest_best_first(db, docs):
     assert await titles(db, pointing_to(0.502)) == (
         ["d50", "d51", "d49"],
-        "cosine over the stored embeddings",
+        "every stored embedding",
     )
 
 
@@ -67,7 +71,7 @@ async def test_an_index_that_covers_a_part_of_the_view_is_not_used(db, docs):
     await create(db)
     both = GraphMapping(labels=("Doc", "Other"), text=("text",), embedding="v")
     _, method = await titles(db, pointing_to(0.5), mapping=both)
-    assert method.startswith("cosine")
+    assert method == "every stored embedding"
 
 
 async def test_purge_takes_the_index_too_and_only_ours(db, docs):
@@ -85,11 +89,13 @@ async def test_purge_takes_the_index_too_and_only_ours(db, docs):
 
 async def test_without_a_vector_shared_words_decide(db):
     mapping = await papers(db)
-    found = await topk.nearest(db, mapping, "the medieval trade of fact125", None, 2)
-    assert found.method == "shared words"
-    assert found.nodes[0].title == "Paper 125"
-    assert "medieval" in found.nodes[1].text
-    assert (await topk.nearest(db, mapping, "the of and", None, 2)).nodes == ()
+    assert (await find_by_vector(db, (), mapping, None, 2)).scores == {}
+    hits = await find_by_text(db, (), None, mapping, "the medieval trade of fact125", 2)
+    assert hits.method == "shared words"
+    first, second = await read_nodes(db, mapping, [*hits.scores])
+    assert first.title == "Paper 125"
+    assert "medieval" in second.text
+    assert (await find_by_text(db, (), None, mapping, "the of and", 2)).scores == {}
 
 
 async def test_a_question_borrows_the_vectors_of_the_nodes_that_share_its_words(db, docs):
