@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.errors import ModelOutputError
-from pgs_neo4j.llm.openai.wire import Chunk, ReplyUsage
+from pgs_neo4j.llm.openai.wire import ReplyUsage, StreamedPiece
 from pgs_neo4j.model.ceilings import text_bytes
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ChatStream:
         the text is far longer than its room.
         """
         while (raw := await anext(self._chunks, None)) is not None:
-            text = self._take(Chunk.model_validate(raw))
+            text = self._take(StreamedPiece.model_validate(raw))
             if text:
                 self._parts.append(text)
                 return text
@@ -58,7 +58,7 @@ class ChatStream:
         """
         await self._chunks.close()
 
-    def _take(self, chunk: Chunk) -> str:
+    def _take(self, chunk: StreamedPiece) -> str:
         self.usage = chunk.usage or self.usage
         self.model = chunk.model or self.model
         if not chunk.choices:

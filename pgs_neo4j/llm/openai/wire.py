@@ -88,7 +88,7 @@ class DeltaChoice(_Shape):
     finish_reason: str | None = None
 
 
-class Chunk(_Shape):
+class StreamedPiece(_Shape):
     """One event of a streamed reply; the usage event has no choices."""
 
     choices: list[DeltaChoice] | None = None

@@ -5,7 +5,7 @@ import openai
 import pytest
 from pydantic import ValidationError
 
-from pgs_neo4j.llm.openai.wire import Chunk, Dialect, Reply
+from pgs_neo4j.llm.openai.wire import Dialect, Reply, StreamedPiece
 from pgs_neo4j.model import Prompt
 
 PROMPT = Prompt(task="sweep", system="s", user="u", question="q")
@@ -41,7 +41,7 @@ def test_a_reply_without_a_readable_choice_is_refused(document: dict[str, object
 
 def test_the_event_with_the_usage_has_no_choices() -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 2}
-    chunk = Chunk.model_validate({"choices": None, "usage": usage})
+    chunk = StreamedPiece.model_validate({"choices": None, "usage": usage})
     assert chunk.choices is None
     assert chunk.usage is not None
     assert chunk.usage.completion_tokens == 2

@@ -1,0 +1,146 @@
+"""Documents on their way into a graph: text, sentences, chunks, and what chunks say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+SentenceKind = Literal["prose", "heading", "row", "code", "data", "rule"]
+"""``row``: of a table. ``data``: a part of what is too long for a sentence. ``rule``: no words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A stretch ``text[start:end]``, the whitespace after it included.
+
+    ``opens``: a paragraph, list item, or block begins here. ``level`` is that of a heading, from 1.
+    """
+
+    start: int
+    end: int
+    kind: SentenceKind = "prose"
+    opens: bool = True
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A title that covers the text from ``start`` on; ``level`` counts from 1."""
+
+    start: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentText:
+    """A document's normalized text, which has no line break but ``\\n``.
+
+    ``page_starts`` are the places at which pages begin, ascending. Without an ``outline``, headings
+    are looked for in the text.
+    """
+
+    text: str
+    page_starts: tuple[int, ...] = ()
+    outline: tuple[OutlineEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """The stretch ``document[start:end]``; chunks of a document tile it.
+
+    ``sentences`` tile ``text``: their places count from its beginning. ``context`` is the end of
+    the text before it, which prompts show and no sentence of the chunk owns. ``hash`` is of
+    ``text`` only. ``path`` are the headings above its first word. ``page`` counts from 1.
+    """
+
+    index: int
+    start: int
+    end: int
+    text: str
+    hash: str
+    sentences: tuple[Sentence, ...]
+    context: str = ""
+    path: tuple[str, ...] = ()
+    page: int | None = None
+
+
+Spans = tuple[tuple[int, int], ...]
+"""Places ``text[start:end]`` of a chunk, ascending, without overlap."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedEntity:
+    """An entity as a reply names it; ``sentences`` are numbers of a chunk's sentences, from 1."""
+
+    name: str
+    type: str
+    description: str = ""
+    sentences: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedRelation:
+    """A relation as a reply states it; ``source`` and ``target`` are names of entities."""
+
+    source: str
+    target: str
+    keywords: tuple[str, ...] = ()
+    description: str = ""
+    sentences: tuple[int, ...] = ()
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a reply says about one chunk, before anything of it is checked."""
+
+    entities: tuple[ExtractedEntity, ...] = ()
+    relations: tuple[ExtractedRelation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroundedEntity:
+    """An entity with its places in the chunk's text.
+
+    ``spans`` are empty if it is ``implicit``: the sentences speak of it in other words.
+    """
+
+    name: str
+    type: str
+    description: str = ""
+    spans: Spans = ()
+    sentences: tuple[int, ...] = ()
+
+    @property
+    def implicit(self) -> bool:
+        """Whether its name stands nowhere in the sentences."""
+        return not self.spans
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroundedRelation:
+    """A relation between two grounded entities of a chunk, each by name and type.
+
+    ``type`` is the first keyword as the name of a relation: ``WORKS_FOR``. ``fact`` is a sentence.
+    """
+
+    source: str
+    source_type: str
+    target: str
+    target_type: str
+    type: str
+    fact: str
+    keywords: tuple[str, ...] = ()
+    sentences: tuple[int, ...] = ()
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedExtraction:
+    """What is grounded of a chunk's extraction; ``dropped`` counts the rest by reason."""
+
+    entities: tuple[GroundedEntity, ...] = ()
+    relations: tuple[GroundedRelation, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)

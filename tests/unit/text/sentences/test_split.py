@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgs_neo4j.text.sentences import split_sentences
+from pgs_neo4j.text.sentences.ends import LONGEST
+from pgs_neo4j.text.sentences.split import CODE_BLOCK
+
+PIECES = st.sampled_from(
+    ["Aa. ", "b! ", "e.g. ", "\n", "\n\n", "# ", "- ", "```", "---", "\t", "::\n", "    z", "字。"]
+)
+MORE = st.sampled_from(
+    [
+        "\u201d",
+        "\u0964 ",
+        "J. ",
+        "x = 1\n",
+        ">>> f()\n",
+        "\u200b",
+        "+--+\n",
+        "'",
+        "3. ",
+        "| x | y |",
+    ]
+)
+TEXT = st.lists(st.one_of(PIECES, MORE, st.text(max_size=8)), max_size=60).map("".join)
+
+
+def pieces(text: str, kind: str | None = None) -> list[str]:
+    """The sentences of one kind, without the blanks around them."""
+    split = split_sentences(text)
+    return [text[s.start : s.end].strip() for s in split if kind in (None, s.kind)]
+
+
+@settings(deadline=None)
+@given(TEXT)
+def test_every_character_belongs_to_exactly_one_sentence(text: str) -> None:
+    place = 0
+    for sentence in split_sentences(text):
+        assert sentence.start == place < sentence.end
+        place = sentence.end
+    assert place == len(text)
+
+
+@settings(deadline=None)
+@given(TEXT)
+def test_no_sentence_is_long_and_kinds_are_true(text: str) -> None:
+    for sentence in split_sentences(text):
+        words = text[sentence.start : sentence.end].strip()
+        assert len(words) <= max(LONGEST, CODE_BLOCK)
+        assert (sentence.level > 0) == (sentence.kind == "heading")
+        assert sentence.kind != "rule" or not any(map(str.isalnum, words))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One here. Two there!  Three? four.", ["One here.", "Two there!", "Three? four."]),
+        ("By Dr. J. Smith et al. in Fig. 3. Next.", ["By Dr. J. Smith et al. in Fig. 3.", "Next."]),
+        ("Made by Acme Corp. Ltd. here.", ["Made by Acme Corp. Ltd. here."]),
+        ("It costs 3.5 dollars. It is v1.2.3.", ["It costs 3.5 dollars.", "It is v1.2.3."]),
+        ('He said "Go." Then he "went."', ['He said "Go."', 'Then he "went."']),
+        ("**Bold end.** *Next* one. [Link](x).", ["**Bold end.**", "*Next* one.", "[Link](x)."]),
+        ("Lines wrap\nhere. And\nhere.", ["Lines wrap\nhere.", "And\nhere."]),
+        ("A paragraph\n\nwithout stop", ["A paragraph", "without stop"]),
+        ("Wait... What?! Yes", ["Wait...", "What?!", "Yes"]),
+        ("", []),
+        (" \n ", [""]),
+    ],
+)
+def test_prose(text: str, expected: list[str]) -> None:
+    assert pieces(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我在北京。他在上海\uff01", ["我在北京。", "他在上海\uff01"]),
+        ("「行く。」と言った。次。", ["「行く。」", "と言った。", "次。"]),
+        ("何\uff1f\uff01本当。", ["何\uff1f\uff01", "本当。"]),
+        ("राम घर गया। सीता आई।", ["राम घर गया।", "सीता आई।"]),
+        ("هل هذا صحيح؟ نعم.", ["هل هذا صحيح؟", "نعم."]),
+        ("Это так. Да!", ["Это так.", "Да!"]),
+    ],
+)
+def test_other_scripts(text: str, expected: list[str]) -> None:
+    assert pieces(text) == expected
+
+
+def test_headings_have_levels_and_stand_alone() -> None:
+    text = "# One\nText here.\n## Two three\n\nTitle\n=====\n\nLower\n-----\nMore\n"
+    split = [s for s in split_sentences(text) if s.kind == "heading"]
+    assert [(text[s.start : s.end].split()[0], s.level) for s in split] == [
+        ("#", 1),
+        ("##", 2),
+        ("Title", 1),
+        ("Lower", 2),
+    ]
+    assert pieces(text, "prose") == ["Text here.", "More"]
+
+
+def test_a_rule_below_a_paragraph_makes_no_heading() -> None:
+    assert pieces("Line one\nline two\n---\n", "heading") == []
+    assert pieces("- item\n---\n", "heading") == []
+
+
+def test_items_fields_and_rows_are_sentences() -> None:
+    text = "Intro:\n- First item. More of it.\n  wrapped\n- Second\n1. Third\n:param x: the x\n"
+    assert pieces(text) == [
+        "Intro:",
+        "- First item.",
+        "More of it.\n  wrapped",
+        "- Second",
+        "1. Third",
+        ":param x: the x",
+    ]
+    table = "| A | B |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
+    assert pieces(table, "row") == ["| A | B |", "| 1 | 2 |", "| 3 | 4 |"]
+    assert pieces("a\tb\tc\n1\t2\t3\n", "row") == ["a\tb\tc", "1\t2\t3"]
+
+
+def test_a_row_of_a_grid_may_have_several_lines() -> None:
+    grid = "+---+---+\n| a | one |\n|   | two |\n+---+---+\n| b | x   |\n+---+---+\n"
+    assert pieces(grid, "row") == ["| a | one |\n|   | two |", "| b | x   |"]
+
+
+def test_code_is_kept_together_up_to_a_blank_line() -> None:
+    fenced = "```py\nx = 1\n# no heading\n\ny = 2\n```\n"
+    text = f"Text:\n{fenced}More text.\n>>> f(1)\n2\n\nEnd::\n\n    code\n"
+    assert pieces(text, "code") == [
+        "```py\nx = 1\n# no heading",
+        "y = 2\n```",
+        ">>> f(1)\n2",
+        "code",
+    ]
+    assert pieces(text, "prose") == ["Text:", "More text.", "End::"]
+
+
+def test_long_code_and_long_lines_are_cut() -> None:
+    code = "```\n" + "value = compute(1);\n" * 200 + "```\n"
+    assert all(len(piece) <= CODE_BLOCK for piece in pieces(code))
+    assert len(pieces(code)) < 10
+    words = " ".join(f"word{number}" for number in range(2000))
+    assert {s.kind for s in split_sentences(words)} == {"data"}
+    assert all(piece.startswith("word") for piece in pieces(words))
+
+
+def test_cuts_of_a_long_line_stay_where_they_are_when_words_are_inserted() -> None:
+    words = [f"w{number * 7919 % 10007}" for number in range(20_000)]
+    before = set(pieces(" ".join(words)))
+    after = set(pieces(" ".join([*words[:50], "inserted", *words[50:]])))
+    assert len(after - before) <= 4
+
+
+@pytest.mark.parametrize(
+    "unit", ["x", "x ", "Aa. ", ".)", "\n", "字。", "```\n", "| a ", "- b\n\n"]
+)
+def test_time_is_linear_in_the_text(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        begin = time.process_time()
+        assert sum(s.end - s.start for s in split_sentences(text)) == len(text)
+        return time.process_time() - begin
+
+    assert seconds(160_000) <= 8 * max(seconds(40_000), 0.01)
