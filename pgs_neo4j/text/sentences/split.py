@@ -55,9 +55,9 @@ def _starts(text: str) -> Iterator[_Start]:
             if before != "row" or not grid or line.end - block > CODE_BLOCK:
                 block = line.start
                 yield from _long_starts(text, line, "row")
-        elif line.kind != "blank":
+        elif line.kind in ("heading", "rule"):
             grid = text[line.start : line.start + LOOK].lstrip().startswith(_GRID)
-            yield line.start, line.kind, True, line.level
+            yield line.start, "rule" if line.kind == "rule" else "heading", True, line.level
     yield from _paragraph_starts(text, paragraph)
 
 
@@ -95,7 +95,7 @@ def _titled_lines(text: str) -> Iterator[tuple[LineKind, Line]]:
 
 
 def _underline_level(text: str, title: Line, rule: Line) -> int:
-    """Return the level of a title with a rule below it, 0 if it is none."""
+    """Return the level of a title by the rule below it, 0 if it has none."""
     if title.kind != "prose" or rule.kind != "rule" or title.end - title.start > LONGEST_HEADING:
         return 0
     words, line = text[title.start : title.end].strip(), text[rule.start : rule.end].strip()

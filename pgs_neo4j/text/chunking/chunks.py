@@ -1,0 +1,163 @@
+"""Makes chunks of a document: stretches of its text with headings, pages, and context."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.model.documents import Chunk, DocumentText, OutlineEntry, Sentence
+from pgs_neo4j.text.chunking.groups import (
+    divide,
+    fill_groups,
+    hash_ranks,
+    similarity_ranks,
+)
+from pgs_neo4j.text.chunking.measure import SizedSentence, size_bytes, sized
+from pgs_neo4j.text.chunking.rules import ChunkRules
+from pgs_neo4j.text.sentences import split_sentences
+
+LONGEST_TITLE = 200
+
+_MARKS = re.compile(r"^[\s#]+|[\s#]+$")
+_NO_RULES = ChunkRules()
+
+
+def chunk_document(
+    document: DocumentText,
+    rules: ChunkRules = _NO_RULES,
+    vectors: NDArray[np.floating] | None = None,
+) -> Iterator[Chunk]:
+    """Yield the chunks of a document in order; their texts joined are its text.
+
+    A document of at most one and a half times the size is one chunk. The strategy ``semantic``
+    needs the ``vectors`` ``(n, d)`` of the document's sentences, as ``split_sentences`` yields
+    them. Raises ValueError without them.
+    """
+    text = document.text
+    total = size_bytes(text)
+    past = _Past(document, rules.overlap_bytes_for(total))
+    for index, group in enumerate(
+        _groups(text, total, rules, vectors if rules.strategy == "semantic" else None)
+    ):
+        sentences = [one.sentence for one in group]
+        start, end = sentences[0].start, sentences[-1].end
+        stretch = text[start:end]
+        yield Chunk(
+            index=index,
+            start=start,
+            end=end,
+            text=stretch,
+            hash=digest(stretch),
+            sentences=tuple(
+                replace(one, start=one.start - start, end=one.end - start) for one in sentences
+            ),
+            context=text[past.context_start(start) : start],
+            path=past.path_at(sentences[0]),
+            page=_page(document.page_starts, start, stretch),
+        )
+        past.add(group)
+
+
+def _groups(
+    text: str, total: int, rules: ChunkRules, vectors: NDArray[np.floating] | None
+) -> Iterable[list[SizedSentence]]:
+    room = rules.room_for(total)
+    sentences = sized(text, split_sentences(text))
+    if rules.strategy in ("token", "sentence"):
+        return fill_groups(text, sentences, room, cut=rules.strategy == "token")
+    if rules.strategy == "content":
+        return _divided(text, list(sentences), room, None)
+    if vectors is None:
+        raise ValueError("the strategy 'semantic' needs a vector for each sentence")
+    return _divided(text, list(sentences), room, vectors)
+
+
+def _divided(
+    text: str, sentences: list[SizedSentence], room: int, vectors: NDArray[np.floating] | None
+) -> Iterator[list[SizedSentence]]:
+    plain = [one.sentence for one in sentences]
+    ranks = hash_ranks(text, plain) if vectors is None else similarity_ranks(vectors, plain)
+    sizes = np.fromiter((one.size for one in sentences), np.int64, len(sentences))
+    for first, last in divide(sizes, room, ranks):
+        yield sentences[first:last]
+
+
+@dataclass(slots=True)
+class _Past:
+    """The text before a chunk: its headings, and the sentences that may be its context."""
+
+    document: DocumentText
+    overlap: int
+    headings: list[OutlineEntry] = field(default_factory=list)
+    recent: deque[SizedSentence] = field(default_factory=deque)
+    read: int = 0  # entries of the outline
+
+    def add(self, group: Sequence[SizedSentence]) -> None:
+        """Take in the sentences of a chunk."""
+        size = 0
+        self.recent.clear()
+        for one in reversed(group):
+            size += one.size
+            self.recent.appendleft(one)
+            if size >= self.overlap:
+                break
+        if not self.document.outline:
+            for one in group:
+                if one.sentence.kind == "heading":
+                    self._enter(self._entry(one.sentence))
+
+    def context_start(self, start: int) -> int:
+        """Return where the context begins: whole sentences, else words, that fit."""
+        size = 0
+        begin = start
+        for one in reversed(self.recent):
+            size += one.size
+            if size > self.overlap:
+                break
+            begin = one.sentence.start
+        if begin < start or not self.recent or not self.overlap:
+            return begin
+        last = self.recent[-1].sentence
+        raw = self.document.text[max(last.start, start - self.overlap) : start].encode(
+            "utf-8", "replace"
+        )
+        tail = raw[-self.overlap :].decode("utf-8", "ignore")
+        blank = re.search(r"\s\S", tail)
+        return start - len(tail) + blank.start() + 1 if blank else start
+
+    def path_at(self, first: Sentence) -> tuple[str, ...]:
+        """Return the titles above a chunk that begins with the sentence ``first``."""
+        outline = self.document.outline
+        while self.read < len(outline) and outline[self.read].start < first.start:
+            self._enter(outline[self.read])
+            self.read += 1
+        level = first.level if first.kind == "heading" else 0
+        if self.read < len(outline) and outline[self.read].start < first.end:
+            level = level or outline[self.read].level
+        above = [one for one in self.headings if not level or one.level < level]
+        return tuple(one.title for one in above)
+
+    def _enter(self, entry: OutlineEntry) -> None:
+        while self.headings and self.headings[-1].level >= entry.level:
+            self.headings.pop()
+        self.headings.append(entry)
+
+    def _entry(self, sentence: Sentence) -> OutlineEntry:
+        line = self.document.text[sentence.start : sentence.end].strip().partition("\n")[0]
+        title = " ".join(_MARKS.sub("", line).split())[:LONGEST_TITLE]
+        return OutlineEntry(sentence.start, sentence.level, title)
+
+
+def _page(page_starts: Sequence[int], start: int, text: str) -> int | None:
+    """Return the page of a chunk's first word, counted from 1; None without pages."""
+    if not page_starts:
+        return None
+    first = start + len(text) - len(text.lstrip())
+    return max(1, bisect_right(page_starts, first))

@@ -1,0 +1,121 @@
+"""Groups the sentences of a document into chunks.
+
+Two ways. One fills chunks in turn. The other divides the document at the sentence ends with the
+lowest ranks; a rank follows from the sentences around it, so an edit moves few ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.graph.hashes import encoded, hash64
+from pgs_neo4j.model.documents import Sentence
+from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence
+
+LEAST, MOST = 0.5, 1.5
+"""Bounds of a chunk, as shares of its size."""
+
+SIDE = 3
+"""Sentences on each side of a place whose vectors are compared."""
+
+LAST = np.iinfo(np.int64).max
+"""The rank of an end that is not chosen if there is another."""
+
+IntArray = NDArray[np.int64]
+RankArray = NDArray[np.int64] | NDArray[np.float64]
+
+
+def fill_groups(
+    text: str, sentences: Iterable[SizedSentence], room: int, *, cut: bool
+) -> Iterator[list[SizedSentence]]:
+    """Yield groups of at most ``room`` bytes, each as full as possible.
+
+    With ``cut``, a sentence is divided where a group is full. Else a sentence larger than
+    ``room`` is a group of its own.
+    """
+    group: list[SizedSentence] = []
+    used = 0
+    for whole in sentences:
+        rest = whole
+        while used + rest.size > room:
+            parts = cut_sentence(text, rest, room - used, inside_words=not group) if cut else None
+            if parts is not None:
+                group.append(parts[0])
+                rest = parts[1]
+            elif not group:
+                break
+            yield group
+            group, used = [], 0
+        group.append(rest)
+        used += rest.size
+    if group:
+        yield group
+
+
+def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, int]]:
+    """Yield the sentences ``[first, last)`` of each group, of ``sizes`` ``(n,)`` bytes.
+
+    The document is cut at the sentence end with the lowest of the ``ranks`` ``(n,)``, and so are
+    its parts, until they have at most ``MOST`` times ``room`` bytes. No part has less than
+    ``LEAST``. Since a cut depends on the ends around it only, an edit changes the group it is in,
+    and rarely a neighbor.
+    """
+    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    parts = [(0, len(sizes))]
+    while parts:
+        first, last = parts.pop()
+        if last - first < 2 or sums[last] - sums[first] <= MOST * room:
+            if last > first:
+                yield first, last
+            continue
+        cut = _best_cut(sums, first, last, room, ranks)
+        parts += [(cut, last), (first, cut)]
+
+
+def _best_cut(sums: IntArray, first: int, last: int, room: int, ranks: RankArray) -> int:
+    """Return where to divide a part; of equal ranks, the one in the middle wins."""
+    low = int(np.searchsorted(sums, sums[first] + LEAST * room))
+    high = int(np.searchsorted(sums, sums[last] - LEAST * room, side="right")) - 1
+    low, high = max(low, first + 1), min(high, last - 1)
+    if low > high:
+        middle = int(np.searchsorted(sums, (sums[first] + sums[last]) / 2))
+        return min(max(middle, first + 1), last - 1)
+    window = ranks[low - 1 : high]
+    lowest = np.flatnonzero(window == window.min())
+    return low + int(lowest[len(lowest) // 2])
+
+
+def hash_ranks(text: str, sentences: Sequence[Sentence]) -> RankArray:
+    """Return a rank ``(n,)`` for each sentence end: the hash of the sentence.
+
+    A heading belongs to the text below it, so it ranks last.
+    """
+    hashes = (
+        LAST if one.kind == "heading" else hash64(encoded(text[one.start : one.end].strip()))
+        for one in sentences
+    )
+    return np.fromiter(hashes, np.int64, len(sentences))
+
+
+def similarity_ranks(vectors: NDArray[np.floating], sentences: Sequence[Sentence]) -> RankArray:
+    """Return a rank ``(n,)`` for each sentence end: how similar its two sides are.
+
+    ``vectors`` are ``(n, d)``.
+    """
+    rows = np.asarray(vectors, np.float64)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    sums = np.vstack([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
+    ends = np.arange(1, len(rows) + 1)
+    before = sums[ends] - sums[np.maximum(ends - SIDE, 0)]
+    after = sums[np.minimum(ends + SIDE, len(rows))] - sums[ends]
+    lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+    dots = np.einsum("nd,nd->n", before, after)
+    ranks: NDArray[np.float64] = np.divide(
+        dots, lengths, out=np.zeros_like(dots), where=lengths > 0
+    )
+    ranks[[number for number, one in enumerate(sentences) if one.kind == "heading"]] = LAST
+    return ranks

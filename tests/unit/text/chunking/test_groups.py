@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.model.documents import Sentence
+from pgs_neo4j.text.chunking.groups import (
+    LAST,
+    divide,
+    fill_groups,
+    hash_ranks,
+    similarity_ranks,
+)
+from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence, size_bytes, sized
+from pgs_neo4j.text.sentences import split_sentences
+
+
+def groups(sizes: list[int], room: int, ranks: list[int]) -> list[tuple[int, int]]:
+    return list(divide(np.array(sizes, np.int64), room, np.array(ranks, np.int64)))
+
+
+def test_the_lowest_rank_is_cut_first() -> None:
+    assert groups([10] * 6, 30, [5, 5, 0, 5, 5, 5]) == [(0, 3), (3, 6)]
+    assert groups([10] * 6, 30, [5, 0, 5, 5, 5, 5]) == [(0, 2), (2, 6)]
+
+
+def test_a_cut_leaves_half_the_size_on_both_sides() -> None:
+    assert groups([10] * 6, 30, [0, 5, 5, 4, 0, 5]) == [(0, 4), (4, 6)]
+
+
+def test_of_equal_ranks_the_middle_one_is_cut() -> None:
+    assert groups([10] * 8, 40, [1] * 8) == [(0, 4), (4, 8)]
+
+
+def test_small_texts_and_single_sentences_are_one_group() -> None:
+    assert groups([10, 10], 20, [0, 0]) == [(0, 2)]
+    assert groups([1000], 20, [0]) == [(0, 1)]
+    assert groups([], 20, []) == []
+
+
+def test_sentences_larger_than_the_room_stand_alone() -> None:
+    assert groups([100, 100, 100], 10, [3, 2, 1]) == [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_cover_all_sentences_within_bounds(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    sizes, ranks = chance.integers(1, 10, 500), chance.integers(0, 50, 500)
+    parts = list(divide(sizes, 60, ranks))
+    assert [first for first, _ in parts] == [0, *(last for _, last in parts[:-1])]
+    assert parts[-1][1] == 500
+    totals = [sizes[first:last].sum() for first, last in parts]
+    assert min(totals) >= 30
+    assert max(totals) <= 90
+
+
+def test_many_equal_ranks_are_divided_quickly() -> None:
+    parts = list(divide(np.full(50_000, 10, np.int64), 100, np.zeros(50_000, np.int64)))
+    assert len(parts) > 3000
+
+
+def sized_sentences(text: str) -> list[SizedSentence]:
+    return list(sized(text, split_sentences(text)))
+
+
+def test_groups_are_filled_with_whole_sentences() -> None:
+    text = "One two. Three four. Five six. "
+    filled = list(fill_groups(text, sized_sentences(text), 21, cut=False))
+    assert [len(group) for group in filled] == [2, 1]
+    alone = list(fill_groups(text, sized_sentences(text), 3, cut=False))
+    assert [len(group) for group in alone] == [1, 1, 1]
+
+
+def test_sentences_are_cut_where_a_group_is_full() -> None:
+    text = "One two three four five."
+    filled = list(fill_groups(text, sized_sentences(text), 9, cut=True))
+    pieces = [text[g[0].sentence.start : g[-1].sentence.end] for g in filled]
+    assert pieces == ["One two ", "three ", "four ", "five."]
+    assert [g[0].sentence.opens for g in filled] == [True, False, False, False]
+
+
+def test_a_word_is_cut_only_if_nothing_else_stands_in_the_group() -> None:
+    text = "abcdefgh"
+    (whole,) = sized_sentences(text)
+    assert cut_sentence(text, whole, 3, inside_words=False) is None
+    parts = cut_sentence(text, whole, 3, inside_words=True)
+    assert parts is not None
+    assert [(part.sentence.start, part.sentence.end) for part in parts] == [(0, 3), (3, 8)]
+
+
+def test_a_letter_is_never_cut() -> None:
+    text = "字字字"
+    (whole,) = sized_sentences(text)
+    assert cut_sentence(text, whole, 2, inside_words=True) is None
+    parts = cut_sentence(text, whole, 4, inside_words=True)
+    assert parts is not None
+    assert parts[0].size == 3
+    filled = list(fill_groups(text, [whole], 2, cut=True))
+    assert [len(group) for group in filled] == [1]
+
+
+def test_sizes_are_bytes() -> None:
+    assert size_bytes("abc") == 3
+    assert size_bytes("äöü") == 6
+    assert size_bytes("\ud800") == 3
+
+
+def test_headings_rank_last() -> None:
+    text = "# Head\nOne. One.\nTwo."
+    split = list(split_sentences(text))
+    ranks = hash_ranks(text, split)
+    assert ranks[0] == LAST
+    assert ranks[1] == ranks[2] != ranks[3]
+    vectors = np.eye(len(split))
+    assert similarity_ranks(vectors, split)[0] == LAST
+
+
+def test_the_least_similar_sides_rank_first() -> None:
+    rows = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1], [0, 0]], float)
+    split = [Sentence(number, number + 1) for number in range(5)]
+    ranks = similarity_ranks(rows, split)
+    assert ranks.shape == (5,)
+    assert int(np.argmin(ranks[:3])) == 1

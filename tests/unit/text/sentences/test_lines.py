@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from pgs_neo4j.text.sentences.lines import LONGEST_HEADING, indent_of, read_lines
+
+
+def kinds(text: str) -> list[str]:
+    return [line.kind for line in read_lines(text)]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("Plain words", "prose"),
+        ("", "blank"),
+        ("   ", "blank"),
+        ("- item", "opener"),
+        ("12. item", "opener"),
+        ("> quoted", "opener"),
+        (":param x: the x", "opener"),
+        ("@return: it", "opener"),
+        ("name() -- what it does", "opener"),
+        ("1999 was a year", "prose"),
+        ("-5 degrees", "prose"),
+        ("# Title", "heading"),
+        ("#hashtag first", "prose"),
+        ("# " + "x" * LONGEST_HEADING, "prose"),
+        ("| a | b |", "row"),
+        ("a\tb\tc", "row"),
+        ("a | b", "prose"),
+        ("-----", "rule"),
+        ("|---|---|", "rule"),
+        ("***", "rule"),
+        ("def f(x):", "code"),
+        ("import os", "code"),
+        ("from os import path", "code"),
+        ("from here to there", "prose"),
+        ("x = compute(1)", "code"),
+        ("run(1, 2)", "code"),
+        ("call me (later)", "prose"),
+        ("</div>", "code"),
+        ("int main() {", "code"),
+        ("return x", "code"),
+        (">>> 1 + 1", "code"),
+        ("$ ls", "code"),
+        ("Traceback (most recent call last):", "code"),
+    ],
+)
+def test_a_line_by_itself(line: str, kind: str) -> None:
+    assert kinds(line + "\n") == [kind]
+
+
+def test_a_session_ends_with_a_blank_line() -> None:
+    assert kinds(">>> f()\nresult\n\nText\n") == ["code", "code", "blank", "prose"]
+
+
+def test_a_literal_block_ends_where_the_indent_does() -> None:
+    text = "So::\n\n    any words\n\n    more\nText\n"
+    assert kinds(text) == ["prose", "blank", "code", "blank", "code", "prose"]
+
+
+def test_a_fence_ends_with_its_own_mark() -> None:
+    text = "~~~\n# x\n```\n- y\n~~~\n# Title\n"
+    assert kinds(text) == ["code", "code", "code", "code", "code", "heading"]
+
+
+def test_blank_lines_are_one() -> None:
+    lines = list(read_lines("a\n\n\n\nb"))
+    assert [(line.start, line.end, line.kind) for line in lines] == [
+        (0, 2, "prose"),
+        (2, 5, "blank"),
+        (5, 6, "prose"),
+    ]
+
+
+def test_levels_are_those_of_the_marks() -> None:
+    assert [line.level for line in read_lines("# a\n### b\ntext\n")] == [1, 3, 0]
+
+
+def test_tabs_count_as_columns() -> None:
+    assert indent_of("\tx") == 8
+    assert indent_of("  x") == 2
+    assert indent_of("x") == 0
+
+
+def test_only_the_beginning_of_a_long_line_is_looked_at() -> None:
+    assert kinds("x" * 5000) == ["prose"]
+    assert kinds("| " + "x" * 5000) == ["row"]
+    assert kinds(" " * 5000 + "x") == ["prose"]
