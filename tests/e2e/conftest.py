@@ -1,4 +1,4 @@
-"""A server of our own that tests may kill, and an engine on it."""
+"""``pgs`` as forks; a server of our own that tests may kill, and an engine on it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,20 @@ from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
 from tests import servers
 from tests.database import empty
+from tests.forks import Forks, forking
 from tests.graphs import papers
 
 KEEP = 2
 LEASE_S = RESTART_S = 300.0  # longer than a restart on a busy machine
+
+
+@pytest.fixture(scope="session")
+async def forks() -> AsyncIterator[Forks]:
+    """What starts ``pgs`` quickly."""
+    async with forking(
+        {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    ) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")

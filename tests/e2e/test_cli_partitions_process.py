@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
+from tests.forks import Forks
 from tests.graphs import checksum, papers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +34,7 @@ async def stored(db: Database) -> Database:
 
 
 @pytest.fixture
-def run(tmp_path: Path, endpoint: Endpoint) -> Run:
+def run(tmp_path: Path, endpoint: Endpoint, forks: Forks) -> Run:
     """Runs ``pgs`` in an empty folder to its end, which has to be a good one."""
     home = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
@@ -43,14 +42,7 @@ def run(tmp_path: Path, endpoint: Endpoint) -> Run:
     settings = {**kept, **home, **knobs, **endpoint.environment(), "PYTHONPATH": str(ROOT)}
 
     async def to_the_end(*arguments: str) -> tuple[str, str]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-W", "error", "-m", "pgs_neo4j", *arguments),
-            cwd=tmp_path,
-            env=settings,
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-        )
+        process = await forks.start(*arguments, cwd=tmp_path, env=settings)
         try:
             async with asyncio.timeout(WAIT_S):
                 out, err = await process.communicate()

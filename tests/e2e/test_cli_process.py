@@ -10,7 +10,7 @@ import re
 import shlex
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.fakes.openai_server import Answer, FakeOpenAI, Hang, Status, contract_answer
+from tests.forks import Fork, Forks
 from tests.graphs import checksum, count, papers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,27 +51,23 @@ class Done:
 class Shell:
     """Starts ``pgs`` in an empty folder with an environment of its own."""
 
-    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+    def __init__(self, forks: Forks, folder: Path, settings: dict[str, str]) -> None:
+        self.forks = forks
         self.folder = folder
         home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         self.settings = {**kept, **home, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **settings}
 
-    async def start(self, *arguments: str, stdout: int = PIPE, **settings: str) -> Process:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-W", "error", "-m", "pgs_neo4j", *arguments),
-            cwd=self.folder,
-            env=self.settings | settings,
-            stdin=DEVNULL,
-            stdout=stdout,
-            stderr=PIPE,
+    async def start(self, *arguments: str, stdout: int = PIPE, **settings: str) -> Fork:
+        return await self.forks.start(
+            *arguments, cwd=self.folder, env=self.settings | settings, stdout=stdout
         )
 
     async def __call__(self, *arguments: str, **settings: str) -> Done:
         return await finished(await self.start(*arguments, **settings))
 
 
-async def finished(process: Process) -> Done:
+async def finished(process: Fork) -> Done:
     try:
         async with asyncio.timeout(WAIT_S):
             out, err = await process.communicate()
@@ -82,7 +79,7 @@ async def finished(process: Process) -> Done:
     return Done(process.returncode, (out or b"").decode(), err.decode())
 
 
-async def until(condition: Callable[[], Awaitable[bool] | bool], process: Process) -> None:
+async def until(condition: Callable[[], Awaitable[bool] | bool], process: Fork) -> None:
     """Wait for a condition while the process runs."""
     async with asyncio.timeout(WAIT_S):
         while True:
@@ -94,8 +91,8 @@ async def until(condition: Callable[[], Awaitable[bool] | bool], process: Proces
 
 
 @pytest.fixture
-def pgs(tmp_path: Path, endpoint: Endpoint) -> Shell:
-    return Shell(tmp_path, endpoint.environment())
+def pgs(tmp_path: Path, endpoint: Endpoint, forks: Forks) -> Shell:
+    return Shell(forks, tmp_path, endpoint.environment())
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ import json
 import os
 import re
 import signal
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.fakes.openai_server import Answer, FakeOpenAI, Hang, Status, contract_answer
+from tests.forks import Fork, Forks
 from tests.graphs import checksum, count, papers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,27 +57,21 @@ class Done:
 class Shell:
     """Starts ``pgs`` in an empty folder, with a model of its own."""
 
-    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+    def __init__(self, forks: Forks, folder: Path, settings: dict[str, str]) -> None:
+        self.forks = forks
         home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         self.folder = folder
         self.settings = {**kept, **home, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **settings}
 
-    async def start(self, *arguments: str) -> Process:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-W", "error", "-m", "pgs_neo4j", *arguments),
-            cwd=self.folder,
-            env=self.settings,
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-        )
+    async def start(self, *arguments: str) -> Fork:
+        return await self.forks.start(*arguments, cwd=self.folder, env=self.settings)
 
     async def __call__(self, *arguments: str) -> Done:
         return await finished(await self.start(*arguments))
 
 
-async def finished(process: Process) -> Done:
+async def finished(process: Fork) -> Done:
     try:
         async with asyncio.timeout(WAIT_S):
             out, err = await process.communicate()
@@ -97,9 +90,9 @@ def fake() -> Iterator[FakeOpenAI]:
 
 
 @pytest.fixture
-def pgs(tmp_path: Path, endpoint: Endpoint, fake: FakeOpenAI) -> Shell:
+def pgs(tmp_path: Path, endpoint: Endpoint, fake: FakeOpenAI, forks: Forks) -> Shell:
     model = {"PGS_LLM_BASE_URL": fake.base_url, "PGS_LLM_API_KEY": "k"}
-    return Shell(tmp_path, {**endpoint.environment(), **KNOBS, **model})
+    return Shell(forks, tmp_path, {**endpoint.environment(), **KNOBS, **model})
 
 
 @pytest.fixture

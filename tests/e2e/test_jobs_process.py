@@ -6,8 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,13 +18,14 @@ from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
+from tests.forks import Fork, Forks
 from tests.graphs import checksum, count, papers
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 180.0
 JOB = ("repartition", "--graph", "papers")
 Ended = tuple[int | None, str, str]
-Start = Callable[..., Awaitable[Process]]
+Start = Callable[..., Awaitable[Fork]]
 
 SCHEDULE = """
 [[schedule]]
@@ -48,23 +47,16 @@ async def stored(db: Database) -> Database:
 
 
 @pytest.fixture
-async def start(tmp_path: Path, endpoint: Endpoint) -> AsyncIterator[Start]:
+async def start(tmp_path: Path, endpoint: Endpoint, forks: Forks) -> AsyncIterator[Start]:
     """Starts ``pgs`` in an empty folder; what still runs at the end is killed."""
     home = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     knobs = {"PGS_MIN_COMMUNITY_SIZE": "10", "PGS_TARGET_PARTITION_MAX": "60"}
     settings = {**kept, **home, **knobs, **endpoint.environment(), "PYTHONPATH": str(ROOT)}
-    started: list[Process] = []
+    started: list[Fork] = []
 
-    async def begin(*arguments: str) -> Process:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-W", "error", "-m", "pgs_neo4j", *arguments),
-            cwd=tmp_path,
-            env=settings,
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-        )
+    async def begin(*arguments: str) -> Fork:
+        process = await forks.start(*arguments, cwd=tmp_path, env=settings)
         started.append(process)
         return process
 
@@ -75,7 +67,7 @@ async def start(tmp_path: Path, endpoint: Endpoint) -> AsyncIterator[Start]:
             await process.wait()
 
 
-async def ended(process: Process) -> Ended:
+async def ended(process: Fork) -> Ended:
     async with asyncio.timeout(WAIT_S):
         out, err = await process.communicate()
     return process.returncode, out.decode(), err.decode()
