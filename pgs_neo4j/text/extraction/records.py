@@ -1,0 +1,85 @@
+"""The form of an extraction in prompts and replies: one record a line.
+
+    entity<|#|>NAME<|#|>TYPE<|#|>description<|#|>1,3
+    relation<|#|>SOURCE<|#|>TARGET<|#|>keywords<|#|>description<|#|>2-4
+    <|COMPLETE|>
+
+The last field has the numbers of the sentences that say it. A relation may have its weight after
+that. A reply that is cut off lacks the last line, and all its whole lines still count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pgs_neo4j.model.documents import Chunk, Extraction
+from pgs_neo4j.text.clean import clean_text
+
+DELIMITER = "<|#|>"
+COMPLETE = "<|COMPLETE|>"
+
+# What the reader takes for a delimiter or for the end, and what documents may not contain.
+BROKEN_DELIMITER = re.compile(
+    r"<\\?\|{0,2}#\\?\|{0,2}\\?>|<\\?\|{1,2}\\?#\\?\|{0,2}|\|{1,2}\\?#\\?\|{1,2}>?|<\|\|?>"
+)
+BROKEN_COMPLETE = re.compile(
+    r"<\\?\|{0,2}\s?COMPLETED?\s?\\?\|{0,2}\\?>|<\|COMPLETED?\b", re.IGNORECASE
+)
+_SAME_LENGTH = str.maketrans({"<": "\u27e8", ">": "\u27e9", "|": "\u00a6", "#": "\u266f"})
+_LINE_BREAK = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+def write_records(extraction: Extraction) -> str:
+    """Return the records of an extraction, with the mark of a complete reply."""
+    lines = [
+        _line(["entity", one.name, one.type, one.description, write_numbers(one.sentences)])
+        for one in extraction.entities
+    ]
+    for relation in extraction.relations:
+        fields = ["relation", relation.source, relation.target, ", ".join(relation.keywords)]
+        fields += [relation.description, write_numbers(relation.sentences)]
+        if relation.weight != 1.0:
+            fields.append(f"{relation.weight:g}")
+        lines.append(_line(fields))
+    return "\n".join([*lines, COMPLETE, ""])
+
+
+def write_numbers(numbers: Sequence[int]) -> str:
+    """Return numbers as a field: ``1,3-5``."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ",".join("-".join(map(str, run)) for run in runs)
+
+
+def number_sentences(chunk: Chunk) -> str:
+    """Return the sentences of a chunk for a prompt, one a line after its number.
+
+    Nothing in them could be repeated by a reply as a record. Sentences without words are left out,
+    but they have numbers.
+    """
+    lines = [
+        f"[{number}] {neutral_text(chunk.text[one.start : one.end]).strip()}"
+        for number, one in enumerate(chunk.sentences, 1)
+        if one.kind != "rule"
+    ]
+    return "\n".join(lines)
+
+
+def neutral_text(text: str) -> str:
+    """Return text of a document for a prompt: one line of the same length, without delimiters.
+
+    So a place in it is a place in the document. The text has no line break but ``\\n``.
+    """
+    plain = clean_text(text)
+    for pattern in (BROKEN_DELIMITER, BROKEN_COMPLETE):
+        plain = pattern.sub(lambda match: match[0].translate(_SAME_LENGTH), plain)
+    return _LINE_BREAK.sub(" ", plain)
+
+
+def _line(fields: Iterable[str]) -> str:
+    return DELIMITER.join(" ".join(neutral_text(field).split()) for field in fields)

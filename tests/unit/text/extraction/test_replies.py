@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+import json
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation, Extraction
+from pgs_neo4j.text.extraction.names import name_fault
+from pgs_neo4j.text.extraction.records import write_records
+from pgs_neo4j.text.extraction.replies import MOST_RECORDS, parse_reply
+
+GOOD = """entity<|#|>Ada<|#|>Person<|#|>A woman of letters.<|#|>1,3
+entity<|#|>London<|#|>Location<|#|>A city.<|#|>2
+relation<|#|>Ada<|#|>London<|#|>lives in<|#|>Ada lives in London.<|#|>2-3
+<|COMPLETE|>
+"""
+MUTATIONS = 1000
+
+
+def names(reply: str) -> list[str]:
+    return [one.name for one in parse_reply(reply).extraction.entities]
+
+
+def test_a_good_reply() -> None:
+    parsed = parse_reply(GOOD)
+    assert parsed.complete
+    assert parsed.form == "records"
+    assert parsed.dropped == {}
+    assert parsed.extraction.entities[0] == ExtractedEntity(
+        name="Ada", type="Person", description="A woman of letters.", sentences=(1, 3)
+    )
+    assert parsed.extraction.relations == (
+        ExtractedRelation(
+            source="Ada",
+            target="London",
+            keywords=("lives in",),
+            description="Ada lives in London.",
+            sentences=(2, 3),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "sentences"),
+    [
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman", ()),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>", ()),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>none", ()),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>[1, 3]", (1, 3)),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>S1; S2", (1, 2)),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>sentences 2-4", (2, 3, 4)),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1 and 5", (1, 5)),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>3\u20135<|#|>", (3, 4, 5)),
+        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>5-3", (3, 5)),
+        ("  - entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
+        ("2. **entity**<|#|>**Ada**<|#|>Person<|#|>A woman<|#|>1", (1,)),
+        ('("entity"<|#|>"Ada"<|#|>"Person"<|#|>"A woman")', ()),
+        ("Entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
+        ("entity<|#>Ada<#|>Person<||#||>A woman<|#|1", (1,)),
+        ("entity|#|Ada|#|Person|#|A woman|#|1", (1,)),
+        ("entity<|>Ada<|>Person<|>A woman<|>1", (1,)),
+        ("entity<|#|> Ada <|#|> Person <|#|>  A  woman <|#|> 1 ", (1,)),
+    ],
+)
+def test_spoiled_records_are_read(line: str, sentences: tuple[int, ...]) -> None:
+    expected = ExtractedEntity(
+        name="Ada", type="Person", description="A woman", sentences=sentences
+    )
+    assert parse_reply(f"{line}\n<|COMPLETE|>").extraction.entities == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentences", "weight"),
+    [
+        (["1", "0.8"], (1,), 0.8),
+        (["1-2", "3"], (1, 2), 3.0),
+        (["0.8"], (), 0.8),
+        (["4"], (4,), 1.0),
+        ([], (), 1.0),
+    ],
+)
+def test_a_relation_may_have_a_weight(
+    fields: list[str], sentences: tuple[int, ...], weight: float
+) -> None:
+    line = "<|#|>".join(["relation", "Ada", "London", "lives in", "She does.", *fields])
+    (relation,) = parse_reply(f"{line}\n").extraction.relations
+    assert (relation.sentences, relation.weight) == (sentences, weight)
+    assert relation.description == "She does."
+
+
+def test_records_on_one_line_are_taken_apart() -> None:
+    glued = GOOD.replace("\n", "", 2)
+    assert parse_reply(glued).extraction == parse_reply(GOOD).extraction
+    assert parse_reply(GOOD.replace("\n", "")).extraction == parse_reply(GOOD).extraction
+    tricky = "relation<|#|>Ada<|#|>Legal entity<|#|>owns<|#|>Ada owns it.<|#|>1\n"
+    (relation,) = parse_reply(tricky).extraction.relations
+    assert relation.target == "Legal entity"
+
+
+def test_a_delimiter_in_a_description_is_mended() -> None:
+    line = "entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>of letters<|#|>1,2\n"
+    (entity,) = parse_reply(line).extraction.entities
+    assert (entity.description, entity.sentences) == ("A woman of letters", (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("entity<|#|>Ada<|#|>Person", "fields"),
+        ("entity<|#|>Ada", "fields"),
+        ("entity<|#|>a<|#|>b<|#|>c<|#|>d<|#|>e", "fields"),
+        ("relation<|#|>Ada<|#|>London<|#|>lives", "fields"),
+        ("entity<|#|><|#|>Person<|#|>x", "name"),
+        ("entity<|#|>she<|#|>Person<|#|>x", "name"),
+        ("relation<|#|>Ada<|#|>it<|#|>k<|#|>x", "name"),
+        ("relation<|#|>Ada<|#|>the ada<|#|>k<|#|>x", "name"),
+        (GOOD.split("\n")[0] + "\n" + GOOD.split("\n")[0], "repeated"),
+    ],
+)
+def test_what_cannot_be_used_is_counted(line: str, reason: str) -> None:
+    parsed = parse_reply(f"{line}\n<|COMPLETE|>")
+    assert parsed.dropped == {reason: 1}
+    assert parsed.complete
+
+
+# Replies that were cut off
+
+
+@pytest.mark.parametrize("place", range(0, len(GOOD), 7))
+def test_only_whole_lines_count_of_a_reply_that_was_cut_off(place: int) -> None:
+    whole = parse_reply(GOOD).extraction
+    parsed = parse_reply(GOOD[:place])
+    lines = GOOD[:place].count("\n")
+    records = (*parsed.extraction.entities, *parsed.extraction.relations)
+    assert records == (*whole.entities, *whole.relations)[: min(lines, 3)]
+    assert parsed.complete == ("<|COMPLETE" in GOOD[:place])
+
+
+def test_a_last_record_without_line_break_counts_if_the_mark_follows() -> None:
+    line = "entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1"
+    assert names(line) == []
+    assert parse_reply(line).dropped == {"cut off": 1}
+    assert names(line + "<|COMPLETE|>") == ["Ada"]
+    assert names(line + "\n") == ["Ada"]
+
+
+def test_records_after_the_mark_are_read_and_make_the_reply_incomplete() -> None:
+    more = "entity<|#|>Bob<|#|>Person<|#|>A man<|#|>1\n"
+    assert names(GOOD + more) == ["Ada", "London", "Bob"]
+    assert not parse_reply(GOOD + more).complete
+    assert parse_reply(GOOD + more + "<|COMPLETE|>").complete
+    assert parse_reply(GOOD + "That was all.").complete
+
+
+@pytest.mark.parametrize("reply", ["", "I cannot help with that.", "\n\n", "entity", "<|COMPL"])
+def test_no_answer_is_not_complete(reply: str) -> None:
+    parsed = parse_reply(reply)
+    assert parsed.extraction == Extraction()
+    assert not parsed.complete
+
+
+def test_nothing_may_be_all_there_is() -> None:
+    parsed = parse_reply("<|COMPLETE|>")
+    assert parsed.complete
+    assert parsed.form == "records"
+    assert parsed.extraction == Extraction()
+
+
+def test_thinking_is_no_reply() -> None:
+    thought = "<think>entity<|#|>Evil<|#|>Person<|#|>x<|#|>1\n<|COMPLETE|></think>\n"
+    assert names(thought + GOOD) == ["Ada", "London"]
+
+
+# JSON
+
+JSON = {
+    "entities": [
+        {"name": "Ada", "type": "Person", "description": "A woman", "sentences": [1, 3]},
+        {"entity_name": "London", "entity_type": "Location", "sentences": "2"},
+    ],
+    "relationships": [
+        {"source": "Ada", "target": "London", "keywords": ["lives in"], "weight": 0.8},
+        {"subject": "Ada", "object": "Bob", "predicate": "knows", "fact": "They met."},
+    ],
+}
+
+
+@pytest.mark.parametrize("wrap", ["%s", "```json\n%s\n```", "Here it is:\n%s\nDone.", "[%s]"])
+def test_json_is_read_where_there_are_no_records(wrap: str) -> None:
+    parsed = parse_reply(wrap % json.dumps(JSON, indent=1))
+    assert parsed.form == "json"
+    assert parsed.complete
+    ada, london = parsed.extraction.entities
+    assert (ada.name, ada.sentences, london.type) == ("Ada", (1, 3), "Location")
+    lives, knows = parsed.extraction.relations
+    assert (lives.keywords, lives.weight) == (("lives in",), 0.8)
+    assert (knows.keywords, knows.description) == (("knows",), "They met.")
+
+
+def test_json_that_was_cut_off_keeps_its_whole_objects() -> None:
+    text = json.dumps(JSON)
+    parsed = parse_reply(text[: text.index("London") + 20])
+    assert [one.name for one in parsed.extraction.entities] == ["Ada"]
+    assert not parsed.complete
+
+
+def test_records_are_preferred_to_json() -> None:
+    assert names(GOOD + json.dumps(JSON)) == ["Ada", "London"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        '{"entities": [1, null, "x", {}, {"name": null}, {"name": {"a": 1}}]}',
+        '{"entities": {"name": "Ada"}}',
+        '{"entities": [{"name": "Ada", "weight": NaN}]}',
+        '[{"source": "Ada", "target": "Bob", "weight": 1e999}]',
+        '[{"source": "Ada", "target": "Bob", "weight": ' + "9" * 5000 + "}]",
+        "{" * 1000 + "}" * 1000,
+        '{"x": "' + "\\" * 1001,
+        "[1]",
+        "{}",
+    ],
+)
+def test_odd_json_raises_no_error(text: str) -> None:
+    assert len(parse_reply(text).extraction.entities) <= 1
+
+
+# Hostile replies
+
+
+def test_a_thousand_mutated_replies_raise_no_error() -> None:
+    chance = random.Random(14)
+    parts = [
+        "<|#|>",
+        "<|#>",
+        "entity",
+        "relation",
+        "\n",
+        "<|COMPLETE|>",
+        "|",
+        "{",
+        '"',
+        "1-",
+        "\x00",
+    ]
+    for _ in range(MUTATIONS):
+        reply = GOOD if chance.random() < 0.8 else json.dumps(JSON)
+        for _ in range(chance.randint(1, 12)):
+            place, end = sorted(chance.randrange(len(reply) + 1) for _ in range(2))
+            change = chance.randrange(4)
+            if change == 0:
+                reply = reply[:place] + chance.choice(parts) + reply[place:]
+            elif change == 1:
+                reply = reply[:place] + reply[min(end, place + 9) :]
+            elif change == 2:
+                reply = reply[:place] + reply[place:end] * 2 + reply[end:]
+            else:
+                reply = reply[:place] + chr(chance.randrange(0x110000)) + reply[place + 1 :]
+            reply = reply[:5000]
+        parsed = parse_reply(reply)
+        for entity in parsed.extraction.entities:
+            assert name_fault(entity.name) is None
+        for relation in parsed.extraction.relations:
+            assert relation.source != relation.target
+            assert 0 < relation.weight < 1e7
+        if "<" not in reply:
+            assert parsed.form != "records"
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_reply(text: str) -> None:
+    assert parse_reply(text).dropped.keys() <= {"cut off", "fields", "name", "repeated"}
+
+
+def test_a_model_that_repeats_itself_is_bounded() -> None:
+    same = "entity<|#|>Ada<|#|>Person<|#|>x<|#|>1\n" * 5000
+    parsed = parse_reply(same)
+    assert len(parsed.extraction.entities) == 1
+    assert parsed.dropped == {"repeated": 4999}
+    many = [ExtractedEntity(name=f"Name {n}", type="T") for n in range(MOST_RECORDS + 5)]
+    parsed = parse_reply(write_records(Extraction(tuple(many))))
+    assert len(parsed.extraction.entities) == MOST_RECORDS
+    assert parsed.dropped == {"too many": 5}
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["entity<|#|>", "entity", "<|#|>", "<|", "1,", "<|COMPLETE|>", "{", '{"a":', "\\", "|", "#"],
+)
+def test_reading_takes_linear_time(unit: str) -> None:
+    begin = time.process_time()
+    parsed = parse_reply(unit * (300_000 // len(unit)))
+    assert time.process_time() - begin < 5
+    assert len(parsed.extraction.entities) == 0
+
+
+def test_long_fields_are_cut() -> None:
+    line = f"entity<|#|>Ada<|#|>{'T' * 500}<|#|>{'d ' * 5000}<|#|>1\n"
+    (entity,) = parse_reply(line).extraction.entities
+    assert len(entity.type) <= 80
+    assert len(entity.description) <= 2000
+    assert entity.sentences == (1,)
+
+
+def test_numbers_are_bounded() -> None:
+    line = "entity<|#|>Ada<|#|>Person<|#|>x<|#|>1-999999\n"
+    (entity,) = parse_reply(line).extraction.entities
+    assert len(entity.sentences) <= 200
