@@ -64,8 +64,8 @@ def _cut(text: str, low: int, high: int) -> int:
         if places:
             return max(places, key=lambda place: text[place : place + _AHEAD])
     # No word ends here, so cut before the character that sorts last.
-    highest = re.compile(re.escape(max(text[low:high])))
-    places = [match.start() for match in islice(highest.finditer(text, low, high), _TRIED)]
+    highest = max(text[low:high])
+    places = islice((place for place in range(low, high) if text[place] == highest), _TRIED)
     return max(places, key=lambda place: text[place : place + _AHEAD])
 
 
