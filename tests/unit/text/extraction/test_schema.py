@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.text.extraction.schema import (
+    DEFAULT_TYPES,
+    LONGEST_LABEL,
+    MOST_TYPES,
+    OTHER,
+    EntitySchema,
+    bound_types,
+    label_name,
+    prune,
+    read_schema,
+    relation_name,
+)
+
+FILE: dict[str, Any] = {
+    "types": {"Person": "a human", "Research Paper": "an article"},
+    "relations": {"wrote": "is an author of", "cites": ""},
+    "patterns": [
+        ["person", "WROTE", "ResearchPaper"],
+        ["Research Paper", "cites", "ResearchPaper"],
+    ],
+    "mode": "strict",
+}
+
+
+def entity(name: str, type_: str) -> GroundedEntity:
+    return GroundedEntity(name=name, type=type_, spans=((0, 1),), sentences=(1,))
+
+
+def relation(source: GroundedEntity, type_: str, target: GroundedEntity, *keywords: str):
+    return GroundedRelation(
+        source=source.name,
+        source_type=source.type,
+        target=target.name,
+        target_type=target.type,
+        type=type_,
+        fact="so it is",
+        keywords=keywords,
+        sentences=(1,),
+    )
+
+
+ADA, PAPER, CITY = (
+    entity("Ada", "person"),
+    entity("Notes", "research_paper"),
+    entity("Rome", "City"),
+)
+
+
+def test_the_default_types_are_the_published_eleven() -> None:
+    assert len(DEFAULT_TYPES) == 11
+    assert all(label_name(name) == name for name in DEFAULT_TYPES)
+    assert EntitySchema().mode == "open"
+
+
+def test_a_file_is_read() -> None:
+    schema = read_schema(FILE)
+    assert list(schema.types) == ["Person", "ResearchPaper"]
+    assert schema.relations == {"WROTE": "is an author of", "CITES": ""}
+    assert schema.patterns[0] == ("Person", "WROTE", "ResearchPaper")
+    assert schema.mode == "strict"
+
+
+def test_what_a_file_leaves_out_has_a_default() -> None:
+    assert read_schema({}) == EntitySchema()
+    assert read_schema({"types": ["Gene"]}).types == {"Gene": ""}
+    only = read_schema({"patterns": [["Person", "knows", "Person"]]})
+    assert only.relations == {"KNOWS": ""}
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"type": []}, "'type' is not one of"),
+        ({"mode": "lax"}, "'strict' or 'open'"),
+        ({"mode": 3}, "'strict' or 'open'"),
+        ({"types": "Person"}, "types must be a list"),
+        ({"types": ["?!"]}, "cannot be used as a name"),
+        ({"types": ["PgsRun"]}, "cannot be used as a name"),
+        ({"types": ["Chunk"]}, "cannot be used as a name"),
+        ({"types": ["person", "Person"]}, "two names mean 'Person'"),
+        ({"types": [f"T{n}" for n in range(MOST_TYPES + 1)]}, "at most 64"),
+        ({"relations": ["..."]}, "cannot be used as a name"),
+        ({"patterns": {}}, "patterns must be a list"),
+        ({"patterns": [["Person", "knows"]]}, "must be [source type, relation, target type]"),
+        ({"patterns": [["Person", "knows", "Gene"]]}, "'Gene' is not in the schema"),
+        ({"relations": ["a"], "patterns": [["Person", "b", "Person"]]}, "'B' is not in the schema"),
+        ({"patterns": [["Person", "...", "Person"]]}, "has a name that cannot be used"),
+    ],
+)
+def test_faults_of_a_file_are_named(data: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        read_schema(data)
+    assert words in str(raised.value)
+
+
+def test_the_signature_is_of_everything() -> None:
+    schemas = [EntitySchema(), read_schema(FILE), read_schema({**FILE, "mode": "open"})]
+    schemas.append(read_schema({**FILE, "patterns": FILE["patterns"][:1]}))
+    schemas.append(read_schema({**FILE, "relations": ["wrote", "cites"]}))
+    assert len({schema.signature for schema in schemas}) == len(schemas)
+    assert EntitySchema().signature == EntitySchema().signature
+
+
+# Pruning
+
+
+def test_types_get_the_names_of_the_schema() -> None:
+    extraction = GroundedExtraction((ADA, CITY, entity("x", "GEO"), entity("y", "star sign")))
+    pruned = prune(extraction, EntitySchema())
+    assert [one.type for one in pruned.entities] == ["Person", "Location", "Location", "StarSign"]
+    assert pruned.dropped == {}
+
+
+def test_a_strict_schema_drops_and_counts_the_rest() -> None:
+    extraction = GroundedExtraction(
+        (ADA, PAPER, CITY),
+        (
+            relation(ADA, "WROTE", PAPER),
+            relation(ADA, "PENNED", PAPER, "penned", "wrote"),
+            relation(PAPER, "WROTE", ADA),
+            relation(ADA, "LIKES", PAPER),
+            relation(ADA, "LIVES_IN", CITY),
+        ),
+        {"not in the text": 2},
+    )
+    pruned = prune(extraction, read_schema(FILE))
+    assert [one.type for one in pruned.entities] == ["Person", "ResearchPaper"]
+    (wrote,) = pruned.relations
+    assert (wrote.source_type, wrote.type, wrote.target_type) == (
+        "Person",
+        "WROTE",
+        "ResearchPaper",
+    )
+    assert pruned.dropped == {
+        "not in the text": 2,
+        "type": 1,
+        "pattern": 1,
+        "relation": 1,
+        "end": 1,
+    }
+
+
+def test_an_open_schema_lets_other_things_in() -> None:
+    extraction = GroundedExtraction((ADA, CITY), (relation(ADA, "lives in", CITY),))
+    pruned = prune(extraction, read_schema({**FILE, "mode": "open"}))
+    assert [one.type for one in pruned.entities] == ["Person", "City"]
+    assert pruned.relations[0].type == "LIVES_IN"
+
+
+def test_a_type_that_cannot_be_a_label_becomes_another() -> None:
+    pruned = prune(GroundedExtraction((entity("x", "Chunk"), entity("y", "??"))), EntitySchema())
+    assert [one.type for one in pruned.entities] == [OTHER, OTHER]
+
+
+def test_two_types_that_mean_one_are_one_entity() -> None:
+    extraction = GroundedExtraction(
+        (entity("Rome", "City"), entity("Rome", "Place"), ADA),
+        (relation(ADA, "IN", entity("Rome", "City")), relation(ADA, "IN", entity("Rome", "Place"))),
+    )
+    pruned = prune(extraction, EntitySchema())
+    assert [one.name for one in pruned.entities] == ["Rome", "Ada"]
+    assert len(pruned.relations) == 1
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Person", "Person"),
+        ("PERSON", "Person"),
+        ("research paper", "ResearchPaper"),
+        ("research_paper", "ResearchPaper"),
+        ("ResearchPaper", "ResearchPaper"),
+        ("NASA", "NASA"),
+        ("Straße", "Straße"),
+        ("人物", "人物"),
+        ("a`b) DETACH DELETE n //", "ABDETACHDELETEN"),
+        ("x" * 300, "X" + "x" * (LONGEST_LABEL - 1)),
+        ("", None),
+        ("123", None),
+        ("`", None),
+        ("PgsRun", None),
+        ("pgs_thing", None),
+        ("Document", None),
+        ("__Entity__", None),
+        ("Loaded Node", None),
+    ],
+)
+def test_labels_are_plain_words(text: str, label: str | None) -> None:
+    assert label_name(text) == label
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("works for", "WORKS_FOR"),
+        ("worksFor", "WORKS_FOR"),
+        ("WORKS_FOR", "WORKS_FOR"),
+        (" is-a ", "IS_A"),
+        ("x" * 300, "X" * LONGEST_LABEL),
+        ("12", None),
+        ("", None),
+    ],
+)
+def test_relations_have_names_in_capitals(text: str, name: str | None) -> None:
+    assert relation_name(text) == name
+
+
+@given(st.text(max_size=100))
+def test_any_text_makes_a_safe_name_or_none(text: str) -> None:
+    for name in (label_name(text), relation_name(text)):
+        if name is not None:
+            assert 0 < len(name) <= 3 * LONGEST_LABEL
+            assert "`" not in name
+            assert "\\" not in name
+            assert all(letter.isalnum() or letter == "_" or ord(letter) > 127 for letter in name)
+    label = label_name(text)
+    assert label is None or (label_name(label) or "").lower() == label.lower()
+
+
+def test_the_number_of_types_is_bounded() -> None:
+    counts = {f"T{n:03}": 1 + n % 3 for n in range(200)} | {"Person": 1}
+    stored = bound_types(counts, EntitySchema())
+    assert stored["Person"] == "Person"
+    assert len({*stored.values()} - {OTHER, "Person"}) == MOST_TYPES - len(DEFAULT_TYPES)
+    assert {counts[type_] for type_, name in stored.items() if type_ == name} == {3, 1}
+    reordered = dict(reversed(counts.items()))
+    assert bound_types(reordered, EntitySchema()) == stored
