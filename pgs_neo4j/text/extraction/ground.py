@@ -1,0 +1,233 @@
+"""Grounds an extraction in its chunk: whatever has no place in the text is dropped.
+
+A name is looked for in the sentences that the reply cites, then in the whole chunk. An entity whose
+name stands nowhere, but shares a word with the chunk, is implicit in the sentences cited.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pgs_neo4j.model.documents import (
+    Chunk,
+    ExtractedEntity,
+    ExtractedRelation,
+    Extraction,
+    GroundedEntity,
+    GroundedExtraction,
+    GroundedRelation,
+    Spans,
+)
+from pgs_neo4j.text.extraction.names import entity_key, normalize_name
+from pgs_neo4j.text.extraction.places import FoldedText, roots_of
+from pgs_neo4j.text.extraction.schema import OTHER, relation_name
+
+MOST_SPANS = 200
+"""Places of an entity in a chunk."""
+
+NEAR = 8
+"""Places that begin before another one and may contain it."""
+
+RELATED = "RELATED"
+
+
+def ground(extraction: Extraction, chunk: Chunk) -> GroundedExtraction:
+    """Return what of an extraction stands in the chunk, with exact places.
+
+    ``dropped`` counts the rest by reason: ``not in the text``, ``end`` (a relation between what is
+    not there), ``no sentence``. Entities of one name and type are one.
+    """
+    ground_ = _Ground.of(chunk)
+    for entity in extraction.entities:
+        ground_.add(entity)
+    entities = ground_.distinct()
+    relations = _grounded_relations(extraction.relations, ground_, entities)
+    return GroundedExtraction(tuple(entities), tuple(relations), dict(ground_.dropped))
+
+
+@dataclass(slots=True)
+class _Ground:
+    """A chunk's text, and the entities found in it by name and type."""
+
+    chunk: Chunk
+    folded: FoldedText
+    starts: list[int]  # of the sentences, in the text
+    words: frozenset[str]
+    entities: dict[tuple[str, str], GroundedEntity] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> _Ground:
+        starts = [one.start for one in chunk.sentences]
+        about = " ".join((*chunk.path, chunk.context, chunk.text))
+        return cls(chunk, FoldedText.of(chunk.text), starts, roots_of(about))
+
+    def add(self, entity: ExtractedEntity) -> None:
+        """Find the places of an entity, or count why it has none."""
+        cited = self.valid(entity.sentences)
+        spans = self._find(entity.name, cited)
+        if not spans and not (cited and roots_of(entity.name) & self.words):
+            self.dropped["not in the text"] += 1
+            return
+        key = entity_key(entity.name, entity.type)
+        former = self.entities.get(key)
+        grounded = GroundedEntity(
+            name=former.name if former else entity.name,
+            type=former.type if former else entity.type or OTHER,
+            description=_joined(former.description if former else "", entity.description),
+            spans=_merged((*former.spans, *spans) if former else spans),
+            sentences=self.sentences_of(spans) if spans else cited,
+        )
+        if former:
+            both = sorted({*former.sentences, *grounded.sentences})
+            grounded = replace(grounded, sentences=tuple(both))
+        self.entities[key] = grounded
+
+    def valid(self, numbers: Iterable[int]) -> tuple[int, ...]:
+        """Return the numbers that are sentences of the chunk."""
+        return tuple(number for number in numbers if 0 < number <= len(self.starts))
+
+    def sentences_of(self, spans: Spans) -> tuple[int, ...]:
+        """Return the numbers of the sentences that hold the spans."""
+        numbers = {bisect_right(self.starts, start) for start, _ in spans}
+        return tuple(sorted(numbers))
+
+    def distinct(self) -> list[GroundedEntity]:
+        """Return the entities; a place inside a longer name is not one of the shorter."""
+        taken = sorted({span for one in self.entities.values() for span in one.spans})
+        return [self._narrowed(one, taken) for one in self.entities.values()]
+
+    def _narrowed(self, entity: GroundedEntity, taken: Sequence[tuple[int, int]]) -> GroundedEntity:
+        own = tuple(span for span in entity.spans if not _is_inside(span, taken))
+        if not own or own == entity.spans:
+            return entity
+        return replace(entity, spans=own, sentences=self.sentences_of(own))
+
+    def _find(self, name: str, cited: Sequence[int]) -> Spans:
+        """Return the places of a name in the cited sentences, else in the chunk."""
+        folded = self.folded
+        everywhere = range(1, len(self.starts) + 1)
+        for numbers in (cited, everywhere):
+            found: list[tuple[int, int]] = []
+            for number in numbers:
+                start, end = self._folded_range(number)
+                exact = list(folded.exact(name, start, end))
+                found += exact or folded.inflected(name, start, end)
+            if found:
+                return folded.spans(found)[:MOST_SPANS]
+        return ()
+
+    def _folded_range(self, number: int) -> tuple[int, int]:
+        sentence = self.chunk.sentences[number - 1]
+        places = self.folded.places
+        return bisect_left(places, sentence.start), bisect_left(places, sentence.end)
+
+
+def _grounded_relations(
+    relations: Iterable[ExtractedRelation], ground_: _Ground, entities: Sequence[GroundedEntity]
+) -> list[GroundedRelation]:
+    by_name: dict[str, list[GroundedEntity]] = {}
+    for entity in entities:
+        by_name.setdefault(normalize_name(entity.name), []).append(entity)
+    grounded: dict[tuple[str, ...], GroundedRelation] = {}
+    for relation in relations:
+        ends = _ends(relation, by_name)
+        if ends is None:
+            ground_.dropped["end"] += 1
+            continue
+        source, target = ends
+        sentences = _sentences(relation, source, target, ground_)
+        if not sentences:
+            ground_.dropped["no sentence"] += 1
+            continue
+        made = _relation(relation, source, target, sentences, ground_.chunk)
+        key = (made.source, made.source_type, made.type, made.target, made.target_type)
+        grounded[key] = _both(grounded[key], made) if key in grounded else made
+    return list(grounded.values())
+
+
+def _ends(
+    relation: ExtractedRelation, by_name: dict[str, list[GroundedEntity]]
+) -> tuple[GroundedEntity, GroundedEntity] | None:
+    """Return the entities of a relation; of namesakes those that its sentences speak of."""
+    cited = set(relation.sentences)
+
+    def best(name: str) -> GroundedEntity | None:
+        namesakes = by_name.get(normalize_name(name), [])
+        return max(namesakes, key=lambda one: len(cited & set(one.sentences)), default=None)
+
+    source, target = best(relation.source), best(relation.target)
+    if source is None or target is None or source is target:
+        return None
+    return source, target
+
+
+def _sentences(
+    relation: ExtractedRelation, source: GroundedEntity, target: GroundedEntity, ground_: _Ground
+) -> tuple[int, ...]:
+    """Return the cited sentences, else those that hold both ends.
+
+    Of the cited sentences, at least one must hold an end.
+    """
+    cited = ground_.valid(relation.sentences)
+    if set(cited) & {*source.sentences, *target.sentences}:
+        return cited
+    return tuple(sorted(set(source.sentences) & set(target.sentences)))
+
+
+def _relation(
+    relation: ExtractedRelation,
+    source: GroundedEntity,
+    target: GroundedEntity,
+    sentences: tuple[int, ...],
+    chunk: Chunk,
+) -> GroundedRelation:
+    named = (relation_name(word) for word in relation.keywords)
+    first = chunk.sentences[sentences[0] - 1]
+    sentence = " ".join(chunk.text[first.start : first.end].split())
+    return GroundedRelation(
+        source=source.name,
+        source_type=source.type,
+        target=target.name,
+        target_type=target.type,
+        type=next(filter(None, named), RELATED),
+        fact=relation.description or sentence,
+        keywords=relation.keywords,
+        sentences=sentences,
+        weight=relation.weight,
+    )
+
+
+def _both(one: GroundedRelation, other: GroundedRelation) -> GroundedRelation:
+    return replace(
+        one,
+        fact=_joined(one.fact, other.fact),
+        keywords=tuple(dict.fromkeys((*one.keywords, *other.keywords))),
+        sentences=tuple(sorted({*one.sentences, *other.sentences})),
+        weight=max(one.weight, other.weight),
+    )
+
+
+def _joined(one: str, other: str) -> str:
+    return one if other in one else f"{one} {other}".strip()
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> Spans:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(set(spans), key=lambda span: (span[0], -span[1])):
+        if not merged or start >= merged[-1][1]:
+            merged.append((start, end))
+    return tuple(merged[:MOST_SPANS])
+
+
+def _is_inside(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
+    """Whether a span is part of a longer one; ``taken`` is ascending."""
+    start, end = span
+    near = bisect_right(taken, (start, 1 << 60))
+    return any(
+        first <= start and end <= last and (first, last) != span
+        for first, last in taken[max(0, near - NEAR) : near]
+    )
