@@ -20,6 +20,7 @@ NEAR_END = 16  # characters of the longest literal or escape that may be cut off
 
 _DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[ \t\n\r]*")
+_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 _KINDS = {bool: "a boolean", str: "a string", list: "a list", dict: "an object"}
 
 Member = tuple[str, int | None, Any]
@@ -125,6 +126,10 @@ class _Text:
 
     def ends(self, closing: str) -> bool:
         """Skip a comma, or the end of a list or object; return whether it was the end."""
+        comma = _COMMA.match(self._text, self._at)
+        if comma and comma.end() < len(self._text):  # as after most items
+            self._at = comma.end()
+            return False
         self.skip_blank()
         found = self.next()
         if found not in (",", closing) or not found:
