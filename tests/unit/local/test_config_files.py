@@ -27,6 +27,7 @@ def test_the_command_names_heap_collector_and_marker(paths, tmp_path, heap_mb, c
     assert f"-Xmx{heap_mb}m" in command
     assert f"-XX:+Use{collector}GC" in command
     assert "-Dmarker=1" in command
+    assert config_files.UNATTACHED in command
     assert command[command.index("-cp") + 1] == f"{tmp_path}/jars/plugins/*:{tmp_path}/jars/lib/*"
     assert command[-3:] == [
         "a.Server",
