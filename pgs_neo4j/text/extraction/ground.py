@@ -28,9 +28,6 @@ from pgs_neo4j.text.extraction.schema import OTHER, relation_name
 MOST_SPANS = 200
 """Places of an entity in a chunk."""
 
-NEAR = 8
-"""Places that begin before another one and may contain it."""
-
 RELATED = "RELATED"
 
 
@@ -55,21 +52,26 @@ class _Ground:
     chunk: Chunk
     folded: FoldedText
     starts: list[int]  # of the sentences, in the text
-    words: frozenset[str]
+    ranges: list[tuple[int, int]]  # of the sentences, in the folded text
     entities: dict[tuple[str, str], GroundedEntity] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
+    roots: frozenset[str] | None = None
 
     @classmethod
     def of(cls, chunk: Chunk) -> _Ground:
         starts = [one.start for one in chunk.sentences]
-        about = " ".join((*chunk.path, chunk.context, chunk.text))
-        return cls(chunk, FoldedText.of(chunk.text), starts, roots_of(about))
+        folded = FoldedText(chunk.text)
+        ranges = [
+            (bisect_left(folded.places, one.start), bisect_left(folded.places, one.end))
+            for one in chunk.sentences
+        ]
+        return cls(chunk, folded, starts, ranges)
 
     def add(self, entity: ExtractedEntity) -> None:
         """Find the places of an entity, or count why it has none."""
         cited = self.valid(entity.sentences)
         spans = self._find(entity.name, cited)
-        if not spans and not (cited and roots_of(entity.name) & self.words):
+        if not spans and not (cited and roots_of(entity.name) & self._words()):
             self.dropped["not in the text"] += 1
             return
         key = entity_key(entity.name, entity.type)
@@ -97,11 +99,20 @@ class _Ground:
 
     def distinct(self) -> list[GroundedEntity]:
         """Return the entities; a place inside a longer name is not one of the shorter."""
-        taken = sorted({span for one in self.entities.values() for span in one.spans})
-        return [self._narrowed(one, taken) for one in self.entities.values()]
+        every = sorted(
+            {span for one in self.entities.values() for span in one.spans},
+            key=lambda span: (span[0], -span[1]),
+        )
+        longest: list[tuple[int, int]] = []
+        for span in every:
+            if not longest or span[1] > longest[-1][1]:
+                longest.append(span)
+        return [self._narrowed(one, longest) for one in self.entities.values()]
 
-    def _narrowed(self, entity: GroundedEntity, taken: Sequence[tuple[int, int]]) -> GroundedEntity:
-        own = tuple(span for span in entity.spans if not _is_inside(span, taken))
+    def _narrowed(
+        self, entity: GroundedEntity, longest: Sequence[tuple[int, int]]
+    ) -> GroundedEntity:
+        own = tuple(span for span in entity.spans if not _is_inside(span, longest))
         if not own or own == entity.spans:
             return entity
         return replace(entity, spans=own, sentences=self.sentences_of(own))
@@ -113,17 +124,19 @@ class _Ground:
         for numbers in (cited, everywhere):
             found: list[tuple[int, int]] = []
             for number in numbers:
-                start, end = self._folded_range(number)
-                exact = list(folded.exact(name, start, end))
+                start, end = self.ranges[number - 1]
+                exact = folded.exact(name, start, end)
                 found += exact or folded.inflected(name, start, end)
             if found:
                 return folded.spans(found)[:MOST_SPANS]
-        return ()
+        return folded.spans(folded.misspelled(name))[:MOST_SPANS]
 
-    def _folded_range(self, number: int) -> tuple[int, int]:
-        sentence = self.chunk.sentences[number - 1]
-        places = self.folded.places
-        return bisect_left(places, sentence.start), bisect_left(places, sentence.end)
+    def _words(self) -> frozenset[str]:
+        """Return the roots of the words that a name may share."""
+        if self.roots is None:
+            chunk = self.chunk
+            self.roots = roots_of(" ".join((*chunk.path, chunk.context, chunk.text)))
+        return self.roots
 
 
 def _grounded_relations(
@@ -223,11 +236,7 @@ def _merged(spans: Iterable[tuple[int, int]]) -> Spans:
     return tuple(merged[:MOST_SPANS])
 
 
-def _is_inside(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
-    """Whether a span is part of a longer one; ``taken`` is ascending."""
-    start, end = span
-    near = bisect_right(taken, (start, 1 << 60))
-    return any(
-        first <= start and end <= last and (first, last) != span
-        for first, last in taken[max(0, near - NEAR) : near]
-    )
+def _is_inside(span: tuple[int, int], longest: Sequence[tuple[int, int]]) -> bool:
+    """Whether a span is part of a longer one; ``longest`` is ascending, without nested spans."""
+    first, last = longest[bisect_right(longest, (span[0], 1 << 60)) - 1]
+    return last >= span[1] and (first, last) != span

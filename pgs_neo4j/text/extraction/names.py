@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Literal
 
 from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
@@ -39,6 +40,7 @@ _PRONOUNS = frozenset(_PRONOUN_WORDS.split())
 _GENERIC = frozenset((*_GENERIC_WORDS.split(), "not specified", "not mentioned", "not applicable"))
 
 
+@lru_cache(maxsize=32768)
 def clean_name(name: str) -> str:
     """Return a name as it is shown: on one line, without quotes and invisible characters."""
     plain = unicodedata.normalize("NFC", name)
@@ -47,6 +49,7 @@ def clean_name(name: str) -> str:
     return _BLANKS.sub(" ", plain).strip(_EDGES)
 
 
+@lru_cache(maxsize=32768)
 def normalize_name(name: str) -> str:
     """Return the form in which two spellings of one name are equal: ``JOHN_DOE``.
 
@@ -67,6 +70,7 @@ def entity_key(name: str, label: str) -> tuple[str, str]:
     return normalize_name(name), normalize_name(label)
 
 
+@lru_cache(maxsize=32768)
 def name_fault(name: str) -> NameFault | None:
     """Return why a text is no name of an entity, None if it may be one."""
     plain = clean_name(name)
@@ -84,6 +88,8 @@ def name_fault(name: str) -> NameFault | None:
 
 def _folded(text: str) -> str:
     """Return compatible characters in one form, with letters of one case."""
+    if text.isascii():
+        return text.upper()
     for _ in range(4):
         folded = unicodedata.normalize("NFKC", text).casefold().upper()
         folded = unicodedata.normalize("NFKC", folded)

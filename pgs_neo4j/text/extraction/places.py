@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Literal
+
+import numpy as np
 
 from pgs_neo4j.model.documents import Spans
 from pgs_neo4j.text.invisible import INVISIBLE
@@ -31,55 +32,82 @@ _ARTICLE = re.compile(r"(?:the|a|an) (?=\S)")
 _POSSESSIVE = re.compile(r"'s$")
 _GAP = re.compile(r"[\s\-'.]{1,3}")
 _SIGNS = "+#"
+_ASCII_SIGNS = {ord("`"): "'"} | dict.fromkeys(map(ord, "\t\n\r\x0b\x0c"), " ")
 
 
-@dataclass(frozen=True, slots=True)
 class FoldedText:
     """A text to look names up in; ``places[i]`` is where its letter ``i`` stands in the text."""
 
-    text: str
-    places: Sequence[int]
-    size: int
-
-    @classmethod
-    def of(cls, text: str) -> FoldedText:
-        """Fold a text."""
+    def __init__(self, text: str) -> None:
         if text.isascii() and not INVISIBLE.search(text):
-            return cls(text.lower().replace("`", "'"), range(len(text) + 1), len(text))
+            self.text, self.places = _fold_ascii(text)
+            return
         letters: list[str] = []
-        places = array("q")
+        places: list[int] = []
         for place, letter in enumerate(text):
             folded = _fold(letter)
-            letters.append(folded)
-            places.extend([place] * len(folded))
-        places.append(len(text))
-        return cls("".join(letters), places, len(text))
+            if folded != " " or not letters or letters[-1] != " ":
+                letters.append(folded)
+                places.extend([place] * len(folded))
+        self.text = "".join(letters)
+        self.places = [*places, len(text)]
 
-    def exact(self, name: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield where a name stands between two places of the folded text.
+    @cached_property
+    def words(self) -> list[tuple[int, int, str]]:
+        """Start, end, and key of each word; the key is equal in all forms of a word."""
+        return [(*match.span(), _key(match[0])) for match in _WORD.finditer(self.text)]
+
+    @cached_property
+    def numbers(self) -> dict[str, list[int]]:
+        """The places in ``words`` of each key."""
+        numbers: dict[str, list[int]] = {}
+        for number, (_, _, key) in enumerate(self.words):
+            numbers.setdefault(key, []).append(number)
+        return numbers
+
+    def exact(self, name: str, start: int, end: int) -> list[tuple[int, int]]:
+        """Return where a name stands between two places of the folded text.
 
         Blanks, case, and width may differ. A word is not found inside another one.
         """
-        parts = [re.escape(part) for part in fold_name(name).split()]
-        if parts:
-            pattern = _pattern(r"\s*".join(parts))
-            for match in pattern.finditer(self.text, start, end):
-                if self._stands_alone(match.start(), match.end()):
-                    yield match.span()
+        wanted = fold_name(name)
+        found: list[tuple[int, int]] = []
+        place = self.text.find(wanted, start, end) if wanted else -1
+        while place >= 0:
+            last = place + len(wanted)
+            if self._stands_alone(place, last):
+                found.append((place, last))
+            place = self.text.find(wanted, last, end)
+        return found
 
-    def inflected(self, name: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield where the words of a name stand side by side, in another form or misspelled."""
-        wanted = _WORD.findall(fold_name(name))
+    def inflected(self, name: str, start: int, end: int) -> list[tuple[int, int]]:
+        """Return where the words of a name stand side by side, in another form."""
+        wanted = [_key(word) for word in _WORD.findall(fold_name(name))]
         if not wanted:
-            return
-        found = list(_WORD.finditer(self.text, start, end))
-        for first in range(len(found) - len(wanted) + 1):
-            row = found[first : first + len(wanted)]
-            span = (row[0].start(), row[-1].end())
-            pairs = zip(wanted, row, strict=True)
-            alike = all(is_form(word, match[0]) for word, match in pairs)
-            if alike and self._adjacent(row) and self._stands_alone(*span):
-                yield span
+            return []
+        numbers = self.numbers.get(wanted[0], [])
+        first = bisect_left(numbers, start, key=lambda number: self.words[number][0])
+        found: list[tuple[int, int]] = []
+        for number in numbers[first:]:
+            row = self.words[number : number + len(wanted)]
+            if row[-1][1] > end:
+                break
+            if [key for _, _, key in row] == wanted and self._adjacent(row):
+                found.append((row[0][0], row[-1][1]))
+        return found
+
+    def misspelled(self, name: str) -> list[tuple[int, int]]:
+        """Return where a name stands with other blanks, or with a typing error in a word."""
+        folded = fold_name(name)
+        parts = [re.escape(part) for part in folded.split()]
+        if parts:
+            spans = (match.span() for match in re.finditer(r"\s*".join(parts), self.text))
+            if found := [span for span in spans if self._stands_alone(*span)]:
+                return found
+        wanted = _WORD.findall(folded)
+        if all(len(word) < LEAST_FUZZY for word in wanted):
+            return []
+        return list(self._alike(wanted))
 
     def spans(self, found: Sequence[tuple[int, int]]) -> Spans:
         """Return places of the folded text as places of the text, ascending, without overlap."""
@@ -90,15 +118,36 @@ class FoldedText:
                 spans.append((begin, last))
         return tuple(spans)
 
-    def _adjacent(self, row: Sequence[re.Match[str]]) -> bool:
-        return all(
-            _GAP.fullmatch(self.text, one.end(), other.start()) for one, other in pairwise(row)
-        )
+    def _alike(self, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield where words stand that may be misspelled; the longest is looked for first."""
+        longest = max(range(len(wanted)), key=lambda place: len(wanted[place]))
+        begin, size = wanted[longest][0], len(wanted[longest])
+        for place, (start, end, _) in enumerate(self.words):
+            first = place - longest
+            if abs(end - start - size) > 1 or self.text[start] != begin or first < 0:
+                continue
+            row = self.words[first : first + len(wanted)]
+            spelled = [self.text[one[0] : one[1]] for one in row]
+            if (
+                len(row) == len(wanted)
+                and all(map(is_form, wanted, spelled))
+                and (self._adjacent(row))
+            ):
+                yield row[0][0], row[-1][1]
+
+    def _adjacent(self, row: Sequence[tuple[int, int, str]]) -> bool:
+        gaps = all(_GAP.fullmatch(self.text, one[1], other[0]) for one, other in pairwise(row))
+        return gaps and self._stands_alone(row[0][0], row[-1][1])
 
     def _stands_alone(self, start: int, end: int) -> bool:
         text = self.text
-        before = text[start - 1] if start else " "
-        after = text[end] if end < len(text) else " "
+        first, last = start - 1, end
+        while first >= 0 and text[first] == "_":  # of emphasis, or of __init__
+            first -= 1
+        while last < len(text) and text[last] == "_":
+            last += 1
+        before = text[first] if first >= 0 else " "
+        after = text[last] if last < len(text) else " "
         if _joins(before, text[start]) or unicodedata.combining(after):
             return False
         if text[end - 1].isalnum() and after in _SIGNS:
@@ -106,6 +155,7 @@ class FoldedText:
         return not _joins(text[end - 1], after)
 
 
+@lru_cache(maxsize=32768)
 def fold_name(name: str) -> str:
     """Return a name as it stands in a folded text, without an article and ``'s``."""
     plain = " ".join("".join(map(_fold, name)).split())
@@ -131,12 +181,10 @@ def is_form(word: str, other: str) -> bool:
 
     Words with digits must be equal. An error is one letter after the first, in long words.
     """
-    if word == other or _POSSESSIVE.sub("", other) == word:
+    if _key(word) == _key(other):
         return True
     if not (word.isalpha() and other.isalpha()):
         return False
-    if root(word) == root(other):
-        return True
     long = min(len(word), len(other)) >= LEAST_FUZZY
     return long and word[0] == other[0] and _differ_by_one(word, other)
 
@@ -156,12 +204,24 @@ def _joins(one: str, other: str) -> bool:
     """Whether two characters belong to one word."""
     if ord(one) >= UNSPACED or ord(other) >= UNSPACED:
         return False
-    return (one.isalnum() or one == "_") and (other.isalnum() or other == "_")
+    return one.isalnum() and other.isalnum()
 
 
-@lru_cache(maxsize=4096)
-def _pattern(source: str) -> re.Pattern[str]:
-    return re.compile(source)
+@lru_cache(maxsize=65536)
+def _key(word: str) -> str:
+    plain = word.removesuffix("'s")
+    return root(plain) if plain.isalpha() else plain
+
+
+def _fold_ascii(text: str) -> tuple[str, Sequence[int]]:
+    """Fold a text of ASCII: small letters, and one blank for several."""
+    plain = text.lower().translate(_ASCII_SIGNS)
+    if "  " not in plain:
+        return plain, range(len(text) + 1)
+    codes = np.frombuffer(plain.encode("ascii"), np.uint8)
+    blank = codes == ord(" ")
+    places = np.flatnonzero(~(blank & np.concatenate(([False], blank[:-1]))))
+    return codes[places].tobytes().decode("ascii"), [*places.tolist(), len(text)]
 
 
 @lru_cache(maxsize=65536)
@@ -172,4 +232,4 @@ def _fold(letter: str) -> str:
     # Marks stand apart from letters, but the parts of a syllable of Hangul do not.
     form: Literal["NFKC", "NFKD"] = "NFKC" if ord(letter) >= UNSPACED else "NFKD"
     folded = unicodedata.normalize(form, letter).casefold().translate(_ONE_SIGN)
-    return "".join(unicodedata.normalize(form, folded).split(" ")) or " "
+    return "".join(unicodedata.normalize(form, folded).split()) or " "

@@ -65,8 +65,8 @@ def _cut(text: str, low: int, high: int) -> int:
             return max(places, key=lambda place: text[place : place + _AHEAD])
     # No word ends here, so cut before the character that sorts last.
     highest = max(text[low:high])
-    places = islice((place for place in range(low, high) if text[place] == highest), _TRIED)
-    return max(places, key=lambda place: text[place : place + _AHEAD])
+    same = islice((place for place in range(low, high) if text[place] == highest), _TRIED)
+    return max(same, key=lambda place: text[place : place + _AHEAD])
 
 
 def _is_abbreviated(text: str, begin: int, stop: int) -> bool:

@@ -68,6 +68,8 @@ def shown(text: str, one: GroundedEntity) -> list[str]:
         ("C++ and C# and C", "C#", ["C#"]),
         ("R++ and Rx. R also", "Rx", ["Rx"]),
         ("use snake_case_name", "case", []),
+        ("_Paris_ and __init__", "Paris", ["Paris"]),
+        ("_Paris_ and __init__", "init", ["init"]),
         ("two engines run", "engine", ["engines"]),
         ("the theories of", "theory", ["theories"]),
         ("Analytical Engines", "Analytical Engine", ["Analytical Engines"]),
