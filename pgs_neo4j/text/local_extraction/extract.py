@@ -1,0 +1,185 @@
+"""Extracts terms and relations from one chunk without a model.
+
+Only the chunk decides, never other documents, so that a document may come or go without effect on
+the rest. The chunk's headings are part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations, islice
+
+from pgs_neo4j.model.documents import Chunk, ExtractedEntity, ExtractedRelation, Extraction
+from pgs_neo4j.text.extraction.names import name_fault, normalize_name
+from pgs_neo4j.text.local_extraction.candidates import Candidate, count_candidates
+from pgs_neo4j.text.local_extraction.links import (
+    StatedRelation,
+    find_definitions,
+    find_headings,
+    find_links,
+)
+from pgs_neo4j.text.local_extraction.ranks import best_terms
+
+MOST_TERMS = 80
+"""Terms of a chunk."""
+
+MOST_PAIRS = 60
+"""Pairs of terms of a chunk that share sentences, the strongest ones."""
+
+SHARED = 2
+"""Sentences that a pair of terms must share."""
+
+PER_SENTENCE = 12
+"""Terms of a sentence that are paired, the best ones; rows of data have more."""
+
+MOST_STATED = 40
+"""Links of a chunk; lists of links have more."""
+
+MOST_SENTENCES = 24
+"""Sentences that are cited for a term, the first ones."""
+
+LONGEST_DESCRIPTION = 300
+OCCURS_WITH = "occurs with"
+
+_ORGANIZATION = re.compile(
+    r"\b(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|Company|University|Institute|College|School|Foundation"
+    r"|Association|Committee|Council|Agency|Ministry|Department|Bank|Society|Academy)\b"
+)
+_PERSON = re.compile(r"^(?:Mr|Mrs|Ms|Dr|Prof|Sir|Lady|Saint|President|King|Queen)\b")
+_PLACE = re.compile(
+    r"\b(?:City|River|Lake|Mount|Mountains|Island|Islands|Street|County|Province|Ocean|Sea|Bay)\b"
+    r"|^(?:Kingdom|Republic|State|Gulf|Strait) of\b"
+)
+_DATE = re.compile(
+    r"^(?:\d{1,2} )?(?:January|February|March|April|May|June|July|August|September|October|November"
+    r"|December)(?: \d{1,4})?$"
+)
+_EVENT = re.compile(r"\b(?:War|Battle|Revolution|Olympics|Conference|Championship|Treaty)\b")
+_TYPES = (
+    ("Date", _DATE),
+    ("Organization", _ORGANIZATION),
+    ("Person", _PERSON),
+    ("Event", _EVENT),
+    ("Location", _PLACE),
+)
+
+
+def extract_terms(chunk: Chunk, most: int = MOST_TERMS) -> Extraction:
+    """Return the terms of a chunk, at most ``most``, and their relations.
+
+    Terms are proper names, words, and phrases; a definition is the description of what it defines.
+    A relation is stated by a sentence, a heading, or a link, or two terms share ``SHARED``
+    sentences.
+    """
+    terms = [one for one in best_terms(count_candidates(chunk), most) if _is_name(one.name)]
+    stated = [*find_headings(chunk), *islice(find_links(chunk), MOST_STATED)]
+    named = dict.fromkeys(
+        normalize_name(name)
+        for one in stated
+        for name in (one.source, one.target)
+        if _is_name(name)
+    )
+    own = {normalize_name(one.name) for one in terms}
+    room = most - len(list(islice((name for name in named if name not in own), most // 2)))
+    terms = terms[:room]
+    definitions = list(find_definitions(chunk, {one.key: one.name for one in terms}))
+    described = {one.source: _sentence(chunk, one.sentence) for one in reversed(definitions)}
+    entities = {normalize_name(one.name): _entity(one, described) for one in terms}
+    for one in stated:
+        for name in (one.source, one.target):
+            if len(entities) < most and _is_name(name):
+                entities.setdefault(normalize_name(name), _named(name, one.sentence))
+    relations = [*map(_relation, (*definitions, *stated)), *_pairs(terms, chunk)]
+    return Extraction(tuple(entities.values()), tuple(_distinct(relations, entities)))
+
+
+@lru_cache(maxsize=32768)
+def type_of(name: str) -> str:
+    """Return the type of a name by its words alone, so that it is the same in any chunk."""
+    return next((type_ for type_, words in _TYPES if words.search(name)), "Concept")
+
+
+def _is_name(name: str) -> bool:
+    return name_fault(name) is None
+
+
+def _entity(one: Candidate, described: dict[str, str]) -> ExtractedEntity:
+    return ExtractedEntity(
+        name=one.name,
+        type=type_of(one.name),
+        description=described.get(one.name, ""),
+        sentences=tuple(one.sentences[:MOST_SENTENCES]),
+    )
+
+
+def _named(name: str, sentence: int) -> ExtractedEntity:
+    return ExtractedEntity(name=name, type=type_of(name), sentences=(sentence,))
+
+
+def _relation(one: StatedRelation) -> ExtractedRelation:
+    return ExtractedRelation(
+        source=one.source, target=one.target, keywords=(one.keyword,), sentences=(one.sentence,)
+    )
+
+
+def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelation]:
+    """Yield pairs of terms that share sentences of prose, strongest first."""
+    inside: dict[int, list[int]] = {}
+    for place, one in enumerate(terms):
+        for number in one.sentences:
+            if chunk.sentences[number - 1].kind != "code":
+                inside.setdefault(number, []).append(place)
+    shared: Counter[tuple[int, int]] = Counter()
+    for places in inside.values():
+        longest = _longest(places, terms)
+        shared.update(combinations(longest[:PER_SENTENCE], 2))
+    strong = [(-count, pair) for pair, count in shared.items() if count >= SHARED]
+    yielded = 0
+    for count, (first, second) in sorted(strong):
+        one, other = terms[first], terms[second]
+        if yielded == MOST_PAIRS:
+            return
+        if set(one.key.split(" ")) & set(other.key.split(" ")):
+            continue  # variants of one phrase
+        source, target = sorted((one.name, other.name), key=normalize_name)
+        both = sorted(set(one.sentences) & set(other.sentences))
+        yielded += 1
+        yield ExtractedRelation(
+            source=source,
+            target=target,
+            keywords=(OCCURS_WITH,),
+            sentences=tuple(both[:MOST_SENTENCES]),
+            weight=float(-count),
+        )
+
+
+def _longest(places: Sequence[int], terms: Sequence[Candidate]) -> list[int]:
+    """Return the terms of a sentence that are not words of a longer one in it."""
+    phrases = [f" {terms[place].key} " for place in places if terms[place].words > 1]
+    return [
+        place
+        for place in places
+        if sum(f" {terms[place].key} " in phrase for phrase in phrases) <= (terms[place].words > 1)
+    ]
+
+
+def _distinct(
+    relations: Iterable[ExtractedRelation], names: Iterable[str]
+) -> Iterator[ExtractedRelation]:
+    """Yield relations between two different entities, the first of each kind."""
+    allowed = set(names)
+    seen: set[tuple[str, str, tuple[str, ...]]] = set()
+    for relation in relations:
+        ends = (normalize_name(relation.source), normalize_name(relation.target))
+        kind = (*ends, relation.keywords)
+        if ends[0] != ends[1] and allowed.issuperset(ends) and kind not in seen:
+            seen.add(kind)
+            yield relation
+
+
+def _sentence(chunk: Chunk, number: int) -> str:
+    one = chunk.sentences[number - 1]
+    return " ".join(chunk.text[one.start : one.end].split())[:LONGEST_DESCRIPTION]

@@ -1,0 +1,95 @@
+"""Chooses the terms of a chunk among its candidates."""
+
+from __future__ import annotations
+
+import math
+
+from pgs_neo4j.text.local_extraction.candidates import Candidate
+from pgs_neo4j.text.local_extraction.common import COMMON
+
+# Found by what they bring on questions of Stack Overflow, and by reading the terms of READMEs.
+PROPER, HEADED, MARKED = 1.0, 1.5, 0.7
+CODE = 0.6
+"""Factor of what stands in code only."""
+
+LONGER = 0.4
+"""For each doubling of the words of a phrase."""
+
+NESTED, COVERED_NAME, COVERED_WORD = 1.5, 2.2, 0.2
+"""Less for a phrase or word that stands inside of longer ones only."""
+
+COMMON_WORD, COMMON_HEAD, IDLE, PART = 0.6, 0.3, 0.4, 0.5
+TELLING = 0.2
+LONGEST_SINGLE = 3
+"""Words of a phrase that stands once, after a determiner or preposition."""
+
+LEAST = 0.05
+"""Any word may be a term where there is room."""
+
+_IDLE_ENDINGS = ("ly", "ing", "ed", "able", "ful", "ous")
+_TELLING_ENDINGS = (
+    *("ism", "ist", "logy", "graphy", "metry", "nomy", "tion", "sion", "ics", "ity", "ment"),
+    *("ture", "sis", "ium", "ship", "phy", "gen", "oid"),
+)
+
+
+def best_terms(candidates: dict[str, Candidate], most: int) -> list[Candidate]:
+    """Return at most ``most`` candidates, best first; ties in the order of the text."""
+    covered = _covered(candidates)
+    ranked = [
+        (-_rank(key, one, covered.get(key, 0)), place)
+        for place, (key, one) in enumerate(candidates.items())
+    ]
+    values = list(candidates.values())
+    return [values[place] for rank, place in sorted(ranked)[:most] if rank < 0]
+
+
+def _covered(candidates: dict[str, Candidate]) -> dict[str, int]:
+    """Return how many places of each word are inside of phrases, as far as that is known."""
+    whole: dict[str, int] = {}
+    largest: dict[str, int] = {}
+    for key, one in candidates.items():
+        if one.words > 1:
+            for word in key.split(" "):
+                whole[word] = whole.get(word, 0) + one.count - one.nested
+                largest[word] = max(largest.get(word, 0), one.count)
+    return {word: max(count, largest[word]) for word, count in whole.items()}
+
+
+def _rank(key: str, one: Candidate, covered: int) -> float:
+    """Return how good a term is, 0 if it should not be one."""
+    rank = _phrase_rank(key, one) if one.words > 1 else _word_rank(key, one, covered)
+    if rank <= 0:
+        return 0.0
+    rank += PROPER * (one.proper > 0) + HEADED * one.headed + MARKED * one.marked
+    rank -= PART * one.part
+    return rank if one.prose else rank * CODE
+
+
+def _phrase_rank(key: str, one: Candidate) -> float:
+    rank = math.log2(1 + one.count) + LONGER * math.log2(one.words)
+    if one.count < 2 and not (one.proper or one.headed or one.marked):
+        if one.nested or not one.noun or one.words > LONGEST_SINGLE:
+            return 0.0
+    elif one.nested == one.count:
+        rank -= NESTED
+    if not one.proper and key.rpartition(" ")[2] in COMMON:
+        rank -= COMMON_HEAD
+    return rank
+
+
+def _word_rank(key: str, one: Candidate, covered: int) -> float:
+    rank = math.log2(1 + one.count)
+    if covered >= one.count:
+        rank -= COVERED_NAME if one.proper else COVERED_WORD
+    if one.proper:
+        return max(rank, LEAST)
+    if key in COMMON:
+        rank -= COMMON_WORD
+    if one.name.endswith(_IDLE_ENDINGS):
+        rank -= IDLE
+    elif one.name.endswith(_TELLING_ENDINGS):
+        rank += TELLING
+    if one.noun and one.nested < one.count:
+        rank += TELLING
+    return max(rank, LEAST)

@@ -1,0 +1,91 @@
+"""Says of words what they may be part of, and removes what is no prose."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, root
+from pgs_neo4j.text.stopwords import FUNCTION_WORDS, STOP_WORDS
+
+# Kinds of words. A link is a small word that may stand inside a name (University of Oslo).
+STOP, DETERMINER, LINK, NUMBER, WORD, CAPITAL, NAME = range(7)
+"""``CAPITAL``: only its first letter is one. ``NAME``: capitals, digits, or signs inside."""
+
+TOKEN = re.compile(r"([^\W_]+(?:[-'\u2019._&][^\W_]+)*(?:\+\+|\#(?!\w))?)")
+"""Splits a sentence: words at the odd places, and what stands between them at the even ones."""
+
+_ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"')\]]+|\]\([^()\s]*\)|\]\[[^\]\n]{0,80}\]")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+_PARTS = re.compile(r"[-.&'\u2019]")
+_LINKS = frozenset(("of", "de", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den"))
+_BEFORE_NOUNS = """
+a an the this these that its their his her our your my each any every some no by in on for with from
+to as
+"""
+_FEW_LETTERS = "am at be do he if is it me or so up us we ll re ve eg ie i e.g i.e etc"
+_DETERMINERS = frozenset(_BEFORE_NOUNS.split())
+_SHORT = frozenset(_FEW_LETTERS.split())
+
+
+class Word(NamedTuple):
+    """A word: ``key`` is equal in all its forms, ``parts`` are the words of a compound."""
+
+    text: str
+    kind: int
+    key: str
+    parts: tuple[str, ...] = ()
+
+
+def plain_words(text: str) -> str:
+    """Return a sentence without addresses, tags, and entities of HTML."""
+    if "&" in text and ";" in text:
+        text = html.unescape(text)
+    if "://" in text or "](" in text or "][" in text:
+        text = _ADDRESS.sub(" . ", text)
+    return _TAG.sub(" . ", text) if "<" in text else text
+
+
+@lru_cache(maxsize=65536)
+def word_of(text: str) -> Word:
+    """Return what a token is."""
+    plain = text.removesuffix("'s").removesuffix("\u2019s")
+    lower = plain.lower()
+    if lower in _DETERMINERS:
+        return Word(plain, DETERMINER, lower)
+    if lower in _LINKS:
+        return Word(plain, LINK, lower)
+    begin = re.split("['\u2019]", lower, maxsplit=1)[0]
+    lone = len(plain) == 1 and ord(plain) < UNSPACED and not plain.isupper()
+    stops = FUNCTION_WORDS if plain.isupper() else STOP_WORDS  # HTTP is a name, http is not
+    if begin in stops or lower in _SHORT or begin in _SHORT or lone:
+        return Word(plain, STOP, lower)
+    if len(plain) > LONGEST_WORD:
+        return Word(plain, STOP, lower)
+    if not any(map(str.isalpha, plain)):
+        return Word(plain, NUMBER, lower)
+    return Word(plain, _kind(plain), root(lower) if lower.isalpha() else lower, _parts(plain))
+
+
+def key_of(text: str) -> str:
+    """Return the key of a word or phrase."""
+    return " ".join(word_of(word).key for word in text.split(" "))
+
+
+def _kind(plain: str) -> int:
+    inside = any(letter.isupper() for letter in plain[1:]) or any(map(str.isdigit, plain))
+    if inside or "." in plain or not plain[-1].isalnum():
+        return NAME
+    return CAPITAL if plain[0].isupper() else WORD
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Return the words inside a compound that stand there by themselves."""
+    pieces = _PARTS.split(text)
+    if len(pieces) < 2:
+        return ()
+    return tuple(
+        piece for piece in pieces if len(piece) > 2 and word_of(piece).kind in (WORD, CAPITAL, NAME)
+    )

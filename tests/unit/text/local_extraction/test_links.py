@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from pgs_neo4j.model.documents import Chunk, DocumentText
+from pgs_neo4j.text.chunking import chunk_document
+from pgs_neo4j.text.local_extraction.links import (
+    StatedRelation,
+    find_definitions,
+    find_headings,
+    find_links,
+    title_of,
+)
+from pgs_neo4j.text.local_extraction.tokens import key_of
+
+
+def chunk_of(text: str) -> Chunk:
+    (chunk,) = chunk_document(DocumentText(text=text))
+    return chunk
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("# Title\n", "Title"),
+        ("## Title ##\n", "Title"),
+        ("Title\n=====\n", "Title"),
+        ("# **Bold** and `code`\n", "Bold and code"),
+        ("# [Link](http://x.y) here\n", "Link here"),
+        ("# snake_case _marked_\n", "snake_case marked"),
+        ("# Use of C++\n", "Use of C++"),
+        ("# What is it?\n", "What is it?"),
+        ("# Arrow \u2192\n", "Arrow"),
+        ("# " + "x" * 90 + "\n", ""),
+    ],
+)
+def test_titles_have_no_marks(heading: str, title: str) -> None:
+    assert title_of(heading) == title
+
+
+def test_a_heading_is_part_of_the_nearest_above() -> None:
+    chunk = chunk_of("# A\n\n## B\n\n### C\n\n## D\n\n# E\n")
+    assert list(find_headings(chunk)) == [
+        StatedRelation("B", "part of", "A", 2),
+        StatedRelation("C", "part of", "B", 3),
+        StatedRelation("D", "part of", "A", 4),
+    ]
+
+
+def test_links_come_from_the_heading_above_them() -> None:
+    chunk = chunk_of("# A\nSee [one](x) and ![image](y).\n\n## B\n[two][t], [B](z), [!!](w).\n")
+    assert list(find_links(chunk)) == [
+        StatedRelation("A", "links to", "one", 2),
+        StatedRelation("B", "links to", "two", 4),
+    ]
+
+
+def defined(text: str, *terms: str) -> list[tuple[str, str]]:
+    names = {key_of(term): term for term in terms}
+    return [(one.source, one.target) for one in find_definitions(chunk_of(text), names)]
+
+
+def test_a_definition_needs_two_terms() -> None:
+    text = "Rust is a systems language."
+    assert defined(text, "Rust", "systems language") == [("Rust", "systems language")]
+    assert defined(text, "Rust") == []
+    assert defined(text, "systems language") == []
+    assert defined(text, "Rust", "language") == [("Rust", "language")]
+
+
+def test_what_stands_in_brackets_is_passed_over() -> None:
+    assert defined("The Moon (Luna) is a satellite.", "Moon", "satellite") == [
+        ("Moon", "satellite")
+    ]
+    assert defined("- `Moon` is a satellite.", "Moon", "satellite") == [("Moon", "satellite")]
+    assert defined("On it, Moon is a satellite.", "Moon", "satellite") == []
