@@ -85,12 +85,15 @@ def server_command(
     ]
 
 
-def admin_command(java: Path, jars: Path, heap_mb: int) -> list[str]:
-    """Return the command of Neo4j's offline tool, without its arguments."""
+def admin_command(java: Path, jars: Path, heap_mb: int, *, brief: bool = False) -> list[str]:
+    """Return the command of Neo4j's offline tool, without its arguments.
+
+    ``brief`` is for work of a second, which better compiled code would not make shorter.
+    """
     return [
         str(java),
         *OPENED,
-        "-XX:+UseParallelGC",
+        *(("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1") if brief else ("-XX:+UseParallelGC",)),
         f"-Xmx{heap_mb}m",
         "-cp",
         f"{jars / 'lib'}/*",

@@ -70,7 +70,7 @@ def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> No
         write_private(arguments, f'dbms set-initial-password "{password}"\n')
         try:
             subprocess.run(
-                [*admin_command(java, jars, ADMIN_HEAP_MB), f"@{arguments}"],
+                [*admin_command(java, jars, ADMIN_HEAP_MB, brief=True), f"@{arguments}"],
                 env=admin_environment(paths.data_dir),
                 cwd=paths.data_dir,
                 stdin=subprocess.DEVNULL,

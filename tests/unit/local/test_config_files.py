@@ -43,6 +43,15 @@ def test_the_offline_tool_sees_no_plugins(tmp_path):
     assert command[-1] == config_files.ADMIN_CLASS
 
 
+def test_only_brief_work_of_the_offline_tool_is_compiled_little(tmp_path):
+    whole, brief = (
+        config_files.admin_command(tmp_path / "java", tmp_path / "jars", 300, brief=brief)
+        for brief in (False, True)
+    )
+    assert "-XX:TieredStopAtLevel=1" in brief
+    assert "-XX:TieredStopAtLevel=1" not in whole
+
+
 def test_a_small_heap_is_not_exceeded_at_the_start(paths, tmp_path):
     command = config_files.server_command(
         tmp_path / "java", tmp_path / "jars", "a.Server", paths, Memory(128, 64), "-Dmarker=1"
