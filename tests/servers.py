@@ -41,11 +41,16 @@ def tune(patch: pytest.MonkeyPatch, *, lasting: bool = False) -> None:
 
     ``lasting`` servers serve many tests.
     """
-    conf, command = config_files.neo4j_conf, config_files.server_command
+    conf, command, tool = (
+        config_files.neo4j_conf,
+        config_files.server_command,
+        config_files.admin_command,
+    )
     brief = not lasting or "PGS_TEST_BRIEF" in os.environ
     flags = FLAGS + (BRIEF if brief else LASTING)
     patch.setattr(config_files, "neo4j_conf", lambda *args: conf(*args) + _lines())
     patch.setattr(config_files, "server_command", lambda *args: _flagged(command(*args), flags))
+    patch.setattr(config_files, "admin_command", lambda *args: _flagged(tool(*args), FLAGS + BRIEF))
 
 
 def container_environment() -> dict[str, str]:
