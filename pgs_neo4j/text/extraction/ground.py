@@ -120,16 +120,22 @@ class _Ground:
     def _find(self, name: str, cited: Sequence[int]) -> Spans:
         """Return the places of a name in the cited sentences, else in the chunk."""
         folded = self.folded
-        everywhere = range(1, len(self.starts) + 1)
-        for numbers in (cited, everywhere):
-            found: list[tuple[int, int]] = []
-            for number in numbers:
-                start, end = self.ranges[number - 1]
-                exact = folded.exact(name, start, end)
-                found += exact or folded.inflected(name, start, end)
-            if found:
-                return folded.spans(found)[:MOST_SPANS]
-        return folded.spans(folded.misspelled(name))[:MOST_SPANS]
+        size = len(folded.text)
+        exact = [span for span in folded.exact(name, 0, size) if self._is_whole(span)]
+        numbers = {number: self.ranges[number - 1] for number in cited}
+        found = [span for span in exact if self._number(span) in numbers]
+        for number in numbers.keys() - {self._number(span) for span in found}:
+            found += folded.inflected(name, *numbers[number])
+        found = found or exact or folded.inflected(name, 0, size) or folded.misspelled(name)
+        return folded.spans(found)[:MOST_SPANS]
+
+    def _number(self, span: tuple[int, int]) -> int:
+        """Return the number of the sentence that a place of the folded text is in."""
+        return bisect_right(self.ranges, (span[0], 1 << 60))
+
+    def _is_whole(self, span: tuple[int, int]) -> bool:
+        """Whether a place does not extend over the end of a sentence."""
+        return span[1] <= self.ranges[self._number(span) - 1][1]
 
     def _words(self) -> frozenset[str]:
         """Return the roots of the words that a name may share."""

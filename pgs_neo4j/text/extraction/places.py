@@ -32,6 +32,7 @@ _ARTICLE = re.compile(r"(?:the|a|an) (?=\S)")
 _POSSESSIVE = re.compile(r"'s$")
 _GAP = re.compile(r"[\s\-'.]{1,3}")
 _SIGNS = "+#"
+_NOT_PLAIN = re.compile(r"[^\t-\r\x20-\x7e]")
 _ASCII_SIGNS = {ord("`"): "'"} | dict.fromkeys(map(ord, "\t\n\r\x0b\x0c"), " ")
 
 
@@ -39,18 +40,18 @@ class FoldedText:
     """A text to look names up in; ``places[i]`` is where its letter ``i`` stands in the text."""
 
     def __init__(self, text: str) -> None:
-        if text.isascii() and not INVISIBLE.search(text):
-            self.text, self.places = _fold_ascii(text)
-            return
-        letters: list[str] = []
+        parts: list[str] = []
         places: list[int] = []
-        for place, letter in enumerate(text):
-            folded = _fold(letter)
-            if folded != " " or not letters or letters[-1] != " ":
-                letters.append(folded)
-                places.extend([place] * len(folded))
-        self.text = "".join(letters)
-        self.places = [*places, len(text)]
+        start = 0
+        for match in _NOT_PLAIN.finditer(text):
+            place = match.start()
+            folded = _fold(match[0])
+            parts += (text[start:place].lower().translate(_ASCII_SIGNS), folded)
+            places += (*range(start, place), *[place] * len(folded))
+            start = place + 1
+        parts.append(text[start:].lower().translate(_ASCII_SIGNS))
+        places += range(start, len(text) + 1)
+        self.text, self.places = _with_single_blanks("".join(parts), places)
 
     @cached_property
     def words(self) -> list[tuple[int, int, str]]:
@@ -202,9 +203,9 @@ def _differ_by_one(one: str, other: str) -> bool:
 
 def _joins(one: str, other: str) -> bool:
     """Whether two characters belong to one word."""
-    if ord(one) >= UNSPACED or ord(other) >= UNSPACED:
+    if not (one.isalnum() and other.isalnum()):
         return False
-    return one.isalnum() and other.isalnum()
+    return ord(one) < UNSPACED and ord(other) < UNSPACED
 
 
 @lru_cache(maxsize=65536)
@@ -213,15 +214,15 @@ def _key(word: str) -> str:
     return root(plain) if plain.isalpha() else plain
 
 
-def _fold_ascii(text: str) -> tuple[str, Sequence[int]]:
-    """Fold a text of ASCII: small letters, and one blank for several."""
-    plain = text.lower().translate(_ASCII_SIGNS)
-    if "  " not in plain:
-        return plain, range(len(text) + 1)
-    codes = np.frombuffer(plain.encode("ascii"), np.uint8)
+def _with_single_blanks(text: str, places: list[int]) -> tuple[str, list[int]]:
+    """Return a folded text with one blank for several, and its places."""
+    if "  " not in text:
+        return text, places
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     blank = codes == ord(" ")
-    places = np.flatnonzero(~(blank & np.concatenate(([False], blank[:-1]))))
-    return codes[places].tobytes().decode("ascii"), [*places.tolist(), len(text)]
+    stay = np.flatnonzero(~(blank & np.concatenate(([False], blank[:-1]))))
+    single = codes[stay].tobytes().decode("utf-32-le", "surrogatepass")
+    return single, [*np.array(places)[stay].tolist(), places[-1]]
 
 
 @lru_cache(maxsize=65536)

@@ -151,19 +151,20 @@ def _read(text: str, flags: int, places: _Places) -> None:
     noun = False
     for place in range(1, len(pieces), 2):
         word = word_of(pieces[place])
-        between = pieces[place - 1]
-        if stretch and between != " " and between.strip(" \n\t"):
-            _count(stretch, flags, places, initial=initial, noun=noun)
-            stretch, initial, noun = [], False, False
-        kind = word.kind
-        if stretch and kind == CAPITAL and stretch[-1].kind == WORD:
-            _count(stretch, flags, places, initial=initial, noun=noun)
-            stretch, initial, noun = [], False, True
-        named = len(stretch) > 0 and stretch[-1].kind >= CAPITAL
-        if kind > LINK or (named and (kind == LINK or word.text == "I")):
+        kind = word[1]
+        if stretch:
+            between = pieces[place - 1]
+            apart = between != " " and between.strip(" \n\t")
+            if apart or (kind == CAPITAL and stretch[-1][1] == WORD):
+                _count(stretch, flags, places, initial=initial, noun=noun)
+                stretch, initial, noun = [], False, not apart
+        if kind > LINK:
             stretch.append(word)
             continue
         if stretch:
+            if stretch[-1][1] >= CAPITAL and (kind == LINK or word[0] == "I"):
+                stretch.append(word)
+                continue
             _count(stretch, flags, places, initial=initial, noun=noun)
             stretch = []
         initial = False

@@ -129,7 +129,7 @@ def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelati
     """Yield pairs of terms that share sentences of prose, strongest first."""
     inside: dict[int, list[int]] = {}
     for place, one in enumerate(terms):
-        for number in one.sentences:
+        for number in one.sentences if len(one.sentences) >= SHARED else ():
             if chunk.sentences[number - 1].kind != "code":
                 inside.setdefault(number, []).append(place)
     shared: Counter[tuple[int, int]] = Counter()
@@ -158,11 +158,11 @@ def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelati
 
 def _longest(places: Sequence[int], terms: Sequence[Candidate]) -> list[int]:
     """Return the terms of a sentence that are not words of a longer one in it."""
-    phrases = [f" {terms[place].key} " for place in places if terms[place].words > 1]
+    phrases = "|".join(f" {terms[place].key} " for place in places if terms[place].words > 1)
     return [
         place
         for place in places
-        if sum(f" {terms[place].key} " in phrase for phrase in phrases) <= (terms[place].words > 1)
+        if phrases.count(f" {terms[place].key} ") <= (terms[place].words > 1)
     ]
 
 
