@@ -100,11 +100,9 @@ class FoldedText:
     def misspelled(self, name: str) -> list[tuple[int, int]]:
         """Return where a name stands with other blanks, or with a typing error in a word."""
         folded = fold_name(name)
-        parts = [re.escape(part) for part in folded.split()]
-        if parts:
-            spans = (match.span() for match in re.finditer(r"\s*".join(parts), self.text))
-            if found := [span for span in spans if self._stands_alone(*span)]:
-                return found
+        spans = _find_parts(folded.split(), self.text)
+        if found := [span for span in spans if self._stands_alone(*span)]:
+            return found
         wanted = _WORD.findall(folded)
         if all(len(word) < LEAST_FUZZY for word in wanted):
             return []
@@ -234,3 +232,21 @@ def _fold(letter: str) -> str:
     form: Literal["NFKC", "NFKD"] = "NFKC" if ord(letter) >= UNSPACED else "NFKD"
     folded = unicodedata.normalize(form, letter).casefold().translate(_ONE_SIGN)
     return "".join(unicodedata.normalize(form, folded).split()) or " "
+
+
+def _find_parts(parts: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yield where all parts follow each other, with blanks between them or none."""
+    start = text.find(parts[0]) if parts else -1
+    while start >= 0:
+        end = start + len(parts[0])
+        for part in parts[1:]:
+            begin = end
+            while text[begin : begin + 1].isspace():
+                begin += 1
+            if not text.startswith(part, begin):
+                end = 0
+                break
+            end = begin + len(part)
+        if end:
+            yield start, end
+        start = text.find(parts[0], max(end, start + 1))
