@@ -14,6 +14,7 @@ ADDITIONS = (
     queries.get("ingest/create_loaded_constraint").text,
     queries.get("ingest/create_load_constraint").text,
     queries.get("ingest/create_staged_constraint").text,
+    queries.get("ingest/documents/create_entity_index").text,
     PAPER_INDEX,
 )
 OURS = [name for name in queries.names() if name.startswith("database/constraint_")]

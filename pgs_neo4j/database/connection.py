@@ -66,7 +66,7 @@ class Database:
 
     async def rehearse(self, query: Query, **params: object) -> list[Row]:
         """Run a write statement, roll it back, and return its rows."""
-        _check(query, params, ("write",))
+        _check(query, params, ("write", "data"))
         with self._translate_errors():
             async with (
                 asyncio.timeout(self.timeout_s),

@@ -29,7 +29,6 @@ BATCH_ROWS = 5_000
 BATCH_BYTES = 8_000_000
 DELETE_ROWS = 10_000
 CONSTRAINTS = (
-    "ingest/create_loaded_constraint",
     "ingest/create_load_constraint",
     "ingest/create_staged_constraint",
 )
@@ -70,14 +69,10 @@ async def load(
     """
     label = graph_label(graph) if label is None else label
     _check_names(graph, label, file)
+    await create_loaded_key(database)
     for name in CONSTRAINTS:
         await database.write(queries.get(name))
-    rows = await database.read(queries.get("ingest/read_label_conflicts"), graph=graph, label=label)
-    if rows[0]["conflict"]:
-        raise UsageError(
-            f"the label {label} is in use by nodes that were not loaded as {graph!r}; "
-            "choose another one with --label"
-        )
+    await check_label(database, graph, label)
     result = LoadResult(
         graph=graph,
         label=label,
@@ -90,6 +85,21 @@ async def load(
         return replace(result, kept=len(file.nodes), unchanged=True)
     row = await _replace(database, file, graph, label, on_event)
     return replace(result, added=row["added"], kept=row["kept"], removed=row["removed"])
+
+
+async def create_loaded_key(database: Database) -> None:
+    """Create the key by which loaded nodes are found. Raises DatabaseError."""
+    await database.write(queries.get("ingest/create_loaded_constraint"))
+
+
+async def check_label(database: Database, graph: str, label: str) -> None:
+    """Raise UsageError if other nodes than those of the graph have the label."""
+    rows = await database.read(queries.get("ingest/read_label_conflicts"), graph=graph, label=label)
+    if rows[0]["conflict"]:
+        raise UsageError(
+            f"the label {label} is in use by nodes that were not loaded as {graph!r}; "
+            "choose another one with --label"
+        )
 
 
 def graph_label(graph: str) -> str:

@@ -19,9 +19,14 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.schema import ensure_schema
 
 # What decides whether a statement may write: the holder of a run, the holder or the fence of a
-# lease, or the status of the generation that is being built.
+# lease, the holder of documents, or the status of the generation that is being built.
 STATUS = re.compile(r"status\s*(=|<>|IN)\s*\[?'(building|abandoned)'")
-TAKING = {"runs/set_run_holders", "database/merge_leases", "partitioning/mark_abandoned"}
+TAKING = {
+    "runs/set_run_holders",
+    "database/merge_leases",
+    "partitioning/mark_abandoned",
+    "ingest/documents/take_ingest",
+}
 NOT_YET_THERE = {"runs/merge_jobs"}  # its holder is new with its node
 ARRIVED_S = 0.25  # in which a statement that does not wait has committed
 BEGIN = """
@@ -38,18 +43,21 @@ CREATE (:PgsGeneration {id: 'g0', status: 'complete'})<-[:PGS_PART_OF]-
        (:PgsPartition {uid: 'g0:1', id: 1, level: 0})
 CREATE (l:PgsLease {name: 'papers', holder: 'old', fence: 4,
                     expires_at: datetime.realtime('Z') + duration('PT30S')})
+CREATE (:PgsIngest {graph: 'papers', holder: 'old'})
 CREATE (:Paper {doi: 1})
 """
 TAKE_OVER = {
     "run": "MATCH (r:PgsRun {id: 'r1'}) SET r.holder = 'new'",
     "lease": "MATCH (l:PgsLease) SET l.holder = 'new', l.fence = l.fence + 1",
+    "documents": "MATCH (w:PgsIngest) SET w.holder = 'new'",
     "generation": "MATCH (c:PgsGeneration {id: 'g1'}) SET c.status = 'abandoned'",
 }
 # Everything but the marks that locks leave behind.
 STATE = """
 MATCH (n) OPTIONAL MATCH (n)-[r]->(m)
 WITH n, type(r) AS type, properties(r) AS facts, labels(m) AS ends
-RETURN labels(n) AS labels, [key IN keys(n) WHERE NOT key IN ['checked_at', 'asked_at'] |
+RETURN labels(n) AS labels,
+       [key IN keys(n) WHERE NOT key IN ['checked_at', 'asked_at', 'moved_at'] |
        [key, toString(n[key])]] AS properties, collect([type, facts, ends]) AS links
 """
 VALUES: dict[str, Any] = {
@@ -60,6 +68,7 @@ VALUES: dict[str, Any] = {
     "generations": ["g1"],
     "holder": "old",
     "former": "old",
+    "documents": [{"id": "d1"}],
     "fence": 4,
     "id": "g2",
     "partition": 1,
@@ -87,7 +96,11 @@ EMPTY = {"str": "", "int": 0, "float": 0.0, "number": 30.0, "dict": {}, "bool": 
 
 def fence_of(query: Query) -> str:
     """What takes the right to write away from the sender of a statement; empty for no fence."""
-    if query.mode != "write" or query.name in TAKING | NOT_YET_THERE:
+    if query.name in TAKING | NOT_YET_THERE:
+        return ""
+    if query.name.startswith("ingest/documents/") and "holder" in query.params:
+        return "documents"
+    if query.mode != "write":
         return ""
     if {"run", "holder"} <= set(query.params):
         return "run"
@@ -133,6 +146,9 @@ def test_the_statements_are_found() -> None:
     assert {name for name, fence in FENCED.items() if fence == "lease"} >= {
         *("database/set_free_leases", "database/set_lease_expiries"),
         "partitioning/create_generations",
+    }
+    assert {name for name, fence in FENCED.items() if fence == "documents"} >= {
+        *("ingest/documents/publish", "ingest/documents/release_ingest"),
     }
     assert {name for name, fence in FENCED.items() if fence == "generation"} >= {
         *("partitioning/write_members", "partitioning/write_partitions"),

@@ -1,0 +1,7 @@
+// One process at a time writes the documents of a graph.
+// params:
+// returns:
+// mode: schema
+// language: 5, 25
+CREATE CONSTRAINT pgs_ingest_graph IF NOT EXISTS
+FOR (n:PgsIngest) REQUIRE n.graph IS UNIQUE

@@ -1,0 +1,8 @@
+// Delete the extractions that are kept under some keys.
+// params: graph: str, keys: list[str]
+// returns:
+// mode: write
+// language: 5, 25
+UNWIND $keys AS key
+MATCH (x:PgsExtraction {uid: $graph + '/' + key})
+DELETE x

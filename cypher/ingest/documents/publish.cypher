@@ -1,0 +1,75 @@
+// Publish some documents, all in one transaction: a reader sees each either as it was or as it is
+// now. Chunks and entities that stay are the same nodes. Nothing happens for a writer who lost the
+// right to write. `unbound` are chunks that stay and whose mentions are replaced.
+// params: graph: str, holder: str, labels: list[str], gone: list[str], unbound: list[str],
+//   dropped: list[dict], vanished: list[str], documents: list[dict], chunks: list[dict],
+//   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict]
+// returns: held: bool
+// mode: data
+// language: 5, 25
+MATCH (w:PgsIngest {graph: $graph})
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+CALL () {
+  UNWIND $unbound AS id
+  MATCH (:LoadedNode {graph: $graph, id: id})<-[m:MENTIONED_IN]-(:`__Entity__`)
+  DELETE m
+}
+CALL () {
+  UNWIND $dropped AS row
+  MATCH (s:LoadedNode {graph: $graph, id: row.source})
+  MATCH (t:LoadedNode {graph: $graph, id: row.target})
+  MATCH (s)-[r:RELATES {rel_type: row.rel_type}]->(t)
+  DELETE r
+}
+CALL () {
+  UNWIND $gone + $vanished AS id
+  MATCH (n:LoadedNode {graph: $graph, id: id})
+  DETACH DELETE n
+}
+CALL () {
+  UNWIND $documents AS row
+  MERGE (d:LoadedNode {graph: $graph, id: row.id})
+  SET d:Document, d += row
+}
+CALL () {
+  UNWIND $chunks AS row
+  MERGE (c:LoadedNode {graph: $graph, id: row.properties.id})
+  SET c:Chunk:$($labels), c += row.properties
+  WITH c, row
+  MATCH (d:LoadedNode {graph: $graph, id: row.document})
+  MERGE (d)-[:PART_OF]->(c)
+}
+CALL () {
+  UNWIND $documents AS row
+  MATCH (:LoadedNode {graph: $graph, id: row.id})-[:PART_OF]->(c:Chunk)-[n:NEXT_CHUNK]->(next:Chunk)
+  WHERE next.index <> c.index + 1
+  DELETE n
+}
+CALL () {
+  UNWIND $follows AS pair
+  MATCH (a:LoadedNode {graph: $graph, id: pair[0]})
+  MATCH (b:LoadedNode {graph: $graph, id: pair[1]})
+  MERGE (a)-[:NEXT_CHUNK]->(b)
+}
+CALL () {
+  UNWIND $entities AS row
+  MERGE (e:LoadedNode {graph: $graph, id: row.properties.id})
+  SET e:`__Entity__`:$(row.labels), e += row.properties
+  REMOVE e:$(row.without)
+}
+CALL () {
+  UNWIND $mentions AS row
+  MATCH (e:LoadedNode {graph: $graph, id: row.entity})
+  MATCH (c:LoadedNode {graph: $graph, id: row.chunk})
+  CREATE (e)-[m:MENTIONED_IN]->(c)
+  SET m = row.properties
+}
+CALL () {
+  UNWIND $relations AS row
+  MATCH (s:LoadedNode {graph: $graph, id: row.source})
+  MATCH (t:LoadedNode {graph: $graph, id: row.target})
+  MERGE (s)-[r:RELATES {rel_type: row.properties.rel_type}]->(t)
+  SET r = row.properties
+}
+RETURN true AS held

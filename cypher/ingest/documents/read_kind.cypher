@@ -1,0 +1,10 @@
+// Whether a graph's nodes were loaded from a file of nodes, or made of documents.
+// params: graph: str
+// returns: loaded: bool, documents: bool
+// mode: read
+// language: 5, 25
+RETURN EXISTS {
+         MATCH (n:LoadedNode {graph: $graph})
+         WHERE NOT n:Document AND NOT n:Chunk AND NOT n:`__Entity__`
+       } AS loaded,
+       EXISTS { MATCH (n:LoadedNode {graph: $graph}) WHERE n:Document } AS documents

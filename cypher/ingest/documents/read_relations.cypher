@@ -1,0 +1,12 @@
+// Relations between entities as they stand.
+// params: graph: str, rows: list[dict]
+// returns: place: int, fact: str, fact_weight: float, keywords: list[str], weight: float,
+//   mentions: int, chunks: list[str]
+// mode: read
+// language: 5, 25
+UNWIND $rows AS row
+MATCH (s:LoadedNode {graph: $graph, id: row.source})
+MATCH (t:LoadedNode {graph: $graph, id: row.target})
+MATCH (s)-[r:RELATES {rel_type: row.rel_type}]->(t)
+RETURN row.place AS place, r.fact AS fact, r.fact_weight AS fact_weight, r.keywords AS keywords,
+       r.weight AS weight, r.mentions AS mentions, r.chunks AS chunks

@@ -1,0 +1,10 @@
+// Give up the right to write a graph's documents.
+// params: graph: str, holder: str
+// returns: released: bool
+// mode: write
+// language: 5, 25
+MATCH (w:PgsIngest {graph: $graph})
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+REMOVE w.holder, w.expires_at
+RETURN true AS released

@@ -1,0 +1,87 @@
+"""Sums of what chunks say of an entity or a relation; the order of the chunks never matters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pgs_neo4j.graph.hashes import text_hash
+from pgs_neo4j.ingest.fold.contribution import EntityMention, Statement
+
+MOST_FRAGMENTS = 64
+"""Descriptions that an entity keeps: those with the lowest hashes, an even sample."""
+MOST_CHUNKS = 5
+"""Chunks that a relation names: those with the lowest hashes."""
+
+
+@dataclass(slots=True)
+class EntityTally:
+    """The mentions of one name and type: how many, how spelled, how described.
+
+    ``sure`` counts those of a model.
+    """
+
+    count: int = 0
+    sure: int = 0
+    names: Counter[str] = field(default_factory=Counter)
+    fragments: dict[int, str] = field(default_factory=dict)
+
+    def add(self, mention: EntityMention) -> None:
+        """Count a mention."""
+        self.count += 1
+        self.sure += mention.sure
+        self.names[mention.name] += 1
+        self.add_fragments([mention.description])
+
+    def add_fragments(self, texts: Iterable[str]) -> None:
+        """Keep the descriptions with the lowest hashes."""
+        self.fragments |= {text_hash(text): text for text in texts if text}
+        if len(self.fragments) > MOST_FRAGMENTS:
+            lowest = sorted(self.fragments)[:MOST_FRAGMENTS]
+            self.fragments = {place: self.fragments[place] for place in lowest}
+
+    def merge(self, other: EntityTally) -> None:
+        """Count the mentions of another tally as well."""
+        self.count += other.count
+        self.sure += other.sure
+        self.names += other.names
+        self.add_fragments(other.fragments.values())
+
+    @property
+    def name(self) -> str:
+        """The commonest spelling; of equally common ones, the first in the alphabet."""
+        return min(self.names, key=lambda name: (-self.names[name], name))
+
+    @property
+    def described(self) -> list[str]:
+        """The descriptions, in an order that depends on nothing but them."""
+        return [self.fragments[place] for place in sorted(self.fragments)]
+
+
+@dataclass(slots=True)
+class RelationTally:
+    """The statements of one relation: how many, their weight, and the one that speaks for it."""
+
+    count: int = 0
+    weight: int = 0
+    best: Statement | None = None
+    chunks: dict[int, str] = field(default_factory=dict)
+
+    def add(self, chunk: str, statement: Statement) -> None:
+        """Count a statement of a chunk."""
+        self.merge(RelationTally(1, statement.weight, statement, {text_hash(chunk): chunk}))
+
+    def merge(self, other: RelationTally) -> None:
+        """Count the statements of another tally as well."""
+        self.count += other.count
+        self.weight += other.weight
+        both = [one for one in (self.best, other.best) if one is not None]
+        self.best = min(both, key=lambda one: (one.rank, one.keywords), default=None)
+        self.chunks = keep_lowest([*self.chunks.values(), *other.chunks.values()])
+
+
+def keep_lowest(chunks: Iterable[str]) -> dict[int, str]:
+    """Return the chunks that a relation names, by hash in ascending order."""
+    by_hash = {text_hash(chunk): chunk for chunk in chunks}
+    return {place: by_hash[place] for place in sorted(by_hash)[:MOST_CHUNKS]}

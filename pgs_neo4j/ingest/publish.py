@@ -1,0 +1,206 @@
+"""Writes a change of documents to the graph, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.errors import LeaseLostError, UsageError
+from pgs_neo4j.graph.hashes import text_hash
+from pgs_neo4j.ingest.change import Change
+from pgs_neo4j.ingest.fold.folding import MentionRow
+from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
+from pgs_neo4j.ingest.load import create_loaded_key
+from pgs_neo4j.ingest.stored import EXTRACTION
+from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.documents import Chunk, GroundedExtraction
+
+RESERVED = frozenset(("document", "chunk", "__entity__", "loadednode"))
+"""Labels that nodes of all graphs of documents have, in small letters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewChunk:
+    """A chunk with its id, its extraction, and what that rests on."""
+
+    id: str
+    chunk: Chunk
+    extraction: GroundedExtraction
+    extraction_key: str
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDocument:
+    """A document as it will be: its properties, and all of its chunks in order."""
+
+    id: str
+    properties: Row
+    chunks: Sequence[NewChunk]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """What one transaction writes. ``gone`` are ids of documents and chunks that go."""
+
+    gone: Sequence[str]
+    documents: Sequence[NewDocument]
+    change: Change
+
+
+def mapping_of(label: str) -> GraphMapping:
+    """Return the view of a graph of documents: its chunks, and the entities that count."""
+    return GraphMapping(
+        labels=(chunk_label(label), entity_label(label)),
+        relationship_types=("RELATES", "MENTIONED_IN", "NEXT_CHUNK"),
+        text=("text", "description"),
+        title="name",
+        key="id",
+        weight="weight",
+        relationship_weight="weight",
+        relationship_name="rel_type",
+        relationship_text="fact",
+        chunk_labels=(chunk_label(label),),
+        mention_types=("MENTIONED_IN",),
+    )
+
+
+def check_view_label(label: str) -> None:
+    """Raise UsageError unless the label can be that of a view."""
+    lower = label.lower()
+    if not label.strip() or "\0" in label or lower.startswith("pgs") or lower in RESERVED:
+        raise UsageError(
+            f"the label {label!r} cannot be used: it must not be empty, contain NUL, begin with "
+            "Pgs, or be Document, Chunk, __Entity__, or LoadedNode; choose another one with --label"
+        )
+
+
+async def prepare(db: Database) -> None:
+    """Create the key and the index that publishing finds nodes by. Raises DatabaseError."""
+    await create_loaded_key(db)
+    await db.write(queries.get("ingest/documents/create_entity_index"))
+
+
+def chunk_label(label: str) -> str:
+    """Return the label of the chunks of a view."""
+    return f"{label}Chunk"
+
+
+def entity_label(label: str) -> str:
+    """Return the label of the entities of a view."""
+    return f"{label}Entity"
+
+
+async def publish(db: Database, writer: Writer, what: Publication) -> None:
+    """Write a publication. Raises DatabaseError, and LeaseLostError if another writer took over."""
+    change = what.change
+    rows = await db.write(
+        queries.get("ingest/documents/publish"),
+        graph=writer.graph,
+        holder=writer.holder,
+        labels=[writer.label, chunk_label(writer.label)],
+        gone=list(what.gone),
+        unbound=list(change.unbound),
+        dropped=[_ends(place) for place in change.dropped],
+        vanished=list(change.vanished),
+        documents=[{"id": one.id, **one.properties} for one in what.documents],
+        chunks=[
+            _chunk_row(document, chunk) for document in what.documents for chunk in document.chunks
+        ],
+        follows=[pair for document in what.documents for pair in _follows(document)],
+        entities=[_entity_row(row, writer) for row in change.entities.values()],
+        mentions=[_mention_row(row) for row in change.mentions],
+        relations=[_relation_row(row) for row in change.relations.values()],
+    )
+    if not rows:
+        raise LeaseLostError(
+            f"another process began to write the documents of graph {writer.graph}; what was "
+            "published stays, so wait until it ends and ingest again"
+        )
+
+
+def _follows(document: NewDocument) -> Iterable[list[str]]:
+    return ([one.id, after.id] for one, after in pairwise(document.chunks))
+
+
+def _chunk_row(document: NewDocument, new: NewChunk) -> Row:
+    chunk = new.chunk
+    name = ", ".join((document.properties["name"], *chunk.path))
+    if chunk.page is not None:
+        name = f"{name}, page {chunk.page}"
+    return {
+        "document": document.id,
+        "properties": {
+            "id": new.id,
+            "name": name,
+            "text": chunk.text,
+            "hash": chunk.hash,
+            "index": chunk.index,
+            "start": chunk.start,
+            "end": chunk.end,
+            "path": list(chunk.path),
+            "page": chunk.page,
+            "extraction": EXTRACTION.dump_json(new.extraction).decode(),
+            "extraction_key": new.extraction_key,
+            "sure": new.sure,
+        },
+    }
+
+
+def _entity_row(row: EntityRow, writer: Writer) -> Row:
+    view = [writer.label, entity_label(writer.label)]
+    return {
+        "labels": [row.type, *view] if row.viewed else [row.type],
+        "without": [] if row.viewed else [name for name in view if name != row.type],
+        "properties": {
+            "id": row.id,
+            "key": row.key,
+            "name": row.name,
+            "type": row.type,
+            "description": row.description or None,
+            "weight": float(row.mentions),
+        },
+    }
+
+
+def _mention_row(row: MentionRow) -> Row:
+    mention = row.mention
+    described = mention.description or None
+    return {
+        "entity": row.entity,
+        "chunk": row.chunk,
+        "properties": {
+            "name": mention.name,
+            "type": mention.type,
+            "spans": [place for span in mention.spans for place in span],
+            "implicit": not mention.spans,
+            "sure": mention.sure,
+            "description": described,
+            "hash": text_hash(mention.description) if described else None,
+        },
+    }
+
+
+def _relation_row(row: RelationRow) -> Row:
+    return {
+        "source": row.source,
+        "target": row.target,
+        "properties": {
+            "rel_type": row.rel_type,
+            "fact": row.fact,
+            "fact_weight": row.fact_weight,
+            "keywords": list(row.keywords),
+            "weight": row.weight,
+            "mentions": row.mentions,
+            "chunks": list(row.chunks),
+        },
+    }
+
+
+def _ends(place: RelationPlace) -> Row:
+    source, kind, target = place
+    return {"source": entity_id(source), "target": entity_id(target), "rel_type": kind}

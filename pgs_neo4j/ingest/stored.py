@@ -1,0 +1,156 @@
+"""Reads what a graph of documents holds: documents, chunks, names, and relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.ingest.fold.contribution import (
+    WEIGHT_UNIT,
+    Contribution,
+    Named,
+    Statement,
+    contribution_of,
+)
+from pgs_neo4j.ingest.fold.folding import NameTallies
+from pgs_neo4j.ingest.fold.rows import RelationPlace, entity_id
+from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS, RelationTally, keep_lowest
+from pgs_neo4j.model.documents import GroundedExtraction
+
+EXTRACTION = TypeAdapter(GroundedExtraction)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDocument:
+    """A document of the graph.
+
+    ``hash`` is that of its text, ``rules`` how it was divided, ``signature`` who extracted it, and
+    ``label`` that of its graph's nodes.
+    """
+
+    id: str
+    hash: str
+    rules: str
+    signature: str
+    chunks: int
+    name: str
+    size: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk of the graph; ``extraction_key`` tells what its extraction rests on."""
+
+    document: str
+    id: str
+    extraction_key: str
+    extraction: str
+    sure: bool
+
+    @property
+    def contribution(self) -> Contribution:
+        """What it adds to the graph."""
+        extraction = EXTRACTION.validate_json(self.extraction)
+        return contribution_of(self.id, extraction, sure=self.sure)
+
+
+async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
+    """Return the documents of a graph by id. Raises DatabaseError."""
+    rows = await db.read(queries.get("ingest/documents/read_documents"), graph=graph)
+    return {row["id"]: StoredDocument(**row) for row in rows}
+
+
+async def read_chunks(
+    db: Database, graph: str, documents: Iterable[str]
+) -> dict[str, list[StoredChunk]]:
+    """Return the chunks of some documents in order, by document. Raises DatabaseError."""
+    wanted = [*documents]
+    chunks: dict[str, list[StoredChunk]] = {document: [] for document in wanted}
+    if wanted:
+        query = queries.get("ingest/documents/read_chunks")
+        for row in await db.read(query, graph=graph, documents=wanted):
+            chunks[row["document"]].append(StoredChunk(**row))
+    return chunks
+
+
+async def read_names(db: Database, graph: str, gone: Mapping[str, Sequence[str]]) -> NameTallies:
+    """Return the mentions of the keys of ``gone``, without those in its chunks.
+
+    Raises DatabaseError.
+    """
+    names = NameTallies()
+    rows = [{"key": key, "gone": [*chunks]} for key, chunks in sorted(gone.items())]
+    query = queries.get("ingest/documents/read_names")
+    for row in await db.read(query, graph=graph, rows=rows, most=MOST_FRAGMENTS) if rows else ():
+        for one in row["names"]:
+            tally = names.of((row["key"], one["type"]))
+            tally.names[one["name"]] += one["count"]
+            tally.count += one["count"]
+            tally.sure += one["count"] if one["sure"] else 0
+        for one in row["fragments"]:
+            names.of((row["key"], one["type"])).add_fragments(one["texts"])
+    return names
+
+
+async def read_mentioning(
+    db: Database, graph: str, names: Iterable[Named]
+) -> dict[str, Contribution]:
+    """Return what the chunks that mention some names add, by chunk. Raises DatabaseError."""
+    rows = [{"key": key, "type": kind} for key, kind in names]
+    query = queries.get("ingest/documents/read_mentioning_chunks")
+    return _contributions(await db.read(query, graph=graph, rows=rows) if rows else ())
+
+
+async def read_relations(
+    db: Database, graph: str, places: Sequence[RelationPlace]
+) -> dict[RelationPlace, RelationTally]:
+    """Return the tallies of relations that stand. Raises DatabaseError."""
+    rows = [{"place": at, **_ends(place)} for at, place in enumerate(places)]
+    query = queries.get("ingest/documents/read_relations")
+    found: dict[RelationPlace, RelationTally] = {}
+    for row in await db.read(query, graph=graph, rows=rows) if rows else ():
+        source, kind, target = place = places[row["place"]]
+        best = Statement(
+            source=source,
+            target=target,
+            type=kind,
+            fact=row["fact"],
+            keywords=tuple(row["keywords"]),
+            weight=round(row["fact_weight"] * WEIGHT_UNIT),
+        )
+        steps = round(row["weight"] * WEIGHT_UNIT)
+        found[place] = RelationTally(row["mentions"], steps, best, keep_lowest(row["chunks"]))
+    return found
+
+
+async def read_shared(
+    db: Database, graph: str, places: Iterable[RelationPlace], gone: Iterable[str]
+) -> dict[str, Contribution]:
+    """Return what the chunks add that mention both ends of some relations, but for ``gone``.
+
+    Raises DatabaseError.
+    """
+    ends = sorted({(entity_id(source), entity_id(target)) for source, _, target in places})
+    rows = [{"source": source, "target": target} for source, target in ends]
+    query = queries.get("ingest/documents/read_shared_chunks")
+    given = {"graph": graph, "rows": rows, "gone": [*gone]}
+    return _contributions(await db.read(query, **given) if rows else ())
+
+
+def _contributions(rows: Iterable[Row]) -> dict[str, Contribution]:
+    return {
+        row["id"]: contribution_of(
+            row["id"], EXTRACTION.validate_json(row["extraction"]), sure=row["sure"]
+        )
+        for row in rows
+    }
+
+
+def _ends(place: RelationPlace) -> Row:
+    source, kind, target = place
+    return {"source": entity_id(source), "target": entity_id(target), "rel_type": kind}

@@ -1,0 +1,66 @@
+"""Lets one process at a time write the documents of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.heartbeat import keep_beating
+from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.errors import BusyError, LeaseLostError
+
+HELD_S = 60.0
+"""Seconds for which the right to write lasts unless it is renewed."""
+RENEWED_S = 15.0
+CLOSE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """The right to write the documents of a graph, and the label of its view."""
+
+    graph: str
+    holder: str
+    label: str
+
+
+@asynccontextmanager
+async def hold_documents(db: Database, graph: str, label: str) -> AsyncIterator[Writer]:
+    """Hold the right to write the documents of a graph while the body runs.
+
+    Raises BusyError while another process holds it. When it is lost, the body is canceled, and
+    LeaseLostError is raised. The schema must exist.
+    """
+    writer = Writer(graph=graph, holder=str(Holder.unique()), label=label)
+    if holder := await _take(db, writer):
+        raise BusyError(
+            f"{holder} is writing the documents of graph {graph}; wait until it ends, and ingest "
+            "again"
+        )
+
+    async def renew() -> float:
+        if await _take(db, writer):
+            raise LeaseLostError(f"another process began to write the documents of graph {graph}")
+        return RENEWED_S
+
+    try:
+        async with keep_beating(renew, first_s=RENEWED_S, close_s=CLOSE_S):
+            yield writer
+    finally:
+        query = queries.get("ingest/documents/release_ingest")
+        await to_the_end(db.write(query, graph=graph, holder=writer.holder))
+
+
+async def _take(db: Database, writer: Writer) -> str:
+    """Take or renew the right; return who holds it instead, empty on success."""
+    rows = await db.write(
+        queries.get("ingest/documents/take_ingest"),
+        graph=writer.graph,
+        holder=writer.holder,
+        seconds=HELD_S,
+    )
+    return "" if rows[0]["taken"] else str(rows[0]["holder"])

@@ -1,0 +1,82 @@
+"""Any history of changes leaves the graph that the live documents make at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import BusyError, LeaseLostError
+from pgs_neo4j.ingest.assemble import assemble
+from pgs_neo4j.ingest.publish import NewDocument, prepare, publish
+from pgs_neo4j.ingest.stored import read_chunks, read_documents
+from pgs_neo4j.ingest.writer import Writer, hold_documents
+from tests.documents import new_document, random_extraction, stored_graph
+
+
+@pytest.fixture
+async def writer(db: Database) -> Writer:
+    await prepare(db)
+    async with hold_documents(db, "docs", "Docs") as held:
+        return held
+
+
+async def write(db: Database, writer: Writer, *documents: NewDocument, gone: str = "") -> None:
+    ids = [document.id for document in documents]
+    stored = await read_chunks(db, writer.graph, [*ids, *filter(None, [gone])])
+    async with hold_documents(db, writer.graph, writer.label) as held:
+        await publish(db, held, await assemble(db, writer.graph, documents, stored))
+
+
+def changed(random: Random, document: NewDocument | None, name: str) -> NewDocument:
+    """A document of which some chunks stay, some say something else, and some are new."""
+    texts = {} if document is None else {new.chunk.text: new.extraction for new in document.chunks}
+    kept = {text: one for text, one in texts.items() if random.random() < 0.6}
+    for text in kept:
+        if random.random() < 0.3:
+            kept[text] = random_extraction(random)
+    for number in range(random.randint(0, 3)):
+        kept[f"text {random.randint(0, 9)}{number}"] = random_extraction(random)
+    order = [*kept]
+    random.shuffle(order)
+    return new_document(name, {text: kept[text] for text in order})
+
+
+async def test_any_history_ends_at_what_its_end_makes_at_once(db: Database, writer: Writer) -> None:
+    """Thirty histories side by side, since most of their time is the server's."""
+    ended = await together(*(is_as_at_once(db, writer, seed) for seed in range(30)))
+    assert [seed for seed, same in enumerate(ended) if not same] == []
+
+
+async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
+    random, held = Random(seed), replace(writer, graph=f"docs {seed}")
+    live: dict[str, NewDocument] = {}
+    for _ in range(10):
+        name = random.choice(("a", "b", "c", "d"))
+        if name in live and random.random() < 0.3:
+            del live[name]
+            await write(db, held, gone=name)
+        else:
+            live[name] = changed(random, live.get(name), name)
+            await write(db, held, live[name])
+    other = replace(writer, graph=f"at once {seed}")
+    await write(db, other, *live.values())
+    found, wanted = await stored_graph(db, held.graph), await stored_graph(db, other.graph)
+    for node in (*found["nodes"], *wanted["nodes"]):
+        del node["properties"]["graph"]
+    return found == wanted and {*await read_documents(db, held.graph)} == set(live)
+
+
+async def test_one_process_writes_at_a_time(db: Database, writer: Writer) -> None:
+    document = new_document("a", {"one": random_extraction(Random(1))})
+    async with hold_documents(db, "docs", "Docs") as held:
+        with pytest.raises(BusyError, match="is writing the documents of graph docs"):
+            async with hold_documents(db, "docs", "Docs"):
+                pass
+        await db.call("MATCH (w:PgsIngest) SET w.holder = 'another'", {}, "write")
+        with pytest.raises(LeaseLostError, match="another process"):
+            await publish(db, held, await assemble(db, "docs", [document], {}))
+    assert (await stored_graph(db, "docs"))["nodes"] == []

@@ -1,0 +1,110 @@
+"""What is written of documents that stand: chunks that go, come, or say something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pgs_neo4j.ingest.assemble import assemble
+from pgs_neo4j.ingest.publish import NewDocument
+from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import new_document
+from tests.fakes.database import FakeDatabase
+
+
+def said(*names: str) -> GroundedExtraction:
+    return GroundedExtraction(tuple(GroundedEntity(name=name, type="Concept") for name in names))
+
+
+def stored_of(document: NewDocument) -> list[StoredChunk]:
+    """The chunks of a document as the graph holds them."""
+    return [
+        StoredChunk(
+            document=document.id,
+            id=new.id,
+            extraction_key=new.extraction_key,
+            extraction=EXTRACTION.dump_json(new.extraction).decode(),
+            sure=new.sure,
+        )
+        for new in document.chunks
+    ]
+
+
+async def assembled(
+    documents: Sequence[NewDocument], stored: Sequence[NewDocument]
+) -> tuple[Any, FakeDatabase]:
+    db: Any = FakeDatabase()
+    held = {document.id: stored_of(document) for document in stored}
+    return await assemble(db, "docs", documents, held), db
+
+
+async def test_a_new_document_only_adds() -> None:
+    document = new_document("a", {"one": said("Alpha"), "two": said("Alpha", "Beta")})
+    what, _ = await assembled([document], [])
+    assert (what.gone, what.documents) == ([], [document])
+    assert sorted(row.chunk for row in what.change.mentions) == ["a#one", "a#two", "a#two"]
+    assert what.change.entities["entity:Concept:ALPHA"].mentions == 2
+
+
+async def test_chunks_that_say_the_same_are_left_alone() -> None:
+    before = new_document("a", {"one": said("Alpha"), "two": said("Beta")})
+    after = new_document("a", {"two": said("Beta"), "one": said("Alpha")})
+    what, db = await assembled([after], [before])
+    assert (what.gone, what.documents) == ([], [after])
+    assert (what.change.entities, what.change.mentions, what.change.unbound) == ({}, (), ())
+    assert db.sent == []
+
+
+async def test_a_chunk_that_says_something_else_is_unbound_and_stays() -> None:
+    before = new_document("a", {"one": said("Alpha"), "two": said("Beta")})
+    after = new_document("a", {"one": said("Gamma"), "two": said("Beta")})
+    what, db = await assembled([after], [before])
+    assert (what.gone, what.change.unbound) == ([], ("a#one",))
+    assert what.change.entities.keys() == {"entity:Concept:GAMMA"}
+    assert what.change.vanished == ("entity:Concept:ALPHA",)
+    rows = db.params("read_names")[0]["rows"]
+    assert rows == [{"key": "ALPHA", "gone": ["a#one"]}, {"key": "GAMMA", "gone": []}]
+
+
+async def test_a_chunk_that_another_extractor_is_sure_of_is_counted_again() -> None:
+    before = new_document("a", {"one": said("Alpha")})
+    (chunk,) = before.chunks
+    after = replace(before, chunks=[replace(chunk, sure=not chunk.sure)])
+    what, _ = await assembled([after], [before])
+    assert what.change.unbound == ("a#one",)
+    assert [row.mention.sure for row in what.change.mentions] == [not chunk.sure]
+    assert what.change.entities["entity:Concept:ALPHA"].viewed is not chunk.sure
+
+
+async def test_chunks_that_left_a_document_go_with_what_only_they_said() -> None:
+    before = new_document("a", {"one": said("Alpha"), "two": said("Beta")})
+    after = new_document("a", {"one": said("Alpha")})
+    what, _ = await assembled([after], [before])
+    assert (what.gone, what.change.unbound) == (["a#two"], ())
+    assert what.change.vanished == ("entity:Concept:BETA",)
+    assert what.change.mentions == ()
+
+
+async def test_a_document_that_goes_takes_its_chunks_along() -> None:
+    before = new_document("a", {"one": said("Alpha"), "two": said()})
+    what, _ = await assembled([], [before])
+    assert what.gone == ["a", "a#one", "a#two"]
+    assert (what.documents, what.change.vanished) == ([], ("entity:Concept:ALPHA",))
+
+
+async def test_a_moved_document_is_written_as_new_and_the_former_one_goes() -> None:
+    former = new_document("old", {"one": said("Alpha")})
+    moved = new_document("new", {"one": said("Alpha")})
+    what, _ = await assembled([moved], [former])
+    assert what.gone == ["old", "old#one"]
+    assert [row.chunk for row in what.change.mentions] == ["new#one"]
+    assert what.change.vanished == ()
+    assert what.change.entities["entity:Concept:ALPHA"].mentions == 1
+
+
+async def test_a_document_without_chunks_goes_all_the_same() -> None:
+    what, db = await assembled([], [new_document("empty", {})])
+    assert (what.gone, what.change.entities) == (["empty"], {})
+    assert db.sent == []

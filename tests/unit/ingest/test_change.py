@@ -1,0 +1,253 @@
+"""A change worked out from its neighborhood leaves the graph that all chunks make at once."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgs_neo4j.graph.hashes import text_hash
+from pgs_neo4j.ingest.fold.rows import RelationPlace, RelationRow
+from pgs_neo4j.ingest.fold.tallies import MOST_CHUNKS, MOST_FRAGMENTS
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from tests.documents import random_extraction
+from tests.fakes.documents import DocumentGraph, Said
+
+SEINE_PARIS: RelationPlace = (("SEINE", "River"), "CROSSES", ("PARIS", "Location"))
+
+
+def named(name: str = "Paris", kind: str = "Location", text: str = "") -> Said:
+    """A chunk that mentions one entity."""
+    return GroundedExtraction((GroundedEntity(name=name, type=kind, description=text),)), True
+
+
+def related(fact: str, weight: float = 1.0, *, keyword: str = "a", kind: str = "Location") -> Said:
+    """A chunk that says how the Seine and Paris are related."""
+    ends = GroundedEntity(name="Seine", type="River"), GroundedEntity(name="Paris", type=kind)
+    stated = GroundedRelation(
+        source="Seine",
+        source_type="River",
+        target="Paris",
+        target_type=kind,
+        type="CROSSES",
+        fact=fact,
+        keywords=(keyword,),
+        weight=weight,
+    )
+    return GroundedExtraction(ends, (stated,)), True
+
+
+def assert_whole(graph: DocumentGraph) -> None:
+    """Fail unless what stands is what all chunks make at once."""
+    wanted = graph.at_once()
+    assert graph.entities == wanted.entities
+    assert graph.relations == wanted.relations
+    assert sorted(graph.mentions, key=repr) == sorted(wanted.mentions, key=repr)
+
+
+async def graph_of(**chunks: Said) -> DocumentGraph:
+    graph = DocumentGraph()
+    await graph.write(**chunks)
+    assert_whole(graph)
+    return graph
+
+
+def crossing(graph: DocumentGraph) -> RelationRow:
+    return graph.relations[SEINE_PARIS]
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32))
+async def test_any_history_ends_at_what_its_chunks_make_at_once(seed: int) -> None:
+    random, graph = Random(seed), DocumentGraph()
+    for _ in range(12):
+        ids = random.sample(range(12), random.randint(1, 4))
+        gone = [f"c{id_}" for id_ in ids if f"c{id_}" in graph.chunks and random.random() < 0.5]
+        coming = {
+            f"c{id_}": (random_extraction(random), random.random() < 0.5)
+            for id_ in ids
+            if f"c{id_}" not in gone
+        }
+        await graph.write(gone, **coming)
+        assert_whole(graph)
+
+
+async def test_a_change_of_nothing_reads_and_writes_nothing() -> None:
+    graph = DocumentGraph()
+    change = await graph.write()
+    assert (change.entities, change.relations, change.mentions) == ({}, {}, ())
+    assert (change.vanished, change.dropped, change.unbound) == ((), (), ())
+    assert graph.database.sent == []
+
+
+async def test_only_the_neighborhood_of_a_change_is_written() -> None:
+    graph = await graph_of(a=related("It crosses."), b=named("Rhine", "River"))
+    change = await graph.write(c=named("Rhine", "River", "Long."))
+    assert change.entities.keys() == {"entity:River:RHINE"}
+    assert [row.chunk for row in change.mentions] == ["c"]
+    assert (change.relations, change.unbound) == ({}, ())
+    assert_whole(graph)
+
+
+async def test_a_stray_type_joins_and_parts_again_when_chunks_come_and_go() -> None:
+    graph = await graph_of(stray=named(kind="Person"), first=named(), second=named())
+    assert graph.entities.keys() == {"entity:Person:PARIS", "entity:Location:PARIS"}
+    joining = await graph.write(third=named())
+    assert (joining.vanished, joining.unbound) == (("entity:Person:PARIS",), ("stray",))
+    assert graph.entities["entity:Location:PARIS"].mentions == 4
+    assert_whole(graph)
+    parting = await graph.write(["first"])
+    assert (parting.vanished, parting.unbound) == ((), ("stray",))
+    assert graph.entities["entity:Person:PARIS"].mentions == 1
+    assert_whole(graph)
+    await graph.write(fourth=named())
+    assert graph.entities.keys() == {"entity:Location:PARIS"}
+    assert_whole(graph)
+
+
+async def test_a_stray_type_that_becomes_common_parts_from_the_main_entity() -> None:
+    cities = {f"city{number}": named() for number in range(9)}
+    graph = await graph_of(p1=named(kind="Person"), p2=named(kind="Person"), **cities)
+    assert graph.entities.keys() == {"entity:Location:PARIS"}
+    change = await graph.write(p3=named(kind="Person"))
+    assert change.unbound == ("p1", "p2")
+    assert graph.entities["entity:Person:PARIS"].mentions == 3
+    assert graph.entities["entity:Location:PARIS"].mentions == 9
+    assert_whole(graph)
+
+
+async def test_the_main_type_of_a_name_changes_hands() -> None:
+    cities = {f"city{number}": named() for number in range(3)}
+    graph = await graph_of(stray=named(kind="Person"), **cities)
+    heroes = {f"hero{number}": named(kind="Person") for number in range(2)}
+    change = await graph.write([*cities][:2], **heroes)
+    assert change.vanished == ("entity:Location:PARIS",)
+    assert graph.entities["entity:Person:PARIS"].mentions == 4
+    assert graph.entities.keys() == {"entity:Person:PARIS"}
+    assert_whole(graph)
+
+
+async def test_a_relation_moves_with_the_stray_type_at_its_end() -> None:
+    graph = await graph_of(stray=related("Paris swims.", kind="Person"), a=named(), b=named())
+    person = (SEINE_PARIS[0], "CROSSES", ("PARIS", "Person"))
+    assert graph.relations.keys() == {person}
+    change = await graph.write(c=named())
+    assert (change.dropped, [*change.relations]) == ((person,), [SEINE_PARIS])
+    assert_whole(graph)
+    change = await graph.write(["c"])
+    assert (change.dropped, [*change.relations]) == ((SEINE_PARIS,), [person])
+    assert_whole(graph)
+
+
+async def test_statements_of_two_types_in_one_chunk_count_once_when_the_types_join() -> None:
+    one, other = related("As a city.")[0], related("As a hero.", 0.4, kind="Person")[0]
+    both = GroundedExtraction(
+        (*one.entities, other.entities[1]), (*one.relations, *other.relations)
+    )
+    graph = await graph_of(both=(both, True))
+    assert len(graph.relations) == 2
+    await graph.write(a=named(), b=named(), c=named())
+    assert (crossing(graph).fact, crossing(graph).mentions) == ("As a city.", 1)
+    assert crossing(graph).weight == 1.0
+    assert_whole(graph)
+
+
+async def test_a_relation_that_loses_its_spokesman_takes_the_next_best() -> None:
+    graph = await graph_of(
+        best=related("Surely.", 0.9), next=related("Likely.", 0.6), last=related("Perhaps.", 0.2)
+    )
+    assert (crossing(graph).fact, crossing(graph).weight) == ("Surely.", 1.7)
+    await graph.write(["best"])
+    assert (crossing(graph).fact, crossing(graph).fact_weight) == ("Likely.", 0.6)
+    assert (crossing(graph).weight, crossing(graph).mentions) == (0.8, 2)
+    assert_whole(graph)
+    await graph.write(next=named())
+    assert (crossing(graph).fact, crossing(graph).mentions) == ("Perhaps.", 1)
+    assert_whole(graph)
+    change = await graph.write(["last"])
+    assert change.dropped == (SEINE_PARIS,)
+    assert change.vanished == ("entity:River:SEINE",)
+    assert graph.relations == {}
+    assert_whole(graph)
+
+
+async def test_a_relation_that_only_grows_is_added_to_what_stands() -> None:
+    graph = await graph_of(a=related("Likely.", 0.6))
+    graph.database.sent.clear()
+    await graph.write(b=related("Surely.", 0.9))
+    assert graph.database.params("read_shared_chunks") == []
+    assert (crossing(graph).fact, crossing(graph).weight) == ("Surely.", 1.5)
+    await graph.write(c=related("Perhaps.", 0.1))
+    assert (crossing(graph).fact, crossing(graph).mentions) == ("Surely.", 3)
+    assert_whole(graph)
+
+
+async def test_a_tie_of_keywords_is_decided_alike_in_any_order() -> None:
+    said = {"x": related("So.", keyword="b"), "y": related("So.", keyword="a")}
+    together = await graph_of(**said)
+    apart = await graph_of(x=said["x"])
+    await apart.write(y=said["y"])
+    reverse = await graph_of(y=said["y"])
+    await reverse.write(x=said["x"])
+    for graph in (together, apart, reverse):
+        assert crossing(graph).keywords == ("a",)
+        assert_whole(graph)
+    await reverse.write(["y"])
+    assert crossing(reverse).keywords == ("b",)
+    assert_whole(reverse)
+
+
+async def test_a_relation_names_another_chunk_when_its_lowest_goes() -> None:
+    ids = sorted((f"c{number}" for number in range(MOST_CHUNKS + 3)), key=text_hash)
+    graph = await graph_of(**{id_: related("So.") for id_ in ids})
+    assert [*crossing(graph).chunks] == ids[:MOST_CHUNKS]
+    await graph.write(ids[:1])
+    assert [*crossing(graph).chunks] == ids[1 : MOST_CHUNKS + 1]
+    assert_whole(graph)
+    await graph.write(**{ids[0]: related("So.")})
+    assert [*crossing(graph).chunks] == ids[:MOST_CHUNKS]
+    assert_whole(graph)
+
+
+async def test_a_hub_with_many_descriptions_is_described_as_if_made_at_once() -> None:
+    texts = sorted((f"Paris is {number}." for number in range(MOST_FRAGMENTS + 20)), key=text_hash)
+    first = {f"c{at}": named(text=text) for at, text in enumerate(texts) if at % 2}
+    graph = await graph_of(**first)
+    await graph.write(**{f"c{at}": named(text=text) for at, text in enumerate(texts) if not at % 2})
+    hub = graph.entities["entity:Location:PARIS"]
+    assert (hub.mentions, hub.description.splitlines()[:2]) == (len(texts), texts[:2])
+    assert_whole(graph)
+    await graph.write(["c0", "c3"])
+    hub = graph.entities["entity:Location:PARIS"]
+    assert hub.description.splitlines()[:2] == texts[1:3]
+    assert {row["most"] for row in graph.database.params("read_names")} == {MOST_FRAGMENTS}
+    assert_whole(graph)
+
+
+async def test_a_description_that_two_chunks_share_stays_with_the_other() -> None:
+    graph = await graph_of(a=named(text="Old."), b=named(text="Old."))
+    await graph.write(["a"])
+    assert graph.entities["entity:Location:PARIS"].description == "Old."
+    await graph.write(b=named())
+    assert graph.entities["entity:Location:PARIS"].description == ""
+    assert_whole(graph)
+
+
+async def test_the_commonest_spelling_names_the_entity() -> None:
+    graph = await graph_of(a=named("Paris"), b=named("PARIS"), c=named("PARIS"))
+    assert graph.entities["entity:Location:PARIS"].name == "PARIS"
+    await graph.write(["c"], d=named("Paris"))
+    assert graph.entities["entity:Location:PARIS"].name == "Paris"
+    assert_whole(graph)
+
+
+async def test_a_term_leaves_the_view_when_one_unsure_chunk_is_left() -> None:
+    extraction, _ = named()
+    graph = await graph_of(a=(extraction, False), b=(extraction, False))
+    assert graph.entities["entity:Location:PARIS"].viewed
+    await graph.write(["a"])
+    assert not graph.entities["entity:Location:PARIS"].viewed
+    await graph.write(b=(extraction, True))
+    assert graph.entities["entity:Location:PARIS"].viewed
+    assert_whole(graph)

@@ -1,0 +1,98 @@
+"""One process at a time writes the documents of a graph, and learns when it lost that right."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.errors import BusyError, LeaseLostError
+from pgs_neo4j.ingest import writer
+from pgs_neo4j.ingest.writer import HELD_S, RENEWED_S, hold_documents
+from tests.fakes.database import FakeDatabase, Row
+
+UNTIL = "2026-01-01T00:00:00Z"
+
+
+class Right:
+    """The right to write one graph, as the database keeps it."""
+
+    def __init__(self, holder: str = "") -> None:
+        self.holder = holder
+        self.database: Any = FakeDatabase(take_ingest=self.take, release_ingest=self.release)
+
+    def take(self, params: Row) -> list[Row]:
+        self.holder = self.holder or params["holder"]
+        taken = self.holder == params["holder"]
+        return [{"taken": taken, "holder": self.holder, "expires_at": UNTIL}]
+
+    def release(self, params: Row) -> list[Row]:
+        if self.holder == params["holder"]:
+            self.holder = ""
+        return []
+
+
+async def test_the_right_is_held_in_the_name_of_this_process_and_given_up() -> None:
+    right = Right()
+    async with hold_documents(right.database, "docs", "Docs") as held:
+        assert (held.graph, held.label, held.holder) == ("docs", "Docs", right.holder)
+        assert Holder.parse(held.holder) is not None
+    assert right.holder == ""
+    assert right.database.sent == [
+        ("take_ingest", {"graph": "docs", "holder": held.holder, "seconds": HELD_S}),
+        ("release_ingest", {"graph": "docs", "holder": held.holder}),
+    ]
+
+
+async def test_while_another_process_writes_it_is_named_and_keeps_its_right() -> None:
+    right = Right("worker, pid 9")
+    with pytest.raises(BusyError, match="worker, pid 9 is writing the documents of graph docs"):
+        async with hold_documents(right.database, "docs", "Docs"):
+            pytest.fail("the body ran")
+    assert right.holder == "worker, pid 9"
+    assert right.database.params("release_ingest") == []
+
+
+async def test_two_writers_of_one_process_are_two() -> None:
+    right = Right()
+    async with hold_documents(right.database, "docs", "Docs") as first:
+        with pytest.raises(BusyError):
+            async with hold_documents(right.database, "docs", "Docs"):
+                pytest.fail("the body ran")
+        assert right.holder == first.holder
+
+
+async def test_the_right_is_given_up_when_the_body_fails() -> None:
+    right = Right()
+    with pytest.raises(ValueError, match="wrong"):
+        async with hold_documents(right.database, "docs", "Docs"):
+            raise ValueError("wrong")
+    assert right.holder == ""
+
+
+async def test_the_right_is_renewed_while_the_body_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "RENEWED_S", 0.001)
+    right = Right()
+    async with asyncio.timeout(10), hold_documents(right.database, "docs", "Docs") as held:
+        while len(right.database.params("take_ingest")) < 3:
+            await asyncio.sleep(0.001)
+    assert {one["holder"] for one in right.database.params("take_ingest")} == {held.holder}
+    assert right.database.sent[-1][0] == "release_ingest"
+
+
+async def test_a_lost_right_ends_the_body_and_is_not_taken_from_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writer, "RENEWED_S", 0.001)
+    right = Right()
+    with pytest.raises(LeaseLostError, match="began to write the documents of graph docs"):
+        async with asyncio.timeout(10), hold_documents(right.database, "docs", "Docs"):
+            right.holder = "worker, pid 9"
+            await asyncio.sleep(60)
+    assert right.holder == "worker, pid 9"
+
+
+def test_a_right_outlives_some_renewals_that_fail() -> None:
+    assert RENEWED_S * 3 <= HELD_S
