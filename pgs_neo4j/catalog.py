@@ -124,10 +124,10 @@ async def compare(db: Database, name: str, mapping: GraphMapping) -> GraphChange
     return await _describe_change(db, stored, mapping)
 
 
-async def check_loadable(db: Database, name: str, label: str) -> None:
-    """Raise GraphExistsError when the name belongs to a graph of other nodes than ``label``."""
+async def check_loadable(db: Database, name: str, *own: str) -> None:
+    """Raise GraphExistsError when the name belongs to a graph of other labels."""
     row = await _find(db, name)
-    if row is not None and (labels := _stored(row).mapping.labels) != (label,):
+    if row is not None and (labels := _stored(row).mapping.labels) != own:
         raise GraphExistsError(
             f"graph {name} is stored for other nodes ({_listed(labels) if labels else 'all'}); "
             f"load under another name, or remove it first with 'pgs graph remove {name}'"

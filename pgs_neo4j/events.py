@@ -23,6 +23,7 @@ Phase = Literal[
     "synthesize",
     "record",
     "analogies",
+    "ingest",
 ]
 
 

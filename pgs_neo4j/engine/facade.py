@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder
     from pgs_neo4j.engine.diagnosis import Doctor
     from pgs_neo4j.engine.indexes import Indexes
+    from pgs_neo4j.engine.ingesting import Ingester
     from pgs_neo4j.engine.loading import Loader
     from pgs_neo4j.engine.searching import Searcher
     from pgs_neo4j.engine.surveying import Surveyor
@@ -183,6 +184,13 @@ class PGS:
         from pgs_neo4j.engine.surveying import Surveyor
 
         return Surveyor(self._core)
+
+    @property
+    def ingest(self) -> Ingester:
+        """Ingestion of documents: ``await pgs.ingest("docs/", graph="docs")``."""
+        from pgs_neo4j.engine.ingesting import Ingester
+
+        return Ingester(self._core)
 
     @property
     def load(self) -> Loader:

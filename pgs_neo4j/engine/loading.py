@@ -13,6 +13,7 @@ from pgs_neo4j.events import OnEvent, PhaseStarted, StepStarted
 from pgs_neo4j.ingest import load as ingestion
 from pgs_neo4j.ingest.brain import read_brain
 from pgs_neo4j.ingest.graph_file import GraphFile
+from pgs_neo4j.ingest.kind import refuse_documents
 from pgs_neo4j.ingest.load import LoadResult
 
 DEMO_GRAPH = "stdlib"
@@ -42,6 +43,7 @@ class Loader:
         catalog.check_name(graph)
         content = file if isinstance(file, GraphFile) else read_brain(Path(file))
         core = self._core
+        await refuse_documents(core.db, graph)
         await catalog.check_loadable(core.db, graph, label or ingestion.graph_label(graph))
         result = await ingestion.load(
             core.db, content, graph, label=label, on_event=on_event or core.on_event

@@ -9,7 +9,15 @@ from pgs_neo4j.model.graph import Relationship
 from pgs_neo4j.model.report import Report, Usage
 
 Task = Literal[
-    "sweep", "reduction", "synthesis", "search", "skeletons", "answer", "keywords", "rerank"
+    "sweep",
+    "reduction",
+    "synthesis",
+    "search",
+    "skeletons",
+    "answer",
+    "keywords",
+    "rerank",
+    "extraction",
 ]
 Effort = Literal["minimal", "low", "medium", "high"]
 

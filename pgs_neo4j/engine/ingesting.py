@@ -1,0 +1,143 @@
+"""``pgs.ingest``: files become a graph that can be asked, and stay equal to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Unpack
+
+from pgs_neo4j import catalog
+from pgs_neo4j.config import Knobs, PGSConfig
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.events import OnEvent, PhaseStarted
+from pgs_neo4j.ingest.extract import ModelExtractor
+from pgs_neo4j.ingest.kind import refuse_loaded
+from pgs_neo4j.ingest.load import check_label, graph_label
+from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
+from pgs_neo4j.ingest.pipeline import delete_documents, ingest
+from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
+from pgs_neo4j.ingest.sources import find_sources
+from pgs_neo4j.ingest.stored import read_documents
+from pgs_neo4j.ingest.terms import TermExtractor
+from pgs_neo4j.ingest.writer import hold_documents
+from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.model.ingest import Ingested, IngestedDocument
+from pgs_neo4j.retrieval.indexes.making import make_indexes
+from pgs_neo4j.retrieval.indexes.wanted import want_text
+from pgs_neo4j.text.extraction.schema import EntitySchema
+
+ENTITIES = ".entities"
+"""Ends the name of the graph that has the entities alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingester:
+    """Ingests documents. Called, it ingests: ``await pgs.ingest("docs/", graph="docs")``."""
+
+    _core: Core
+
+    async def __call__(
+        self,
+        paths: str | Path | Sequence[str | Path],
+        graph: str,
+        *,
+        label: str | None = None,
+        sync: bool = False,
+        refresh: bool = False,
+        on_event: OnEvent | None = None,
+        **knobs: Unpack[Knobs],
+    ) -> Ingested:
+        """Make the documents of a graph equal to files, and store its mapping.
+
+        What did not change costs nothing. The model of sweeps extracts entities and relations; the
+        extractive reader, terms. ``sync`` deletes documents whose files are gone, and ``refresh``
+        extracts again what another model did. A document that fails is told in the result, and so
+        is a limit. Raises UsageError for unusable paths, names, and labels, BusyError while another
+        process writes these documents, and DatabaseError.
+        """
+        catalog.check_name(graph)
+        catalog.check_name(graph + ENTITIES)
+        core = self._core
+        named = [paths] if isinstance(paths, str | Path) else paths
+        sources = find_sources([Path(path) for path in named])
+        await ensure_schema(core.db)
+        own = await self._label(graph, label)
+        await refuse_loaded(core.db, graph)
+        await catalog.check_loadable(core.db, graph, *mapping_of(own).labels)
+        await catalog.check_loadable(core.db, graph + ENTITIES, entity_label(own))
+        tell = on_event or core.on_event
+        tell(PhaseStarted("ingest"))
+        tools = self._tools(core.knobs(knobs), tell)
+        order = IngestOrder(graph=graph, label=own, sources=sources, sync=sync, refresh=refresh)
+        done = await ingest(order, tools)
+        if done.has_documents:
+            await self._store(graph, own)
+        return done
+
+    async def documents(self, graph: str) -> list[IngestedDocument]:
+        """Return the documents of a graph by id. Raises DatabaseError."""
+        found = await read_documents(self._core.db, graph)
+        return [
+            IngestedDocument(id=one.id, name=one.name, chunks=one.chunks, size=one.size)
+            for one in found.values()
+        ]
+
+    async def delete(self, graph: str, documents: Sequence[str]) -> int:
+        """Delete documents with all that stood only in them, and return how many.
+
+        Raises UsageError for an id that the graph does not have, BusyError, and DatabaseError.
+        """
+        core = self._core
+        await ensure_schema(core.db)
+        stored = await read_documents(core.db, graph)
+        if unknown := [id_ for id_ in documents if id_ not in stored]:
+            raise UsageError(
+                f"graph {graph} has no document {unknown[0]}; 'pgs documents list' names them"
+            )
+        if not documents:
+            return 0
+        label = stored[documents[0]].label
+        async with hold_documents(core.db, graph, label) as writer:
+            await delete_documents(core.db, writer, [*dict.fromkeys(documents)])
+        return len(set(documents))
+
+    async def _label(self, graph: str, wanted: str | None) -> str:
+        """Return the label of a graph's nodes. Raises UsageError if it cannot be ``wanted``."""
+        db = self._core.db
+        stored = next((one.label for one in (await read_documents(db, graph)).values()), None)
+        if stored is not None and wanted not in (None, stored):
+            raise UsageError(
+                f"graph {graph} was ingested with the label {stored}; leave out --label, or ingest "
+                "under another name"
+            )
+        label = stored or (graph_label(graph) if wanted is None else wanted)
+        check_view_label(label)
+        for own in (label, *mapping_of(label).labels):
+            await check_label(db, graph, own)
+        return label
+
+    async def _store(self, graph: str, label: str) -> None:
+        """Store the mappings of a graph and of its entities, and index its texts."""
+        db, mapping = self._core.db, mapping_of(label)
+        entities = replace(
+            mapping,
+            labels=(entity_label(label),),
+            relationship_types=("RELATES",),
+            chunk_labels=(),
+            mention_types=(),
+        )
+        await catalog.add(db, graph, mapping, replace=True)
+        await catalog.add(db, graph + ENTITIES, entities, replace=True)
+        await make_indexes(db, want_text(mapping))
+
+    def _tools(self, config: PGSConfig, on_event: OnEvent) -> IngestTools:
+        core = self._core
+        calls = core.calls(config, on_event)
+        extractor: Extractor = TermExtractor()
+        if not isinstance(core.sweep_llm, ExtractiveLLM):
+            schema, effort = EntitySchema(), config.sweep_effort
+            extractor = ModelExtractor(core.sweep_llm, calls, schema, effort)
+        return IngestTools(db=core.db, extractor=extractor, calls=calls, on_event=on_event)

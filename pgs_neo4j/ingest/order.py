@@ -1,0 +1,70 @@
+"""Describes what is ingested, how, and through which connections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.ingest.sources import Sources
+from pgs_neo4j.model.documents import Chunk, Extraction
+from pgs_neo4j.text.chunking import ChunkRules
+from pgs_neo4j.text.extraction.schema import EntitySchema
+
+DOCUMENT_MB = 100
+
+
+class Extractor(Protocol):
+    """Extracts entities and relations from a chunk.
+
+    ``signature`` tells everything that decides its replies.
+    """
+
+    @property
+    def signature(self) -> str:
+        """A hash of the model, the prompt, and what else decides a reply."""
+        ...
+
+    @property
+    def free(self) -> bool:
+        """Whether extracting costs nothing."""
+        ...
+
+    @property
+    def sure(self) -> bool:
+        """Whether one mention is enough for an entity of the view."""
+        ...
+
+    async def extract(self, chunk: Chunk) -> Extraction:
+        """Return what a chunk says. Raises ModelError and StoppedError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestOrder:
+    """The files to ingest into a graph.
+
+    ``sync`` also deletes documents whose files are gone. ``refresh`` extracts again what another
+    model, prompt, or schema extracted.
+    """
+
+    graph: str
+    label: str
+    sources: Sources
+    rules: ChunkRules = field(default_factory=ChunkRules)
+    schema: EntitySchema = field(default_factory=EntitySchema)
+    most_bytes: int = DOCUMENT_MB * 1_000_000
+    sync: bool = False
+    refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestTools:
+    """The connections of an ingestion."""
+
+    db: Database
+    extractor: Extractor
+    calls: Calls
+    on_event: OnEvent

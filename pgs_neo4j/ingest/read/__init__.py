@@ -1,0 +1,1 @@
+"""Readers: each makes the normalized text of one kind of file."""

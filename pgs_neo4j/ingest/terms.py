@@ -1,0 +1,37 @@
+"""Extracts without a model: terms, definitions, and what stands together."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.model.documents import Chunk, Extraction
+from pgs_neo4j.text.local_extraction import extract_terms
+
+FORM = "1"
+"""Of the rules; another one makes documents stale."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermExtractor:
+    """Extracts by statistics of the chunk alone; it costs nothing."""
+
+    @property
+    def signature(self) -> str:
+        """A hash of the rules, which another version of them changes."""
+        return digest(["terms", FORM])
+
+    @property
+    def free(self) -> bool:
+        """Whether extracting costs nothing."""
+        return True
+
+    @property
+    def sure(self) -> bool:
+        """A term that one chunk alone names connects nothing."""
+        return False
+
+    async def extract(self, chunk: Chunk) -> Extraction:
+        """Return the terms of a chunk, in a thread."""
+        return await asyncio.to_thread(extract_terms, chunk)

@@ -1,0 +1,72 @@
+"""The result of an ingestion, and the documents of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pgs_neo4j.model.report import Usage
+
+DocumentState = Literal[
+    "added", "changed", "moved", "unchanged", "stale", "deleted", "missing", "failed"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentOutcome:
+    """What became of one document. ``reason`` says why it failed.
+
+    ``stale``: another model, prompt, or schema extracted it. ``missing``: its file is gone.
+    ``extracted`` counts the chunks that were not known.
+    """
+
+    id: str
+    state: DocumentState
+    chunks: int = 0
+    extracted: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """The result of an ingestion.
+
+    ``outcomes`` are in the order of the ids. ``skipped`` counts files that no reader takes, by
+    ending. ``dropped`` counts what replies said that is not in the text, by reason. ``stopped``
+    says which limit ended it early.
+    """
+
+    graph: str
+    label: str
+    outcomes: tuple[DocumentOutcome, ...]
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    seconds: float = 0.0
+    stopped: str = ""
+
+    def count(self, *states: DocumentState) -> int:
+        """Return how many documents ended in one of these states."""
+        return sum(outcome.state in states for outcome in self.outcomes)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every document is in the graph as it is now."""
+        return not self.stopped and not self.count("failed")
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the graph is known to have documents, so that it can be asked."""
+        return len(self.outcomes) > self.count("failed", "deleted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestedDocument:
+    """A document of a graph, as the graph holds it; ``size`` is in bytes."""
+
+    id: str
+    name: str
+    chunks: int
+    size: int

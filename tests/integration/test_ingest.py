@@ -1,0 +1,191 @@
+"""Files become a graph, stay equal to it under change, and are asked like any other graph."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import ModelUnavailableError, UsageError
+from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
+from pgs_neo4j.model import Prompt
+from tests.conftest import Endpoint
+from tests.documents import stored_graph
+from tests.engines import KNOBS, engine_on
+
+CURIE = "Marie Curie worked in Paris. She found radium with Pierre Curie.\n"
+SEINE = "The Seine flows through Paris. Boats cross the Seine.\n"
+NAMES = ("Marie Curie", "Pierre Curie", "Paris", "Seine", "radium")
+
+
+def reader(prompt: Prompt) -> Reply:
+    """Name what stands in each numbered sentence, and relate what stands together."""
+    if prompt.task != "extraction":
+        return contract_reply(prompt)
+    lines = []
+    for line in prompt.user.splitlines():
+        number, _, text = line.partition("] ")
+        found = [name for name in NAMES if name in text]
+        for name in found:
+            kind = "Person" if "Curie" in name else "Location"
+            lines.append(f"entity<|#|>{name}<|#|>{kind}<|#|>{name} is named.<|#|>{number[1:]}")
+        if len(found) > 1:
+            ends = f"{found[0]}<|#|>{found[1]}"
+            lines.append(f"relation<|#|>{ends}<|#|>stands with<|#|>{text}<|#|>{number[1:]}")
+    return "\n".join([*lines, "<|COMPLETE|>", ""])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people").mkdir()
+    (tmp_path / "people" / "curie.md").write_text(CURIE)
+    (tmp_path / "seine.txt").write_text(SEINE)
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    return tmp_path
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    async with engine_on(endpoint, **KNOBS) as opened:
+        model(opened)._answer = reader
+        yield opened
+
+
+def model(pgs: PGS) -> ScriptedLLM:
+    assert isinstance(pgs.sweep_llm, ScriptedLLM)
+    return pgs.sweep_llm
+
+
+async def graph_of(db: Database, graph: str = "docs") -> tuple[dict[str, Any], list[Any]]:
+    """Nodes by id with their properties, and relationships between ids."""
+    stored = await stored_graph(db, graph)
+    nodes = {node["id"]: node for node in stored["nodes"]}
+    links = [(link["source"], link["type"], link["target"]) for link in stored["links"]]
+    return nodes, links
+
+
+async def test_a_folder_becomes_a_graph_that_leads_back_to_its_text(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    done = await pgs.ingest(folder, "docs")
+    assert [(one.id, one.state, one.chunks) for one in done.outcomes] == [
+        ("people/curie.md", "added", 1), ("seine.txt", "added", 1),
+    ]  # fmt: skip
+    assert (done.skipped, done.complete, done.usage.calls) == ({".png": 1}, True, 2)
+    nodes, links = await graph_of(db)
+    entities = {id_: node for id_, node in nodes.items() if "__Entity__" in node["labels"]}
+    assert {node["properties"]["name"] for node in entities.values()} == set(NAMES)
+    paris = entities["entity:Location:PARIS"]
+    assert paris["labels"] == ["Docs", "DocsEntity", "LoadedNode", "Location", "__Entity__"]
+    assert paris["properties"]["weight"] == 2.0
+    stored = (await stored_graph(db, "docs"))["links"]
+    for link in stored:
+        if link["type"] == "MENTIONED_IN":
+            text, spans = nodes[link["target"]]["properties"]["text"], link["properties"]["spans"]
+            found = {text[a:b] for a, b in zip(spans[::2], spans[1::2], strict=True)}
+            assert found == {nodes[link["source"]]["properties"]["name"]}
+    assert ("entity:Location:SEINE", "RELATES", "entity:Location:PARIS") in links or (
+        "entity:Location:PARIS", "RELATES", "entity:Location:SEINE",
+    ) in links  # fmt: skip
+    answer = await pgs.execute("What of the Seine?", graph="docs")
+    assert answer.coverage.nodes_read == answer.coverage.nodes_total == 7
+    assert {graph.name for graph in await pgs.graphs()} == {"docs", "docs.entities"}
+
+
+async def test_what_did_not_change_costs_nothing(pgs: PGS, db: Database, folder: Path) -> None:
+    await pgs.ingest(folder, "docs")
+    before = await stored_graph(db, "docs")
+    again = await pgs.ingest(folder, "docs")
+    assert (again.count("unchanged"), again.usage.calls) == (2, 0)
+    (folder / "seine.txt").rename(folder / "river.txt")
+    moved = await pgs.ingest(folder, "docs")
+    assert [(one.id, one.state) for one in moved.outcomes] == [
+        ("people/curie.md", "unchanged"), ("river.txt", "moved"),
+    ]  # fmt: skip
+    assert moved.usage.calls == 0
+    await pgs.purge()
+    purged = await pgs.ingest(folder, "docs")
+    assert (purged.count("unchanged"), purged.usage.calls) == (2, 0)
+    (folder / "river.txt").rename(folder / "seine.txt")
+    await pgs.ingest(folder, "docs")
+    assert await stored_graph(db, "docs") == before
+
+
+async def test_files_that_are_gone_are_told_and_deleted_on_request(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    (folder / "seine.txt").unlink()
+    told = await pgs.ingest(folder, "docs")
+    assert [(one.id, one.state) for one in told.outcomes][1] == ("seine.txt", "missing")
+    assert "entity:Location:SEINE" in (await graph_of(db))[0]
+    done = await pgs.ingest(folder, "docs", sync=True)
+    assert done.count("deleted") == 1
+    nodes, _ = await graph_of(db)
+    assert "entity:Location:SEINE" not in nodes
+    assert nodes["entity:Location:PARIS"]["properties"]["weight"] == 1.0
+    with pytest.raises(UsageError, match="no document nothing"):
+        await pgs.ingest.delete("docs", ["nothing"])
+    assert await pgs.ingest.delete("docs", ["people/curie.md"]) == 1
+    assert (await graph_of(db))[0] == {}
+
+
+async def test_a_document_that_fails_leaves_the_others_and_loses_nothing(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    (folder / "empty.txt").write_text(" \n")
+    (folder / "latin.txt").write_bytes("Caf\xe9".encode("latin-1"))
+    (folder / "binary.txt").write_bytes(b"a\0b")
+    llm = model(pgs)
+    llm._answer = lambda prompt: (
+        ModelUnavailableError("the model is gone") if "Seine" in prompt.user else reader(prompt)
+    )
+    done = await pgs.ingest(folder, "docs")
+    reasons = {one.id: one.reason for one in done.outcomes if one.state == "failed"}
+    assert reasons.keys() == {"binary.txt", "empty.txt", "latin.txt", "seine.txt"}
+    assert "has no text" in reasons["empty.txt"]
+    assert "save it as UTF-8" in reasons["latin.txt"]
+    assert "it is not text" in reasons["binary.txt"]
+    assert not done.complete
+    llm._answer, before = reader, len(llm.prompts)
+    again = await pgs.ingest(folder, "docs")
+    assert (again.count("added"), len(llm.prompts) - before) == (1, 1)
+
+
+async def test_a_limit_keeps_what_was_paid_for(pgs: PGS, folder: Path) -> None:
+    stopped = await pgs.ingest(folder, "docs", max_calls=1)
+    assert stopped.stopped
+    assert not stopped.complete
+    assert (stopped.usage.calls, len(model(pgs).prompts)) == (1, 1)
+    rest = await pgs.ingest(folder, "docs")
+    assert (rest.complete, len(model(pgs).prompts)) == (True, 2)
+
+
+async def test_another_model_makes_documents_stale_until_they_are_refreshed(
+    pgs: PGS, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    model(pgs).name = "another"
+    stale = await pgs.ingest(folder, "docs")
+    assert (stale.count("stale"), stale.usage.calls) == (2, 0)
+    done = await pgs.ingest(folder, "docs", refresh=True)
+    assert (done.count("changed"), done.usage.calls) == (2, 2)
+
+
+async def test_graphs_of_documents_and_of_files_stay_apart(
+    pgs: PGS, folder: Path, tmp_path: Path
+) -> None:
+    brain = tmp_path / "brain.json"
+    brain.write_text('{"nodes": [{"id": 1, "concept": "a"}], "edges": []}')
+    await pgs.load(brain, "brain")
+    with pytest.raises(UsageError, match="was loaded from a file of nodes"):
+        await pgs.ingest(folder, "brain")
+    await pgs.ingest(folder, "docs")
+    with pytest.raises(UsageError, match="is made of documents"):
+        await pgs.load(brain, "docs")
+    with pytest.raises(UsageError, match="there is no"):
+        await pgs.ingest(tmp_path / "nowhere", "docs")

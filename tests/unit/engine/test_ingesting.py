@@ -1,0 +1,384 @@
+"""Which extractor, label, and mappings an ingestion uses, and what it refuses before it pays."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.config import PGSConfig, Settings
+from pgs_neo4j.database.schema import SCHEMA_VERSION
+from pgs_neo4j.engine import ingesting
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.ingesting import Ingester
+from pgs_neo4j.errors import BusyError, GraphExistsError, MappingError, UsageError
+from pgs_neo4j.events import Event, PhaseStarted
+from pgs_neo4j.ingest.publish import mapping_of
+from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.partitioning.rows import definition_of
+from pgs_neo4j.retrieval.indexes.wanted import WantedIndex
+from tests.fakes.database import FakeDatabase, Row
+
+CURIE = "Marie Curie found radium. Marie Curie lived in Paris.\n"
+RECORDS = """entity<|#|>Marie Curie<|#|>Person<|#|>She found radium.<|#|>1-2
+entity<|#|>Atlantis<|#|>Location<|#|>It is nowhere.<|#|>
+<|COMPLETE|>
+"""
+
+
+def stored_document(id_: str, label: str = "Notes", **changed: Any) -> Row:
+    given: Row = {
+        "id": id_, "hash": f"hash of {id_}", "rules": "r", "signature": "s", "chunks": 2,
+        "name": id_, "size": 10, "label": label,
+    }  # fmt: skip
+    return given | changed
+
+
+def stored_graph(name: str, *labels: str) -> Row:
+    mapping = definition_of(replace(mapping_of("Other"), labels=labels, chunk_labels=()))
+    return {
+        "name": name, "mapping": mapping, "generation": None, "node_count": None,
+        "partition_count": None, "definition": None, "older": False,
+    }  # fmt: skip
+
+
+class Place:
+    """An ingester over a database that stores nothing, and what it asked to be indexed."""
+
+    def __init__(self, llm: LLM, **answers: Any) -> None:
+        given: dict[str, Any] = {
+            "read_version": [{"version": SCHEMA_VERSION}],
+            "read_kind": [{"loaded": False, "documents": False}],
+            "read_label_conflicts": [{"conflict": False}],
+            "take_ingest": lambda params: [
+                {"taken": True, "holder": params["holder"], "expires_at": "later"}
+            ],
+            "publish": [{"held": True}],
+            "merge_graphs": [{"created": True, "stored": True}],
+        }
+        self.db = FakeDatabase(**given | answers)
+        self.indexed: list[WantedIndex] = []
+        self.events: list[Event] = []
+        core = Core(
+            db=self.db,  # type: ignore[arg-type]
+            settings=Settings(),
+            config=PGSConfig(),
+            sweep_llm=llm,
+            synthesis_llm=llm,
+            on_event=self.events.append,
+        )
+        self.ingest = Ingester(core)
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self.db.sent]
+
+    def published(self) -> Row:
+        (params,) = self.db.params("publish")
+        return params
+
+    def mappings(self) -> dict[str, Row]:
+        return {row["name"]: json.loads(row["mapping"]) for row in self.db.params("merge_graphs")}
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes a place, by default with the extractive reader."""
+
+    def make(llm: LLM | None = None, **answers: Any) -> Place:
+        made = Place(llm or ExtractiveLLM(), **answers)
+
+        async def make_indexes(db: object, wanted: list[WantedIndex]) -> None:
+            made.indexed += wanted
+
+        monkeypatch.setattr(ingesting, "make_indexes", make_indexes)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "curie.md").write_text(CURIE)
+    return tmp_path
+
+
+async def test_the_extractive_reader_takes_terms_without_a_call(place: Any, folder: Path) -> None:
+    made = place()
+    done = await made.ingest(folder, "notes")
+    assert (done.count("added"), done.usage.calls, done.complete) == (1, 0, True)
+    (chunk,) = made.published()["chunks"]
+    assert chunk["properties"]["sure"] is False
+    assert "Marie Curie" in {one["properties"]["name"] for one in made.published()["entities"]}
+    assert "keep_extractions" not in made.names()
+
+
+async def test_a_model_is_asked_and_what_the_text_lacks_is_dropped(
+    place: Any, folder: Path
+) -> None:
+    llm = ScriptedLLM(lambda prompt: RECORDS)
+    made = place(llm)
+    done = await made.ingest(folder, "notes")
+    assert done.usage.calls == 1
+    assert dict(done.dropped) == {"not in the text": 1}
+    (entity,) = made.published()["entities"]
+    assert (entity["properties"]["name"], entity["properties"]["type"]) == ("Marie Curie", "Person")
+    assert made.published()["chunks"][0]["properties"]["sure"] is True
+
+
+async def test_the_two_readers_leave_different_signatures(place: Any, folder: Path) -> None:
+    signatures = set()
+    for llm in (ExtractiveLLM(), ScriptedLLM(lambda prompt: RECORDS)):
+        made = place(llm)
+        await made.ingest(folder, "notes")
+        signatures.add(made.published()["documents"][0]["signature"])
+    assert len(signatures) == 2
+
+
+async def test_knobs_limit_one_ingestion(place: Any, folder: Path) -> None:
+    (folder / "seine.md").write_text("The Seine flows through Paris.\n")
+    llm = ScriptedLLM(lambda prompt: RECORDS)
+    done = await place(llm).ingest(folder, "notes", max_calls=1)
+    assert done.usage.calls == 1
+    assert "max_calls" in done.stopped
+    assert not done.complete
+
+
+@pytest.mark.parametrize("graph", ["", "my notes", "-x", "n" * 65])
+async def test_a_bad_name_is_refused_before_the_database_is_asked(
+    place: Any, folder: Path, graph: str
+) -> None:
+    made = place()
+    with pytest.raises(MappingError, match="cannot be a graph's name"):
+        await made.ingest(folder, graph)
+    assert made.db.sent == []
+
+
+async def test_a_name_without_room_for_its_entities_is_refused(place: Any, folder: Path) -> None:
+    made = place()
+    with pytest.raises(MappingError, match="entities"):
+        await made.ingest(folder, "n" * 60)
+    await made.ingest(folder, "n" * 55)
+    assert set(made.mappings()) == {"n" * 55, "n" * 55 + ".entities"}
+
+
+async def test_a_missing_path_is_refused_before_the_database_is_asked(
+    place: Any, tmp_path: Path
+) -> None:
+    made = place()
+    with pytest.raises(UsageError, match="there is no"):
+        await made.ingest(tmp_path / "gone", "notes")
+    assert made.db.sent == []
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+async def test_one_path_or_several_may_be_named(place: Any, folder: Path, as_text: bool) -> None:
+    one = str(folder / "curie.md") if as_text else folder / "curie.md"
+    assert (await place().ingest(one, "notes")).count("added") == 1
+    (folder / "b.txt").write_text("Boats cross the Seine.\n")
+    assert (await place().ingest([one, folder / "b.txt"], "notes")).count("added") == 2
+
+
+async def test_the_label_is_made_from_the_name(place: Any, folder: Path) -> None:
+    made = place()
+    assert (await made.ingest(folder, "my-notes")).label == "MyNotes"
+    assert made.published()["labels"] == ["MyNotes", "MyNotesChunk"]
+
+
+async def test_a_label_may_be_chosen(place: Any, folder: Path) -> None:
+    made = place()
+    assert (await made.ingest(folder, "notes", label="Paper")).label == "Paper"
+    assert {row["label"] for row in made.db.params("read_label_conflicts")} == {
+        "Paper", "PaperChunk", "PaperEntity",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("label", [None, "Paper"])
+async def test_the_label_of_the_first_ingestion_is_kept(
+    place: Any, folder: Path, label: str | None
+) -> None:
+    made = place(read_documents=[stored_document("old.md", "Paper")])
+    assert (await made.ingest(folder, "notes", label=label)).label == "Paper"
+    assert made.published()["documents"][0]["label"] == "Paper"
+
+
+async def test_another_label_is_refused_and_nothing_is_written(place: Any, folder: Path) -> None:
+    made = place(read_documents=[stored_document("old.md", "Paper")])
+    with pytest.raises(UsageError, match="was ingested with the label Paper; leave out --label"):
+        await made.ingest(folder, "notes", label="Note")
+    assert set(made.names()) == {"read_version", "read_documents"}
+
+
+@pytest.mark.parametrize("taken", ["Notes", "NotesChunk", "NotesEntity"])
+async def test_a_label_of_other_nodes_is_refused(place: Any, folder: Path, taken: str) -> None:
+    made = place(read_label_conflicts=lambda params: [{"conflict": params["label"] == taken}])
+    with pytest.raises(UsageError, match=f"the label {taken} is in use"):
+        await made.ingest(folder, "notes")
+    assert "take_ingest" not in made.names()
+
+
+@pytest.mark.parametrize(
+    "label", ["", " ", "PgsNotes", "pgs", "Document", "chunk", "LoadedNode", "__Entity__", "A\0"]
+)
+async def test_a_label_that_means_something_else_is_refused(
+    place: Any, folder: Path, label: str
+) -> None:
+    made = place()
+    with pytest.raises(UsageError, match="cannot be used"):
+        await made.ingest(folder, "notes", label=label)
+    assert "take_ingest" not in made.names()
+
+
+@pytest.mark.parametrize("graph", ["pgs-notes", "document", "Chunk"])
+async def test_a_name_that_makes_such_a_label_needs_another_one(
+    place: Any, folder: Path, graph: str
+) -> None:
+    llm = ScriptedLLM(lambda prompt: RECORDS)
+    made = place(llm)
+    with pytest.raises(UsageError, match="choose another one with --label"):
+        await made.ingest(folder, graph)
+    assert llm.prompts == []
+    assert (await made.ingest(folder, graph, label="Note")).label == "Note"
+
+
+async def test_a_graph_loaded_from_a_file_of_nodes_is_left_alone(place: Any, folder: Path) -> None:
+    made = place(read_kind=[{"loaded": True, "documents": False}])
+    with pytest.raises(UsageError, match="ingest documents under another name"):
+        await made.ingest(folder, "notes")
+    assert "take_ingest" not in made.names()
+
+
+@pytest.mark.parametrize("name", ["notes", "notes.entities"])
+async def test_a_stored_graph_of_other_nodes_is_left_alone(
+    place: Any, folder: Path, name: str
+) -> None:
+    made = place(read_graphs=[stored_graph(name, "Author")])
+    with pytest.raises(GraphExistsError, match=f"graph {name} is stored for other nodes"):
+        await made.ingest(folder, "notes")
+    assert "take_ingest" not in made.names()
+
+
+async def test_its_own_mappings_may_be_stored_already(place: Any, folder: Path) -> None:
+    graphs = [
+        stored_graph("notes", "NotesChunk", "NotesEntity"),
+        stored_graph("notes.entities", "NotesEntity"),
+    ]
+    assert (await place(read_graphs=graphs).ingest(folder, "notes")).complete
+
+
+async def test_the_graph_and_its_entities_can_be_asked_for(place: Any, folder: Path) -> None:
+    made = place()
+    await made.ingest(folder, "notes")
+    whole, entities = made.mappings()["notes"], made.mappings()["notes.entities"]
+    assert whole["labels"] == ["NotesChunk", "NotesEntity"]
+    assert whole["chunk_labels"] == ["NotesChunk"]
+    assert entities["labels"] == ["NotesEntity"]
+    assert entities["relationship_types"] == ["RELATES"]
+    assert not entities.get("chunk_labels")
+    assert not entities.get("mention_types")
+    assert entities["relationship_text"] == whole["relationship_text"] == "fact"
+
+
+async def test_the_texts_are_indexed_after_the_mappings_are_stored(
+    place: Any, folder: Path
+) -> None:
+    made = place()
+    await made.ingest(folder, "notes")
+    (index,) = [one for one in made.indexed if one.entity == "node"]
+    assert set(index.labels) == {"NotesChunk", "NotesEntity"}
+    assert {"text", "description", "name"} <= set(index.properties)
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00broken\x00"])
+async def test_nothing_is_stored_for_a_graph_without_documents(
+    place: Any, tmp_path: Path, content: bytes | None
+) -> None:
+    if content is not None:
+        (tmp_path / "a.pdf").write_bytes(content)
+    made = place()
+    paths = [tmp_path / "a.pdf"] if content else [tmp_path]
+    done = await made.ingest(paths, "notes")
+    assert done.count("failed") == bool(content)
+    assert done.complete is (content is None)
+    assert made.mappings() == {}
+    assert made.indexed == []
+
+
+async def test_a_document_whose_model_fails_is_not_published(place: Any, folder: Path) -> None:
+    def answer(prompt: Prompt) -> Reply:
+        return "I am sorry."
+
+    done = await place(ScriptedLLM(answer)).ingest(folder, "notes")
+    (outcome,) = done.outcomes
+    assert (outcome.state, bool(outcome.reason)) == ("failed", True)
+
+
+async def test_the_phase_is_told_to_the_listener_of_the_call(place: Any, folder: Path) -> None:
+    made, heard = place(), []
+    await made.ingest(folder, "notes", on_event=heard.append)
+    assert heard[0] == PhaseStarted("ingest")
+    assert made.events == []
+    await made.ingest(folder, "notes")
+    assert made.events[0] == PhaseStarted("ingest")
+
+
+async def test_without_sync_documents_without_files_stay(place: Any, folder: Path) -> None:
+    made = place(read_documents=[stored_document("old.md")])
+    done = await made.ingest(folder, "notes")
+    assert {one.id: one.state for one in done.outcomes} == {
+        "curie.md": "added", "old.md": "missing",
+    }  # fmt: skip
+    assert made.published()["gone"] == []
+
+
+async def test_with_sync_documents_without_files_go(place: Any, folder: Path) -> None:
+    made = place(read_documents=[stored_document("old.md")])
+    done = await made.ingest(folder, "notes", sync=True)
+    assert done.count("deleted") == 1
+    assert [params["gone"] for params in made.db.params("publish")] == [[], ["old.md"]]
+
+
+async def test_documents_are_listed_as_they_are_stored(place: Any) -> None:
+    made = place(read_documents=[stored_document("a.md", size=70), stored_document("b.md")])
+    first, second = await made.ingest.documents("notes")
+    assert (first.id, first.name, first.chunks, first.size) == ("a.md", "a.md", 2, 70)
+    assert second.id == "b.md"
+    assert await place().ingest.documents("notes") == []
+
+
+async def test_deleting_no_documents_writes_nothing(place: Any) -> None:
+    made = place(read_documents=[stored_document("a.md")])
+    assert await made.ingest.delete("notes", []) == 0
+    assert set(made.names()) == {"read_version", "read_documents"}
+
+
+async def test_an_unknown_document_deletes_none_of_the_others(place: Any) -> None:
+    made = place(read_documents=[stored_document("a.md")])
+    with pytest.raises(UsageError, match=r"notes has no document x\.md; 'pgs documents list'"):
+        await made.ingest.delete("notes", ["a.md", "x.md"])
+    assert "take_ingest" not in made.names()
+
+
+async def test_a_document_named_twice_is_deleted_once(place: Any) -> None:
+    made = place(read_documents=[stored_document("a.md", "Paper"), stored_document("b.md")])
+    assert await made.ingest.delete("notes", ["a.md", "a.md"]) == 1
+    assert made.published()["gone"] == ["a.md"]
+    assert made.published()["labels"] == ["Paper", "PaperChunk"]
+
+
+async def test_deleting_waits_for_nobody_and_gives_its_right_back(place: Any) -> None:
+    documents = [stored_document("a.md")]
+    made = place(read_documents=documents)
+    await made.ingest.delete("notes", ["a.md"])
+    (taken,), (released,) = made.db.params("take_ingest"), made.db.params("release_ingest")
+    assert taken["holder"] == released["holder"]
+    other = [{"taken": False, "holder": "host:7", "expires_at": "later"}]
+    busy = place(read_documents=documents, take_ingest=other)
+    with pytest.raises(BusyError, match="host:7 is writing the documents of graph notes"):
+        await busy.ingest.delete("notes", ["a.md"])
+    assert "publish" not in busy.names()

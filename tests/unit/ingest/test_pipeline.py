@@ -1,0 +1,340 @@
+"""An ingestion publishes whole documents group by group, and loses nothing that was paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import BusyError, DatabaseError, ModelOutputError, StoppedError
+from pgs_neo4j.events import Progressed
+from pgs_neo4j.ingest import pipeline
+from pgs_neo4j.ingest.documents import WantedDocument
+from pgs_neo4j.ingest.order import IngestOrder, IngestTools
+from pgs_neo4j.ingest.pipeline import (
+    GROUP_BYTES,
+    GROUP_DOCUMENTS,
+    delete_documents,
+    group_documents,
+    ingest,
+)
+from pgs_neo4j.ingest.sources import find_sources
+from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.model.documents import Chunk, ExtractedEntity, Extraction
+from pgs_neo4j.model.ingest import Ingested
+from tests.fakes.database import FakeDatabase, Row
+
+
+@dataclass
+class WordExtractor:
+    """Names the first word of a chunk; some words are errors to raise."""
+
+    signature: str = "s1"
+    free: bool = False
+    sure: bool = True
+    errors: dict[str, Exception] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    async def extract(self, chunk: Chunk) -> Extraction:
+        word = chunk.text.split()[0]
+        self.asked.append(word)
+        if word in self.errors:
+            raise self.errors[word]
+        told = (word, "Nowhere")
+        return Extraction(
+            tuple(ExtractedEntity(name=name, type="Concept", sentences=(1,)) for name in told)
+        )
+
+
+class Documents:
+    """The documents and kept extractions of a graph, as the database holds them."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, Row] = {}
+        self.chunks: dict[str, Row] = {}
+        self.kept: dict[str, str] = {}
+        self.database: Any = FakeDatabase(
+            take_ingest=lambda sent: [{"taken": True, "holder": sent["holder"], "expires_at": ""}],
+            read_documents=lambda sent: [*self.documents.values()],
+            read_chunks=lambda sent: [
+                row for row in self.chunks.values() if row["document"] in sent["documents"]
+            ],
+            read_extractions=lambda sent: [
+                {"key": key, "data": self.kept[key]} for key in sent["keys"] if key in self.kept
+            ],
+            keep_extractions=self.keep,
+            delete_extractions=self.forget,
+            publish=self.publish,
+        )
+
+    @property
+    def published(self) -> list[list[str]]:
+        """The ids of the documents of each publication."""
+        return [[row["id"] for row in one["documents"]] for one in self.database.params("publish")]
+
+    def keep(self, sent: Row) -> list[Row]:
+        self.kept[sent["key"]] = sent["data"]
+        return []
+
+    def forget(self, sent: Row) -> list[Row]:
+        for key in sent["keys"]:
+            self.kept.pop(key, None)
+        return []
+
+    def publish(self, sent: Row) -> list[Row]:
+        for id_ in sent["gone"]:
+            self.documents.pop(id_, None)
+            self.chunks.pop(id_, None)
+        self.documents |= {row["id"]: row for row in sent["documents"]}
+        for row in sent["chunks"]:
+            own = {key: row["properties"][key] for key in ("id", "extraction_key", "sure")}
+            own["extraction"] = row["properties"]["extraction"]
+            self.chunks[own["id"]] = {"document": row["document"], **own}
+        return [{"held": True}]
+
+
+def write(folder: Path, *words: str) -> None:
+    for word in words:
+        (folder / f"{word.lower()}.md").write_text(f"{word} is a word.\n")
+
+
+async def run(
+    documents: Documents,
+    extractor: WordExtractor,
+    folder: Path,
+    events: list[Any] | None = None,
+    **given: Any,
+) -> Ingested:
+    tools = IngestTools(
+        db=documents.database,
+        extractor=extractor,
+        calls=Calls.of(PGSConfig(), {}),
+        on_event=([] if events is None else events).append,
+    )
+    order = IngestOrder(graph="docs", label="Docs", sources=find_sources([folder]), **given)
+    return await ingest(order, tools)
+
+
+def states(done: Ingested) -> dict[str, str]:
+    return {one.id: one.state for one in done.outcomes}
+
+
+def wanted(sizes: Iterable[int]) -> list[WantedDocument]:
+    return [
+        WantedDocument(id=str(place), state="added", hash="", size=size, chunks=())
+        for place, size in enumerate(sizes)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "groups"),
+    [
+        ([], []),
+        ([1] * GROUP_DOCUMENTS, [GROUP_DOCUMENTS]),
+        ([1] * (GROUP_DOCUMENTS + 1), [GROUP_DOCUMENTS, 1]),
+        ([GROUP_BYTES - 1, 1], [2]),
+        ([GROUP_BYTES, 1], [1, 1]),
+        ([1, GROUP_BYTES * 9, 1, 1], [1, 1, 2]),
+    ],
+)
+def test_a_group_is_bounded_in_documents_and_bytes(sizes: list[int], groups: list[int]) -> None:
+    documents = wanted(sizes)
+    made = [*group_documents(documents)]
+    assert [len(group) for group in made] == groups
+    assert [one for group in made for one in group] == documents
+
+
+def test_a_group_is_given_before_later_files_are_read() -> None:
+    documents = iter(wanted([1] * (GROUP_DOCUMENTS + 2)))
+    assert len(next(group_documents(documents))) == GROUP_DOCUMENTS
+    assert [one.id for one in documents] == [str(GROUP_DOCUMENTS + 1)]
+
+
+async def test_new_files_are_published_and_cost_nothing_again(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha", "Beta")
+    documents, extractor = Documents(), WordExtractor()
+    done = await run(documents, extractor, tmp_path)
+    assert [(one.id, one.state, one.chunks, one.extracted) for one in done.outcomes] == [
+        ("alpha.md", "added", 1, 1), ("beta.md", "added", 1, 1),
+    ]  # fmt: skip
+    assert (done.graph, done.label, done.complete) == ("docs", "Docs", True)
+    assert done.dropped == {"not in the text": 2}
+    again = await run(documents, extractor, tmp_path)
+    assert states(again) == {"alpha.md": "unchanged", "beta.md": "unchanged"}
+    assert (sorted(extractor.asked), len(documents.published)) == (["Alpha", "Beta"], 1)
+
+
+async def test_a_published_document_has_the_properties_it_is_compared_by(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    documents = Documents()
+    await run(documents, WordExtractor(signature="model"), tmp_path)
+    row = documents.documents["alpha.md"]
+    assert (row["name"], row["signature"], row["label"]) == ("alpha.md", "model", "Docs")
+    assert (row["chunks"], row["size"]) == (1, len("Alpha is a word.\n"))
+
+
+async def test_a_document_that_fails_leaves_the_others_of_its_group(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha", "Bad", "Beta")
+    documents = Documents()
+    extractor = WordExtractor(errors={"Bad": ModelOutputError("no records")})
+    done = await run(documents, extractor, tmp_path)
+    assert states(done) == {"alpha.md": "added", "bad.md": "failed", "beta.md": "added"}
+    assert [one.reason for one in done.outcomes if one.state == "failed"] == ["no records"]
+    assert documents.published == [["alpha.md", "beta.md"]]
+    assert not done.complete
+    assert documents.kept == {}
+
+
+async def test_a_changed_document_that_fails_stays_as_it_was(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    documents, extractor = Documents(), WordExtractor()
+    await run(documents, extractor, tmp_path)
+    before = dict(documents.documents), dict(documents.chunks)
+    (tmp_path / "alpha.md").write_text("Bad is a word.\n")
+    extractor.errors["Bad"] = ModelOutputError("no records")
+    done = await run(documents, extractor, tmp_path)
+    assert states(done) == {"alpha.md": "failed"}
+    assert (documents.documents, documents.chunks) == before
+
+
+async def test_a_moved_document_that_fails_is_not_deleted(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    documents, extractor = Documents(), WordExtractor()
+    await run(documents, extractor, tmp_path)
+    (tmp_path / "alpha.md").rename(tmp_path / "omega.md")
+    extractor.signature = "s2"
+    extractor.errors["Alpha"] = ModelOutputError("no records")
+    done = await run(documents, extractor, tmp_path, sync=True)
+    assert states(done) == {"omega.md": "failed"}
+    assert [*documents.documents] == ["alpha.md"]
+
+
+async def test_a_moved_document_is_not_extracted_again(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    documents, extractor = Documents(), WordExtractor()
+    await run(documents, extractor, tmp_path)
+    (tmp_path / "alpha.md").rename(tmp_path / "omega.md")
+    (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
+    assert (outcome.id, outcome.state, outcome.extracted) == ("omega.md", "moved", 0)
+    assert ([*documents.documents], extractor.asked) == (["omega.md"], ["Alpha"])
+    assert [row["document"] for row in documents.chunks.values()] == ["omega.md"]
+
+
+async def test_a_stop_publishes_what_is_whole_and_ends_the_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "GROUP_DOCUMENTS", 2)
+    write(tmp_path, "A", "B", "C", "D")
+    documents = Documents()
+    extractor = WordExtractor(errors={"B": StoppedError("max_calls is reached")})
+    done = await run(documents, extractor, tmp_path, sync=True)
+    assert (done.stopped, done.complete) == ("max_calls is reached", False)
+    assert states(done) == {"a.md": "added"}
+    assert documents.published == [["a.md"]]
+    assert {*extractor.asked} == {"A", "B"}
+
+
+async def test_after_a_stop_nothing_is_deleted(tmp_path: Path) -> None:
+    write(tmp_path, "Old", "Alpha")
+    documents, extractor = Documents(), WordExtractor()
+    await run(documents, extractor, tmp_path)
+    (tmp_path / "old.md").unlink()
+    write(tmp_path, "New")
+    extractor.errors["New"] = StoppedError("max_cost is reached")
+    done = await run(documents, extractor, tmp_path, sync=True)
+    assert states(done) == {"alpha.md": "unchanged", "old.md": "missing"}
+    assert "old.md" in documents.documents
+    extractor.errors.clear()
+    done = await run(documents, extractor, tmp_path, sync=True)
+    assert states(done)["old.md"] == "deleted"
+    assert {*documents.documents} == {"alpha.md", "new.md"}
+
+
+async def test_missing_documents_stay_without_sync(tmp_path: Path) -> None:
+    write(tmp_path, "Old")
+    documents = Documents()
+    await run(documents, WordExtractor(), tmp_path)
+    (tmp_path / "old.md").unlink()
+    done = await run(documents, WordExtractor(), tmp_path)
+    assert (states(done), [*documents.documents]) == ({"old.md": "missing"}, ["old.md"])
+
+
+async def test_an_extraction_is_kept_when_its_publication_fails_and_bought_once(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "Alpha")
+    documents, extractor = Documents(), WordExtractor()
+    documents.database.answers["publish"] = DatabaseError("the connection was lost")
+    with pytest.raises(DatabaseError, match="connection was lost"):
+        await run(documents, extractor, tmp_path)
+    assert len(documents.kept) == 1
+    documents.database.answers["publish"] = documents.publish
+    (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
+    assert (outcome.state, outcome.extracted, extractor.asked) == ("added", 0, ["Alpha"])
+    assert documents.kept == {}
+
+
+async def test_an_extraction_is_kept_before_it_is_published(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    documents = Documents()
+    await run(documents, WordExtractor(), tmp_path)
+    names = [name for name, _ in documents.database.sent]
+    assert names.index("keep_extractions") < names.index("publish")
+    assert names.index("publish") < names.index("delete_extractions")
+    assert names[-1] == "release_ingest"
+
+
+async def test_a_free_extractor_keeps_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    documents = Documents()
+    done = await run(documents, WordExtractor(free=True, sure=False), tmp_path)
+    assert done.count("added") == 1
+    assert documents.database.params("keep_extractions") == []
+    assert [row["sure"] for row in documents.chunks.values()] == [False]
+
+
+async def test_progress_counts_all_files_that_are_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "GROUP_DOCUMENTS", 1)
+    write(tmp_path, "Alpha")
+    documents, extractor = Documents(), WordExtractor()
+    await run(documents, extractor, tmp_path)
+    write(tmp_path, "Beta", "Gamma")
+    extractor.errors["Gamma"] = ModelOutputError("no records")
+    events: list[Any] = []
+    await run(documents, extractor, tmp_path, events)
+    assert events == [Progressed("ingest", done, 3, "documents") for done in (2, 3)]
+
+
+async def test_while_another_process_writes_no_file_is_read(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    documents, extractor = Documents(), WordExtractor()
+    taken = {"taken": False, "holder": "worker, pid 9", "expires_at": ""}
+    documents.database.answers["take_ingest"] = [taken]
+    with pytest.raises(BusyError, match="worker, pid 9"):
+        await run(documents, extractor, tmp_path)
+    assert (extractor.asked, documents.published) == ([], [])
+
+
+async def test_documents_are_deleted_in_groups_with_their_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "A", "B", "C")
+    documents = Documents()
+    await run(documents, WordExtractor(), tmp_path)
+    monkeypatch.setattr(pipeline, "GROUP_DOCUMENTS", 2)
+    documents.database.sent.clear()
+    writer = Writer(graph="docs", holder="me", label="Docs")
+    await delete_documents(documents.database, writer, ["a.md", "b.md", "c.md"])
+    gone = [
+        {id_.partition("#")[0] for id_ in one["gone"]}
+        for one in documents.database.params("publish")
+    ]
+    assert gone == [{"a.md", "b.md"}, {"c.md"}]
+    assert (documents.documents, documents.chunks) == ({}, {})

@@ -1,0 +1,97 @@
+"""Which files are ingested, and what is said of those that cannot be."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j.errors import InputFileError, UsageError
+from pgs_neo4j.ingest.read.text import normalize_text, read_text
+from pgs_neo4j.ingest.sources import SourceFile, find_sources, read_source
+
+MOST = 1000
+
+
+def one(path: Path) -> SourceFile:
+    return find_sources([path]).files[0]
+
+
+def test_a_folder_gives_its_texts_by_path_and_counts_the_others(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / ".git").mkdir()
+    for name in ("b/z.md", "a.TXT", ".hidden.txt", ".git/x.txt", "p.png", "Makefile"):
+        (tmp_path / name).write_text("text")
+    found = find_sources([tmp_path])
+    assert [source.id for source in found.files] == ["a.TXT", "b/z.md"]
+    assert found.skipped == {".png": 1, "without ending": 1}
+    assert [source.id for source in find_sources([tmp_path / "b" / "z.md"]).files] == ["z.md"]
+
+
+def test_a_path_that_is_not_there_and_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="name a file or folder"):
+        find_sources([tmp_path / "nothing"])
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.md").write_text(name)
+    with pytest.raises(UsageError, match=r"would both be x\.md"):
+        find_sources([tmp_path / "a", tmp_path / "b"])
+    assert len(find_sources([tmp_path / "a", tmp_path / "a" / "x.md"]).files) == 1
+
+
+def test_links_lead_nowhere_else(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "loop").symlink_to(root)
+    (root / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (root / "broken.txt").symlink_to(root / "nowhere")
+    found = {source.id: source for source in find_sources([root]).files}
+    assert found.keys() == {"out.txt", "broken.txt"}
+    with pytest.raises(InputFileError, match="outside of the folder"):
+        read_source(found["out.txt"], MOST)
+    with pytest.raises(InputFileError, match="cannot be read"):
+        read_source(found["broken.txt"], MOST)
+
+
+def test_a_pipe_does_not_hang_and_a_large_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(InputFileError, match="not a regular file"):
+        read_source(one(tmp_path / "pipe.txt"), MOST)
+    (tmp_path / "large.txt").write_text("x" * (MOST + 1))
+    with pytest.raises(InputFileError, match="larger than"):
+        read_source(one(tmp_path / "large.txt"), MOST)
+    (tmp_path / "image.png").write_bytes(b"x")
+    with pytest.raises(InputFileError, match=r"no reader takes \.png"):
+        read_source(one(tmp_path / "image.png"), MOST)
+    name = os.fsdecode(b"bad\xff.txt")
+    (tmp_path / name).write_text("x")
+    with pytest.raises(InputFileError, match="not valid UTF-8"):
+        read_source(one(tmp_path / name), MOST)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"\xef\xbb\xbfa\r\nb\rc", "a\nb\nc"),
+        ("a\u2028b\x0bc".encode("utf-16"), "a\nb\nc"),
+        ("cafe\u0301".encode(), "caf\u00e9"),
+    ],
+)
+def test_text_has_one_form_whatever_its_encoding(data: bytes, text: str) -> None:
+    assert read_text(data).text == text
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(b"", "no text"), (b" \n\t", "no text"), (b"a\0b", "not text"), (b"caf\xe9", "byte 4")],
+)
+def test_what_is_no_text_is_said(data: bytes, said: str) -> None:
+    with pytest.raises(InputFileError, match=said):
+        read_text(data)
+
+
+def test_normalizing_twice_changes_nothing() -> None:
+    text = normalize_text("A\u030a\r\n\x85x")
+    assert normalize_text(text) == text

@@ -1,0 +1,130 @@
+"""Extractions in JSON, however a model names their members and wherever it lists them."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation
+from pgs_neo4j.text.extraction.json_reply import read_json
+
+ADA = {"name": "Ada", "type": "Person", "description": "A woman.", "sentences": [1, 3]}
+LIVES = {
+    "source": "Ada", "target": "London", "keywords": ["lives in", "home"],
+    "description": "Ada lives there.", "sentences": "2-3", "weight": 0.5,
+}  # fmt: skip
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["name", "source", "target", "weight", "entities", "sentences", "x"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def items(value: Any) -> list[ExtractedEntity | ExtractedRelation]:
+    return read_json(json.dumps(value)).items
+
+
+def test_members_become_fields() -> None:
+    entity, relation = items({"entities": [ADA], "relations": [LIVES]})
+    assert entity == ExtractedEntity(
+        name="Ada", type="Person", description="A woman.", sentences=(1, 3)
+    )
+    assert relation == ExtractedRelation(
+        source="Ada",
+        target="London",
+        keywords=("lives in", "home"),
+        description="Ada lives there.",
+        sentences=(2, 3),
+        weight=0.5,
+    )
+
+
+@pytest.mark.parametrize(
+    "renamed",
+    [{"name": "entity_name", "type": "entity_type"}, {"name": "id", "type": "label"},
+     {"sentences": "evidence", "description": "summary"}],
+)  # fmt: skip
+def test_other_names_of_members_are_understood(renamed: dict[str, str]) -> None:
+    assert items([{renamed.get(key, key): value for key, value in ADA.items()}]) == items([ADA])
+
+
+@pytest.mark.parametrize("ends", [("from", "to"), ("head", "tail"), ("subject", "object")])
+def test_other_names_of_ends_are_understood(ends: tuple[str, str]) -> None:
+    other = {ends[0]: "Ada", ends[1]: "London", **LIVES}
+    del other["source"], other["target"]
+    assert items([other]) == items([LIVES])
+
+
+WRAPS = [
+    lambda one: one,
+    lambda one: [one],
+    lambda one: {"a": [one]},
+    lambda one: {"a": [{"b": [one]}]},
+    lambda one: [[[one]]],
+]
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_records_are_found_wherever_they_are_listed(wrap: Any) -> None:
+    assert items(wrap(ADA)) == items([ADA])
+
+
+@pytest.mark.parametrize("weight", [True, "heavy", None, float("inf"), float("nan"), -3, 0])
+def test_a_weight_that_cannot_be_used_is_1(weight: object) -> None:
+    (relation,) = items([LIVES | {"weight": weight}])
+    assert isinstance(relation, ExtractedRelation)
+    assert relation.weight == 1.0
+
+
+def test_a_weight_is_bounded() -> None:
+    (relation,) = items([LIVES | {"weight": 10**9}])
+    assert isinstance(relation, ExtractedRelation)
+    assert relation.weight == 1e6
+
+
+def test_objects_that_are_no_records_are_counted() -> None:
+    records = read_json(json.dumps([ADA, {"name": "it"}, {"source": "Ada", "target": "ada"}]))
+    assert (len(records.items), records.dropped, records.complete) == (1, 2, True)
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "{", "]{", "}{", "[1, 2]", '"{}"', "{}"])
+def test_text_without_objects_has_no_records(text: str) -> None:
+    records = read_json(text)
+    assert (records.items, records.dropped) == ([], 0)
+
+
+@given(st.integers(0, 400))
+def test_any_cut_keeps_whole_objects_in_their_order(place: int) -> None:
+    whole = json.dumps([{**ADA, "name": f"Ada {n}"} for n in range(5)])
+    records = read_json(whole[:place])
+    assert records.items == read_json(whole).items[: len(records.items)]
+    assert len(records.items) == whole[:place].count("}")
+    assert records.complete is (place >= len(whole))
+
+
+@given(VALUE)
+def test_any_data_is_read_without_an_error(value: Any) -> None:
+    for item in items(value):
+        if isinstance(item, ExtractedRelation):
+            assert 0 < item.weight <= 1e6
+            assert item.source != item.target
+        assert list(item.sentences) == sorted(set(item.sentences))
+
+
+@pytest.mark.parametrize("unit", ["{", "[", '{"a":', "[{", "}", '{"name":"Ada"},', '\\"{'])
+def test_odd_texts_are_read_quickly(unit: str) -> None:
+    began = time.process_time()
+    read_json(unit * (60_000 // len(unit)))
+    assert time.process_time() - began < 2
