@@ -8,6 +8,11 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "demo": ("operations.demo:demo", "Try pgs on Python's standard library, with no setup."),
         "inspect": ("graphs.inspect:inspect", "Inspect a database and propose a graph."),
         "graph": ("graphs.graph:graph_app", "Store, list, show, and remove named graphs."),
+        "ingest": ("graphs.ingest:ingest", "Make a graph of files, and keep it equal to them."),
+        "documents": (
+            "graphs.documents:documents_app",
+            "List and delete the documents of a graph.",
+        ),
         "load": ("graphs.load:load", "Load a file and store it as a graph."),
         "doctor": ("operations.doctor:doctor", "Check the setup and say how to fix it."),
         "help": ("operations.manual:show_help", "Read the manual."),

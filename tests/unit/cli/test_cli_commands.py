@@ -48,16 +48,14 @@ HEAVY = (
 )
 FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
-    "analogies",
-    "ask", "cache", "cache clear", "cache show", "config", "config show", "demo", "doctor",
-    "export", "feedback", "graph", "graph add", "graph list", "graph remove", "graph show", "help",
-    "index",
-    "index create", "index drop", "index list", "inspect", "jobs", "jobs list", "jobs show",
-    "load", "local",
-    "local import", "local log", "local reset", "local start", "local status", "local stop",
-    "partition", "partitions", "plan", "purge", "repartition", "resume", "route", "runs",
-    "schedule",
-    "search", "sessions", "sessions delete", "sessions list", "sessions show", "show",
+    "analogies", "ask", "cache", "cache clear", "cache show", "config", "config show", "demo",
+    "doctor", "documents", "documents delete", "documents list", "export", "feedback", "graph",
+    "graph add", "graph list", "graph remove", "graph show", "help", "index", "index create",
+    "index drop", "index list", "ingest", "inspect", "jobs", "jobs list", "jobs show", "load",
+    "local", "local import", "local log", "local reset", "local start", "local status",
+    "local stop", "partition", "partitions", "plan", "purge", "repartition", "resume", "route",
+    "runs", "schedule", "search", "sessions", "sessions delete", "sessions list", "sessions show",
+    "show",
 )  # fmt: skip
 
 

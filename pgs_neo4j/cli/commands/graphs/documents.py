@@ -1,0 +1,71 @@
+"""`pgs documents …`: the documents of a graph."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption, YesOption
+from pgs_neo4j.cli.pages.text import size
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, one_line
+
+GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
+
+documents_app = typer.Typer(no_args_is_help=True, help="List and delete the documents of a graph.")
+
+
+@documents_app.command("list")
+def list_(graph: GraphName, as_json: JsonOption = False) -> None:
+    """List the documents of a graph."""
+    run(_list(graph, as_json=as_json))
+
+
+async def _list(graph: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+
+    async with database() as pgs:
+        documents = await pgs.ingest.documents(graph)
+    if as_json:
+        output.write_json({"documents": [plain_data(one) for one in documents]})
+    elif documents:
+        lines = [
+            f"{one_line(one.id)}  {counted(one.chunks, 'chunk')}, {size(one.size)}"
+            for one in documents
+        ]
+        output.write_lines(lines)
+    else:
+        told = f"graph {graph} has no documents; 'pgs ingest FOLDER --graph {graph}' adds them"
+        output.note(told)
+
+
+@documents_app.command("delete")
+def delete(
+    ids: Annotated[list[str], typer.Argument(metavar="DOCUMENT...", help="As 'list' names them.")],
+    graph: GraphName,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete documents with all that stood only in them.
+
+    Chunks go, and so do entities and relations that no other document states. The others are told
+    as the remaining documents tell them.
+    """
+    run(_delete(ids, graph, yes=yes, as_json=as_json))
+
+
+async def _delete(ids: list[str], graph: str, *, yes: bool, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import confirm, engine
+    from pgs_neo4j.cli.progress.listen import progress
+
+    with progress(quiet=True, verbose=False) as listener:
+        async with engine(listener) as pgs:
+            confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph", yes=yes)
+            deleted = await pgs.ingest.delete(graph, ids)
+    if as_json:
+        output.write_json({"deleted": deleted})
+    else:
+        output.write_lines([f"{counted(deleted, 'document')} deleted"])

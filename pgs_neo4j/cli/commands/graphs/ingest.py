@@ -1,0 +1,88 @@
+"""`pgs ingest`: make a graph of files."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.knob_options import with_knobs
+from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
+from pgs_neo4j.cli.pages.mapping_words import next_question
+from pgs_neo4j.cli.progress.listen import Listener, progress
+from pgs_neo4j.cli.run import DONE, PARTIAL, run
+from pgs_neo4j.text.json_data import Json
+
+KNOBS = (
+    "max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_concurrent_sweeps", "hedge",
+)  # fmt: skip
+PathsArgument = Annotated[
+    list[Path], typer.Argument(metavar="PATH...", help="Files and folders: .txt, .md, .rst.")
+]
+
+
+@with_knobs(*KNOBS)
+def ingest(
+    paths: PathsArgument,
+    graph: Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")],
+    label: Annotated[
+        str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
+    ] = None,
+    sync: Annotated[
+        bool, typer.Option("--sync", help="Delete documents whose files are gone.")
+    ] = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Extract again what another model extracted.")
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    **knobs: object,
+) -> None:
+    """Make a graph of files, and keep it equal to them.
+
+    Documents are divided into chunks. The model of sweeps names the entities and relations of each
+    chunk; without a model, recurring terms and names are taken. What is not in the text is dropped.
+    Run it again after files have changed: what did not change costs nothing. Each document is in
+    the graph either as it was or as it is now.
+
+    Exit codes: 0 done, 2 usage, 3 a document failed or a limit was reached, 4 another process
+    writes these documents, 5 database, 6 model.
+
+    \b
+      pgs ingest notes/ --graph notes
+      pgs ask --graph notes "What contradicts what?"
+    """
+    listening = progress(quiet=quiet, verbose=verbose)
+    wanted: Json = {"label": label, "sync": sync, "refresh": refresh}
+    run(_ingest(paths, graph, wanted, knobs, listening, as_json=as_json))
+
+
+async def _ingest(
+    paths: list[Path],
+    graph: str,
+    wanted: Json,
+    knobs: dict[str, object],
+    listening: AbstractContextManager[Listener],
+    *,
+    as_json: bool,
+) -> int:
+    from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.cli.pages.documents import ingested
+    from pgs_neo4j.engine import check_graph_name
+
+    check_graph_name(graph)
+    with listening as listener:
+        async with engine(listener, **knobs) as pgs:
+            done = await pgs.ingest(paths, graph, **wanted)
+    if as_json:
+        output.write_json(ingested.as_json(done))
+    else:
+        output.write_lines(ingested.lines(done, output.width()))
+        output.write_lines(next_question(graph) if done.has_documents else [])
+        for note in ingested.notes(done):
+            output.note(note)
+    return DONE if done.complete else PARTIAL

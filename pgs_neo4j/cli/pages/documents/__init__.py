@@ -1,0 +1,1 @@
+"""What an ingestion did, as lines and as JSON."""

@@ -1,0 +1,74 @@
+"""The result of an ingestion, as lines and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgs_neo4j.cli.pages.text import labeled
+from pgs_neo4j.model.ingest import DocumentState, Ingested
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.text.shown import counted, money, one_line, seconds, tokens
+
+MOST_NAMED = 10
+"""Documents that are named of each kind."""
+STATES: tuple[tuple[DocumentState, str], ...] = (
+    ("added", "added"),
+    ("changed", "changed"),
+    ("moved", "moved"),
+    ("deleted", "deleted"),
+    ("unchanged", "unchanged"),
+    ("stale", "stale"),
+    ("missing", "without a file"),
+    ("failed", "failed"),
+)
+FIXES: dict[DocumentState, str] = {
+    "stale": "another model or prompt extracted these; --refresh extracts them again",
+    "missing": "the files of these are gone; --sync deletes them from the graph",
+    "failed": "these are not in the graph as they are now",
+}
+
+
+def as_json(done: Ingested) -> Json:
+    """Return what an ingestion did as JSON data."""
+    counts = {state: done.count(state) for state, _ in STATES}
+    return {**plain_data(done), "counts": counts, "complete": done.complete}
+
+
+def lines(done: Ingested, width: int) -> list[str]:
+    """Return what became of the documents, and what it cost."""
+    documents = [f"{done.count(state):,} {word}" for state, word in STATES if done.count(state)]
+    chunks = sum(outcome.chunks for outcome in done.outcomes)
+    extracted = sum(outcome.extracted for outcome in done.outcomes)
+    used = done.usage
+    rows = [
+        ("Graph", f"{one_line(done.graph)}, label {one_line(done.label)}"),
+        ("Documents", ", ".join(documents) or "none"),
+        ("Chunks", f"{chunks:,}, {extracted:,} of them extracted now"),
+        ("Dropped", ", ".join(f"{count:,} {why}" for why, count in done.dropped.items())),
+        ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
+        (
+            "Model",
+            f"{counted(used.calls, 'call')}, "
+            f"{tokens(used.input_tokens, used.output_tokens, estimated=used.estimated)}"
+            if used.calls
+            else "",
+        ),
+        ("Cost", money(done.cost) if used.calls and done.cost is not None else ""),
+        ("Stopped", one_line(done.stopped)),
+        ("Time", seconds(done.seconds)),
+    ]
+    return [line for label, text in rows if text for line in labeled(label, text, width)]
+
+
+def notes(done: Ingested) -> Iterator[str]:
+    """Yield what to do about documents that are not as their files are."""
+    for state, fix in FIXES.items():
+        concerned = [outcome for outcome in done.outcomes if outcome.state == state]
+        if not concerned:
+            continue
+        yield f"{fix}:"
+        for outcome in concerned[:MOST_NAMED]:
+            reason = f": {one_line(outcome.reason)}" if outcome.reason else ""
+            yield f"  {one_line(outcome.id)}{reason}"
+        if len(concerned) > MOST_NAMED:
+            yield f"  and {len(concerned) - MOST_NAMED:,} more"

@@ -1,0 +1,332 @@
+"""`pgs ingest` and `pgs documents`: what they pass on, how they end, and what they tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pgs_neo4j.cli import connection
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.errors import (
+    BusyError,
+    DatabaseUnavailableError,
+    GraphExistsError,
+    ModelAuthError,
+    PGSError,
+    UsageError,
+)
+from pgs_neo4j.model import Usage
+from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestedDocument
+
+STORED = [
+    IngestedDocument(id="people/curie.md", name="curie.md", chunks=1, size=65),
+    IngestedDocument(id="seine.txt", name="seine.txt", chunks=1200, size=4_500_000),
+]
+
+
+def outcomes(state: DocumentState, count: int, reason: str = "") -> tuple[DocumentOutcome, ...]:
+    return tuple(
+        DocumentOutcome(id=f"{state}-{n:02d}.md", state=state, chunks=2, extracted=1, reason=reason)
+        for n in range(count)
+    )
+
+
+def ingested(*documents: DocumentOutcome, **changed: Any) -> Ingested:
+    given: dict[str, Any] = {"graph": "notes", "label": "Notes", "seconds": 0.5}
+    return Ingested(outcomes=documents, **given | changed)
+
+
+class Engine:
+    """Stands in for the engine: remembers what it was asked for, and how it was opened."""
+
+    def __init__(self) -> None:
+        self.ingest = self
+        self.done = ingested(*outcomes("added", 2))
+        self.stored = STORED
+        self.raising: PGSError | None = None
+        self.opened: list[tuple[str, dict[str, Any]]] = []
+        self.asked: list[tuple[Any, ...]] = []
+
+    async def __call__(self, paths: list[Path], graph: str, **wanted: Any) -> Ingested:
+        self.note("ingest", [str(path) for path in paths], graph, wanted)
+        return self.done
+
+    async def documents(self, graph: str) -> list[IngestedDocument]:
+        self.note("documents", graph)
+        return self.stored
+
+    async def delete(self, graph: str, documents: list[str]) -> int:
+        self.note("delete", graph, documents)
+        return len(set(documents))
+
+    def note(self, *asked: Any) -> None:
+        self.asked.append(asked)
+        if self.raising is not None:
+            raise self.raising
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    stand_in = Engine()
+
+    def opening(kind: str) -> Any:
+        @asynccontextmanager
+        async def opened(*listeners: Any, **knobs: Any) -> AsyncIterator[Engine]:
+            used = {name: value for name, value in knobs.items() if value is not None}
+            stand_in.opened.append((kind, used))
+            yield stand_in
+
+        return opened
+
+    for kind in ("engine", "database"):
+        monkeypatch.setattr(connection, kind, opening(kind))
+    return stand_in
+
+
+def pgs(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+def ingest(*words: str) -> Result:
+    return pgs("ingest", "docs", "--graph", "notes", "--quiet", *words)
+
+
+def told(done: Result) -> str:
+    return " ".join(done.stderr.split())
+
+
+def test_without_options_files_are_ingested_and_nothing_is_deleted(engine: Engine) -> None:
+    done = ingest()
+    assert done.exit_code == 0
+    wanted = {"label": None, "sync": False, "refresh": False}
+    assert engine.asked == [("ingest", ["docs"], "notes", wanted)]
+    assert engine.opened == [("engine", {})]
+
+
+def test_options_and_every_path_are_passed_on(engine: Engine) -> None:
+    done = ingest("more/a.md", "--label", "Paper", "--sync", "--refresh")
+    assert done.exit_code == 0
+    wanted = {"label": "Paper", "sync": True, "refresh": True}
+    assert engine.asked == [("ingest", ["docs", "more/a.md"], "notes", wanted)]
+
+
+def test_limits_are_those_of_the_engine(engine: Engine) -> None:
+    ingest(
+        *("--max-calls", "5", "--max-tokens", "9000", "--max-cost", "0.5"),
+        *("--timeout", "60", "--max-concurrent-sweeps", "2", "--hedge"),
+    )
+    ((_, used),) = engine.opened
+    assert {name: str(value).lower() for name, value in used.items()} == {
+        "max_calls": "5", "max_tokens": "9000", "max_cost": "0.5", "run_timeout_s": "60",
+        "max_concurrent_sweeps": "2", "hedge": "true",
+    }  # fmt: skip
+
+
+def test_the_result_is_told_with_the_next_step(engine: Engine) -> None:
+    done = ingest()
+    assert "Graph     notes, label Notes" in done.stdout
+    assert "Documents 2 added" in done.stdout
+    assert "Chunks    4, 2 of them extracted now" in done.stdout
+    assert "  pgs ask --graph notes " in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("state", ["failed", "deleted"])
+def test_a_graph_without_documents_is_not_offered_for_questions(
+    engine: Engine, state: DocumentState
+) -> None:
+    engine.done = ingested(*outcomes(state, 1))
+    assert "pgs ask" not in ingest().stdout
+    engine.done = ingested()
+    assert "pgs ask" not in ingest().stdout
+
+
+def test_a_failed_document_ends_it_with_3_and_is_named_with_its_reason(engine: Engine) -> None:
+    engine.done = ingested(*outcomes("added", 1), *outcomes("failed", 1, "it is not UTF-8"))
+    done = ingest()
+    assert done.exit_code == 3
+    assert "1 added, 1 failed" in done.stdout
+    assert "failed-00.md: it is not UTF-8" in told(done)
+
+
+def test_a_limit_ends_it_with_3(engine: Engine) -> None:
+    engine.done = ingested(*outcomes("added", 1), stopped="max_calls 1 was reached")
+    done = ingest()
+    assert done.exit_code == 3
+    assert "Stopped   max_calls 1 was reached" in done.stdout
+
+
+@pytest.mark.parametrize(("state", "fix"), [("stale", "--refresh"), ("missing", "--sync")])
+def test_what_is_left_to_do_is_told_and_is_no_failure(
+    engine: Engine, state: DocumentState, fix: str
+) -> None:
+    engine.done = ingested(*outcomes(state, 12))
+    done = ingest()
+    assert done.exit_code == 0
+    assert fix in told(done)
+    assert f"{state}-09.md" in told(done)
+    assert f"{state}-10.md" not in told(done)
+    assert "and 2 more" in told(done)
+    assert all(line.startswith("note: ") for line in done.stderr.splitlines())
+
+
+def test_json_is_the_whole_result_and_nothing_else(engine: Engine) -> None:
+    engine.done = ingested(
+        *outcomes("stale", 12), skipped={".pdf": 2}, usage=Usage(calls=2, input_tokens=10)
+    )
+    done = ingest("--json")
+    data = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    assert len(data["outcomes"]) == data["counts"]["stale"] == 12
+    assert (data["skipped"], data["usage"]["calls"], data["complete"]) == ({".pdf": 2}, 2, True)
+
+
+def test_json_of_a_partial_result_still_ends_with_3(engine: Engine) -> None:
+    engine.done = ingested(*outcomes("failed", 1, "why"))
+    done = ingest("--json")
+    assert done.exit_code == 3
+    assert json.loads(done.stdout)["complete"] is False
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("there is no docs; name a file"), 2),
+        (GraphExistsError("graph notes is stored for other nodes; load under another name"), 2),
+        (BusyError("another process is writing; wait"), 4),
+        (DatabaseUnavailableError("no database; start it"), 5),
+        (ModelAuthError("the key is refused; set another"), 6),
+    ],
+)
+def test_an_error_is_one_line_with_its_code(engine: Engine, error: PGSError, code: int) -> None:
+    engine.raising = error
+    done = ingest()
+    assert done.exit_code == code
+    assert done.stdout == ""
+    assert done.stderr == f"pgs: {error}\n"
+
+
+@pytest.mark.parametrize("name", ["", "my notes", "-x", "a/b", "x" * 65, "n\x1b[31m"])
+def test_a_bad_name_is_refused_before_anything_is_opened(engine: Engine, name: str) -> None:
+    done = pgs("ingest", "docs", f"--graph={name}", "--quiet")
+    assert done.exit_code == 2
+    assert "cannot be a graph's name" in told(done)
+    assert "\x1b" not in done.stderr
+    assert engine.opened == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("ingest", "docs"), ("ingest", "--graph", "notes"), ("documents", "list"),
+     ("documents", "delete", "--graph", "notes"), ("documents", "delete", "a.md")],
+)  # fmt: skip
+def test_a_graph_and_something_to_work_on_are_required(
+    engine: Engine, words: tuple[str, ...]
+) -> None:
+    assert pgs(*words).exit_code == 2
+    assert engine.opened == []
+
+
+def test_documents_are_listed_without_a_model(engine: Engine) -> None:
+    done = pgs("documents", "list", "--graph", "notes")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines() == [
+        "people/curie.md  1 chunk, 0.1 kB",
+        "seine.txt  1,200 chunks, 4.5 MB",
+    ]
+    assert engine.opened == [("database", {})]
+
+
+def test_a_graph_without_documents_says_how_to_add_them(engine: Engine) -> None:
+    engine.stored = []
+    done = pgs("documents", "list", "-g", "notes")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "'pgs ingest FOLDER --graph notes' adds them" in told(done)
+
+
+def test_documents_are_json_even_if_there_are_none(engine: Engine) -> None:
+    listed = json.loads(pgs("documents", "list", "-g", "notes", "--json").stdout)
+    assert listed["documents"][0] == {
+        "id": "people/curie.md", "name": "curie.md", "chunks": 1, "size": 65,
+    }  # fmt: skip
+    engine.stored = []
+    assert json.loads(pgs("documents", "list", "-g", "notes", "--json").stdout) == {"documents": []}
+
+
+def test_a_hostile_document_is_listed_on_one_line(engine: Engine, hostile: str) -> None:
+    engine.stored = [IngestedDocument(id=f"a\n{hostile}.md", name="x", chunks=1, size=0)]
+    listed = pgs("documents", "list", "-g", "notes").stdout
+    assert listed.splitlines() == ["a [bold]red[/bold] 2Jtail.md  1 chunk, 0 kB"]
+    assert "\x1b" not in listed
+
+
+def delete(*words: str) -> Result:
+    return pgs("documents", "delete", "--graph", "notes", *words)
+
+
+def test_confirmed_documents_are_deleted_and_counted(engine: Engine) -> None:
+    done = delete("a.md", "b.md", "--yes")
+    assert (done.exit_code, done.stdout) == (0, "2 documents deleted\n")
+    assert engine.asked == [("delete", "notes", ["a.md", "b.md"])]
+
+
+def test_deleting_one_twice_is_one(engine: Engine) -> None:
+    assert delete("a.md", "a.md", "--yes").stdout == "1 document deleted\n"
+
+
+def test_deleted_documents_are_counted_in_json(engine: Engine) -> None:
+    assert json.loads(delete("a.md", "b.md", "--yes", "--json").stdout) == {"deleted": 2}
+
+
+def test_nothing_is_deleted_without_a_terminal_or_yes(engine: Engine) -> None:
+    done = delete("a.md", "a.md", "b.md")
+    assert done.exit_code == 2
+    assert "this deletes 2 documents from the graph; pass --yes" in told(done)
+    assert engine.asked == []
+
+
+@pytest.mark.parametrize(("typed", "goes_on"), [("y\n", True), ("n\n", False), ("", False)])
+def test_a_person_is_asked(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, typed: str, goes_on: bool
+) -> None:
+    monkeypatch.setattr(connection, "can_ask", lambda: True)
+    done = CliRunner().invoke(app, ["documents", "delete", "a.md", "-g", "notes"], input=typed)
+    assert "this deletes 1 document from the graph. Continue? [y/N]" in done.stderr
+    assert bool(engine.asked) is goes_on
+    assert done.exit_code == (0 if goes_on else 2)
+
+
+def test_an_unknown_document_is_a_usage_error(engine: Engine) -> None:
+    engine.raising = UsageError("graph notes has no document x.md; 'pgs documents list' names them")
+    done = delete("x.md", "--yes")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "has no document x.md" in told(done)
+
+
+def test_documents_that_another_process_writes_are_not_deleted(engine: Engine) -> None:
+    engine.raising = BusyError("another process is writing; wait until it ends")
+    assert delete("x.md", "--yes").exit_code == 4
+
+
+@pytest.mark.parametrize("words", [("ingest",), ("documents",), ("documents", "list"),
+                                   ("documents", "delete")])  # fmt: skip
+def test_help_fits_into_80_columns_and_names_no_inner_word(words: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80", "TERM": "dumb"})
+    assert done.exit_code == 0
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert "graph" in done.stdout
+    assert "knobs" not in done.stdout
+
+
+def test_help_tells_the_exit_codes_and_an_example() -> None:
+    shown = " ".join(pgs("ingest", "--help").stdout.split())
+    assert "3 a document failed or a limit was reached" in shown
+    assert "4 another process writes these documents" in shown
+    assert "pgs ingest notes/ --graph notes" in shown
