@@ -32,11 +32,15 @@ class Writer:
 async def hold_documents(db: Database, graph: str, label: str) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph while the body runs.
 
-    Raises BusyError while another process holds it. When it is lost, the body is canceled, and
+    It is taken from a process of this machine that is gone. Raises BusyError while another process
+    holds it. When it is lost, the body is canceled, and
     LeaseLostError is raised. The schema must exist.
     """
     writer = Writer(graph=graph, holder=str(Holder.unique()), label=label)
-    if holder := await _take(db, writer):
+    holder = await _take(db, writer)
+    if holder and _has_ended(holder):
+        holder = await _take(db, writer, former=holder)
+    if holder:
         raise BusyError(
             f"{holder} is writing the documents of graph {graph}; wait until it ends, and ingest "
             "again"
@@ -55,12 +59,21 @@ async def hold_documents(db: Database, graph: str, label: str) -> AsyncIterator[
         await to_the_end(db.write(query, graph=graph, holder=writer.holder))
 
 
-async def _take(db: Database, writer: Writer) -> str:
-    """Take or renew the right; return who holds it instead, empty on success."""
+def _has_ended(holder: str) -> bool:
+    process = Holder.parse(holder)
+    return process is not None and process.has_ended()
+
+
+async def _take(db: Database, writer: Writer, former: str = "") -> str:
+    """Take or renew the right, also from ``former``.
+
+    Returns who holds it instead, empty on success.
+    """
     rows = await db.write(
         queries.get("ingest/documents/take_ingest"),
         graph=writer.graph,
         holder=writer.holder,
+        former=former,
         seconds=HELD_S,
     )
     return "" if rows[0]["taken"] else str(rows[0]["holder"])

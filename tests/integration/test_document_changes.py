@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from dataclasses import replace
 from random import Random
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import BusyError, LeaseLostError
 from pgs_neo4j.ingest.assemble import assemble
@@ -68,6 +71,25 @@ async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
     for node in (*found["nodes"], *wanted["nodes"]):
         del node["properties"]["graph"]
     return found == wanted and {*await read_documents(db, held.graph)} == set(live)
+
+
+async def test_a_process_that_was_killed_is_in_nobodys_way(db: Database, writer: Writer) -> None:
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await child.wait()
+    here = Holder.of_this_process()
+    gone = str(replace(here, pid=child.pid, token="0a1b2c3d"))
+    for holder, expires in ((gone, "PT1H"), ("elsewhere, pid 1", "-PT1S")):
+        await db.call(
+            "MATCH (w:PgsIngest {graph: 'docs'}) SET w.holder = $holder, "
+            "w.expires_at = datetime() + duration($expires)",
+            {"holder": holder, "expires": expires},
+            "write",
+        )
+        async with hold_documents(db, "docs", "Docs") as held:
+            await publish(db, held, await assemble(db, "docs", [], {}))
+            with pytest.raises(BusyError, match="is writing"):
+                async with hold_documents(db, "docs", "Docs"):
+                    pass
 
 
 async def test_one_process_writes_at_a_time(db: Database, writer: Writer) -> None:

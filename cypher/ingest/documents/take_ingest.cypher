@@ -1,11 +1,11 @@
-// Become the writer of a graph's documents, unless another one still holds that right.
-// params: graph: str, holder: str, seconds: float
+// Become the writer of a graph's documents, unless another one than `former` still holds that right.
+// params: graph: str, holder: str, former: str, seconds: float
 // returns: taken: bool, holder: str, expires_at: str
 // mode: write
 // language: 5, 25
 MERGE (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
-WITH w, w.holder IS NULL OR w.holder = $holder OR w.expires_at <= datetime() AS free
+WITH w, w.holder IS NULL OR w.holder IN [$holder, $former] OR w.expires_at <= datetime() AS free
 CALL (w, free) {
   WITH w, free WHERE free
   SET w.holder = $holder, w.expires_at = datetime() + duration({milliseconds: toInteger(1000 * $seconds)})

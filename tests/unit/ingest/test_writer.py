@@ -41,7 +41,10 @@ async def test_the_right_is_held_in_the_name_of_this_process_and_given_up() -> N
         assert Holder.parse(held.holder) is not None
     assert right.holder == ""
     assert right.database.sent == [
-        ("take_ingest", {"graph": "docs", "holder": held.holder, "seconds": HELD_S}),
+        (
+            "take_ingest",
+            {"graph": "docs", "holder": held.holder, "former": "", "seconds": HELD_S},
+        ),
         ("release_ingest", {"graph": "docs", "holder": held.holder}),
     ]
 
