@@ -8,19 +8,17 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import ModelError, StoppedError
+from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.assemble import assemble
-from pgs_neo4j.ingest.documents import WantedChunk, WantedDocument, compare, title_of
-from pgs_neo4j.ingest.kept import forget_extractions, keep_extraction, read_kept
+from pgs_neo4j.ingest.buying import Extracted, extract_group
+from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare, title_of
+from pgs_neo4j.ingest.kept import forget_extractions
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
-from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk, read_chunks, read_documents
+from pgs_neo4j.ingest.stored import StoredChunk, read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
-from pgs_neo4j.model.documents import GroundedExtraction
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
-from pgs_neo4j.text.extraction.ground import ground
 from pgs_neo4j.text.extraction.schema import prune
 
 GROUP_DOCUMENTS = 50
@@ -51,19 +49,16 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         compared, wanted = compare(order, stored, tools.extractor.signature)
         for group in group_documents(wanted):
             await _write(order, tools, writer, group, tally)
-            told = [*compared.outcomes, *tally.outcomes]
-            tools.on_event(Progressed("ingest", len(told), len(order.sources.files), "documents"))
+            _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
             if tally.stopped:
                 break
+        _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         if order.sync and not tally.stopped:
             await delete_documents(tools.db, writer, [*compared.missing])
-    gone: DocumentState = "deleted" if order.sync and not tally.stopped else "missing"
-    left = [DocumentOutcome(id=id_, state=gone) for id_ in compared.missing]
-    outcomes = [*compared.outcomes, *tally.outcomes, *left]
     return Ingested(
         graph=order.graph,
         label=order.label,
-        outcomes=tuple(sorted(outcomes, key=lambda one: one.id)),
+        outcomes=_all_outcomes(order, compared, tally),
         skipped=order.sources.skipped,
         dropped=dict(tally.dropped),
         usage=tools.calls.usage,
@@ -71,6 +66,30 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         seconds=perf_counter() - began,
         stopped=tally.stopped,
     )
+
+
+def _all_outcomes(
+    order: IngestOrder, compared: Compared, tally: _Tally
+) -> tuple[DocumentOutcome, ...]:
+    """Return what became of every file and document, by id.
+
+    After a stop, files wait, and a document without a file may have moved to one of them.
+    """
+    gone: DocumentState = "deleted" if order.sync else "missing"
+    outcomes = [*compared.outcomes, *tally.outcomes]
+    if not tally.stopped:
+        outcomes += [DocumentOutcome(id=id_, state=gone) for id_ in compared.missing]
+    told = {outcome.id for outcome in outcomes}
+    outcomes += [
+        DocumentOutcome(id=source.id, state="waiting")
+        for source in order.sources.files
+        if source.id not in told
+    ]
+    return tuple(sorted(outcomes, key=lambda one: one.id))
+
+
+def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:
+    tools.on_event(Progressed("ingest", done, len(order.sources.files), "documents"))
 
 
 async def delete_documents(db: Database, writer: Writer, ids: Sequence[str]) -> None:
@@ -104,61 +123,61 @@ async def _write(
     """Extract what is new in some documents, and publish those that are whole."""
     former = [id_ for document in group for id_ in document.former]
     stored = await read_chunks(tools.db, order.graph, former)
-    known = _known(stored)
-    keys = {chunk.extraction_key for document in group for chunk in document.chunks}
-    known |= await read_kept(tools.db, order.graph, keys - known.keys())
-    extracted = await together(
-        *(_extract(order, tools, document, known, tally) for document in group)
-    )
-    whole = [document for document in extracted if document is not None]
-    done = {document.id for document in whole}
-    left = [id_ for one in group if one.id in done for id_ in one.former]
-    held = {id_: chunks for id_, chunks in stored.items() if id_ in left}
-    await publish(tools.db, writer, await assemble(tools.db, order.graph, whole, held))
-    await forget_extractions(
-        tools.db, order.graph, [new.extraction_key for one in whole for new in one.chunks]
-    )
+    extracted = await extract_group(order, tools, group, stored)
+    for key in extracted.fresh:
+        tally.dropped.update(extracted.found[key].dropped)
+    whole: list[WantedDocument] = []
     for document in group:
-        if document.id in done:
-            fresh = sum(chunk.extraction_key not in known for chunk in document.chunks)
-            tally.outcomes.append(
-                DocumentOutcome(
-                    id=document.id,
-                    state=document.state,
-                    chunks=len(document.chunks),
-                    extracted=fresh,
-                )
-            )
+        error = extracted.error_of(document)
+        if error is None:
+            whole.append(document)
+        elif isinstance(error, StoppedError):
+            tally.stopped = tally.stopped or str(error)
+        else:
+            failed = DocumentOutcome(id=document.id, state="failed", reason=str(error))
+            tally.outcomes.append(failed)
+    await _publish(order, tools, writer, whole, extracted, stored)
+    needed = {chunk.extraction_key for one in group if one not in whole for chunk in one.chunks}
+    published = {chunk.extraction_key for one in whole for chunk in one.chunks}
+    await forget_extractions(tools.db, order.graph, published - needed)
+    tally.outcomes += [_written(document, extracted) for document in whole]
 
 
-def _known(stored: Mapping[str, Sequence[StoredChunk]]) -> dict[str, GroundedExtraction]:
-    """Return the extractions that the graph holds, by key."""
-    return {
-        chunk.extraction_key: EXTRACTION.validate_json(chunk.extraction)
-        for chunks in stored.values()
-        for chunk in chunks
-    }
-
-
-async def _extract(
+async def _publish(
     order: IngestOrder,
     tools: IngestTools,
-    document: WantedDocument,
-    known: Mapping[str, GroundedExtraction],
-    tally: _Tally,
-) -> NewDocument | None:
-    """Return a document with all its extractions; None if one of them failed."""
-    try:
-        chunks = await together(
-            *(_extract_chunk(order, tools, wanted, known, tally) for wanted in document.chunks)
+    writer: Writer,
+    whole: Sequence[WantedDocument],
+    extracted: Extracted,
+    stored: Mapping[str, Sequence[StoredChunk]],
+) -> None:
+    """Write documents in place of what the graph holds of them."""
+    held = {id_: stored[id_] for document in whole for id_ in document.former}
+    documents = [_new_document(order, tools, document, extracted) for document in whole]
+    await publish(tools.db, writer, await assemble(tools.db, order.graph, documents, held))
+
+
+def _written(document: WantedDocument, extracted: Extracted) -> DocumentOutcome:
+    fresh = sum(chunk.extraction_key in extracted.fresh for chunk in document.chunks)
+    return DocumentOutcome(
+        id=document.id, state=document.state, chunks=len(document.chunks), extracted=fresh
+    )
+
+
+def _new_document(
+    order: IngestOrder, tools: IngestTools, document: WantedDocument, extracted: Extracted
+) -> NewDocument:
+    """Return a document as the graph is to hold it: what the schema allows of each chunk."""
+    chunks = [
+        NewChunk(
+            id=wanted.id,
+            chunk=wanted.chunk,
+            extraction=prune(extracted.found[wanted.extraction_key], order.schema),
+            extraction_key=wanted.extraction_key,
+            sure=tools.extractor.sure,
         )
-    except StoppedError as error:
-        tally.stopped = tally.stopped or str(error)
-        return None
-    except ModelError as error:
-        failed = DocumentOutcome(id=document.id, state="failed", reason=str(error))
-        tally.outcomes.append(failed)
-        return None
+        for wanted in document.chunks
+    ]
     return NewDocument(
         id=document.id,
         properties={
@@ -171,27 +190,4 @@ async def _extract(
             "label": order.label,
         },
         chunks=chunks,
-    )
-
-
-async def _extract_chunk(
-    order: IngestOrder,
-    tools: IngestTools,
-    wanted: WantedChunk,
-    known: Mapping[str, GroundedExtraction],
-    tally: _Tally,
-) -> NewChunk:
-    """Return a chunk with what it says, which is kept before anything else is bought."""
-    found = known.get(wanted.extraction_key)
-    if found is None:
-        found = ground(await tools.extractor.extract(wanted.chunk), wanted.chunk)
-        tally.dropped.update(found.dropped)
-        await keep_extraction(tools, order.graph, wanted.extraction_key, found)
-    pruned = prune(found, order.schema)
-    return NewChunk(
-        id=wanted.id,
-        chunk=wanted.chunk,
-        extraction=pruned,
-        extraction_key=wanted.extraction_key,
-        sure=tools.extractor.sure,
     )

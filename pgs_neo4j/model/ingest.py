@@ -9,7 +9,7 @@ from typing import Literal
 from pgs_neo4j.model.report import Usage
 
 DocumentState = Literal[
-    "added", "changed", "moved", "unchanged", "stale", "deleted", "missing", "failed"
+    "added", "changed", "moved", "unchanged", "stale", "deleted", "missing", "failed", "waiting"
 ]
 
 
@@ -18,6 +18,7 @@ class DocumentOutcome:
     """What became of one document. ``reason`` says why it failed.
 
     ``stale``: another model, prompt, or schema extracted it. ``missing``: its file is gone.
+    ``waiting``: a limit ended the ingestion before it.
     ``extracted`` counts the chunks that were not known.
     """
 

@@ -234,9 +234,41 @@ async def test_a_stop_publishes_what_is_whole_and_ends_the_groups(
     extractor = WordExtractor(errors={"B": StoppedError("max_calls is reached")})
     done = await run(documents, extractor, tmp_path, sync=True)
     assert (done.stopped, done.complete) == ("max_calls is reached", False)
-    assert states(done) == {"a.md": "added"}
+    assert states(done) == {
+        "a.md": "added", "b.md": "waiting", "c.md": "waiting", "d.md": "waiting",
+    }  # fmt: skip
     assert documents.published == [["a.md"]]
     assert {*extractor.asked} == {"A", "B"}
+
+
+async def test_a_text_that_two_documents_have_is_extracted_once(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    (tmp_path / "twin.md").write_text("Alpha is a word.\n")
+    documents, extractor = Documents(), WordExtractor()
+    done = await run(documents, extractor, tmp_path)
+    assert states(done) == {"alpha.md": "added", "twin.md": "added"}
+    assert extractor.asked == ["Alpha"]
+    assert documents.kept == {}
+
+
+async def test_a_failure_ends_no_call_that_is_paid_for(tmp_path: Path) -> None:
+    sentences = [f"Word{n} is the word of this sentence." for n in range(1_600)]
+    (tmp_path / "long.md").write_text(" ".join(sentences))
+    documents, extractor = Documents(), WordExtractor()
+    chunks = (await run(Documents(), extractor, tmp_path)).outcomes[0].chunks
+    assert chunks > 2
+    first = extractor.asked[0]
+    extractor.asked.clear()
+    extractor.errors[first] = ModelOutputError("no records")
+    done = await run(documents, extractor, tmp_path)
+    assert states(done) == {"long.md": "failed"}
+    assert len(extractor.asked) == chunks
+    assert len(documents.kept) == chunks - 1
+    extractor.errors.clear()
+    extractor.asked.clear()
+    await run(documents, extractor, tmp_path)
+    assert extractor.asked == [first]
+    assert documents.kept == {}
 
 
 async def test_after_a_stop_nothing_is_deleted(tmp_path: Path) -> None:
@@ -247,7 +279,8 @@ async def test_after_a_stop_nothing_is_deleted(tmp_path: Path) -> None:
     write(tmp_path, "New")
     extractor.errors["New"] = StoppedError("max_cost is reached")
     done = await run(documents, extractor, tmp_path, sync=True)
-    assert states(done) == {"alpha.md": "unchanged", "old.md": "missing"}
+    # Whether the old one has moved is not known, since not every file was compared.
+    assert states(done) == {"alpha.md": "unchanged", "new.md": "waiting"}
     assert "old.md" in documents.documents
     extractor.errors.clear()
     done = await run(documents, extractor, tmp_path, sync=True)
@@ -309,7 +342,7 @@ async def test_progress_counts_all_files_that_are_settled(
     extractor.errors["Gamma"] = ModelOutputError("no records")
     events: list[Any] = []
     await run(documents, extractor, tmp_path, events)
-    assert events == [Progressed("ingest", done, 3, "documents") for done in (2, 3)]
+    assert events == [Progressed("ingest", done, 3, "documents") for done in (2, 3, 3)]
 
 
 async def test_while_another_process_writes_no_file_is_read(tmp_path: Path) -> None:

@@ -20,12 +20,20 @@ STATES: tuple[tuple[DocumentState, str], ...] = (
     ("stale", "stale"),
     ("missing", "without a file"),
     ("failed", "failed"),
+    ("waiting", "waiting"),
 )
 FIXES: dict[DocumentState, str] = {
     "stale": "another model or prompt extracted these; --refresh extracts them again",
     "missing": "the files of these are gone; --sync deletes them from the graph",
     "failed": "these are not in the graph as they are now",
+    "waiting": "a limit came before these; run the command again to continue",
 }
+DROPPED = {
+    "not in the text": "entities that are not in the text",
+    "end": "relations of such entities",
+    "no sentence": "relations that no sentence states",
+}
+"""What was dropped, by the reason that is counted."""
 
 
 def as_json(done: Ingested) -> Json:
@@ -39,12 +47,13 @@ def lines(done: Ingested, width: int) -> list[str]:
     documents = [f"{done.count(state):,} {word}" for state, word in STATES if done.count(state)]
     chunks = sum(outcome.chunks for outcome in done.outcomes)
     extracted = sum(outcome.extracted for outcome in done.outcomes)
+    dropped = [f"{count:,} {DROPPED.get(why, why)}" for why, count in done.dropped.items()]
     used = done.usage
     rows = [
         ("Graph", f"{one_line(done.graph)}, label {one_line(done.label)}"),
         ("Documents", ", ".join(documents) or "none"),
         ("Chunks", f"{chunks:,}, {extracted:,} of them extracted now"),
-        ("Dropped", ", ".join(f"{count:,} {why}" for why, count in done.dropped.items())),
+        ("Dropped", ", ".join(dropped)),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
         (
             "Model",

@@ -1,0 +1,85 @@
+"""Extracts the chunks of some documents that are not known, each text once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import ModelError, StoppedError
+from pgs_neo4j.ingest.documents import WantedChunk, WantedDocument
+from pgs_neo4j.ingest.kept import keep_extraction, read_kept
+from pgs_neo4j.ingest.order import IngestOrder, IngestTools
+from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk
+from pgs_neo4j.model.documents import GroundedExtraction
+from pgs_neo4j.text.extraction.ground import ground
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """Extractions by key. ``fresh`` are the keys of those that were made now.
+
+    ``errors`` tell why others are missing, by key.
+    """
+
+    found: Mapping[str, GroundedExtraction]
+    fresh: frozenset[str]
+    errors: Mapping[str, ModelError | StoppedError]
+
+    def error_of(self, document: WantedDocument) -> ModelError | StoppedError | None:
+        """Return why a document is not whole; a limit, if that is one of the reasons."""
+        errors = [
+            self.errors[chunk.extraction_key]
+            for chunk in document.chunks
+            if chunk.extraction_key in self.errors
+        ]
+        stops = [error for error in errors if isinstance(error, StoppedError)]
+        return next(iter((*stops, *errors)), None)
+
+
+async def extract_group(
+    order: IngestOrder,
+    tools: IngestTools,
+    group: Sequence[WantedDocument],
+    stored: Mapping[str, Sequence[StoredChunk]],
+) -> Extracted:
+    """Return what the chunks of some documents say.
+
+    What the graph or an earlier ingestion has is not extracted. The failure of one chunk ends no
+    call for another, since those are paid for. Raises DatabaseError.
+    """
+    wanted = {chunk.extraction_key: chunk for one in group for chunk in one.chunks}
+    found = _known(stored)
+    found |= await read_kept(tools.db, order.graph, wanted.keys() - found.keys())
+    missing = [chunk for key, chunk in wanted.items() if key not in found]
+    outcomes = await together(*(_extract(order, tools, chunk) for chunk in missing))
+    errors: dict[str, ModelError | StoppedError] = {}
+    fresh: set[str] = set()
+    for chunk, outcome in zip(missing, outcomes, strict=True):
+        if isinstance(outcome, GroundedExtraction):
+            found[chunk.extraction_key] = outcome
+            fresh.add(chunk.extraction_key)
+        else:
+            errors[chunk.extraction_key] = outcome
+    return Extracted(found, frozenset(fresh), errors)
+
+
+async def _extract(
+    order: IngestOrder, tools: IngestTools, wanted: WantedChunk
+) -> GroundedExtraction | ModelError | StoppedError:
+    """Return what a chunk says, which is kept before anything else is bought."""
+    try:
+        found = ground(await tools.extractor.extract(wanted.chunk), wanted.chunk)
+    except (ModelError, StoppedError) as error:
+        return error
+    await keep_extraction(tools, order.graph, wanted.extraction_key, found)
+    return found
+
+
+def _known(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:
+    """Return the extractions that the graph holds, by key."""
+    return {
+        chunk.extraction_key: EXTRACTION.validate_json(chunk.extraction)
+        for chunks in stored.values()
+        for chunk in chunks
+    }
