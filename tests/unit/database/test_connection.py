@@ -127,7 +127,7 @@ def parse(mode: str, params: str = "") -> queries.Query:
         ("write", "read"),
         ("write", "batch"),
         ("rehearse", "read"),
-        ("rehearse", "data"),
+        ("rehearse", "batch"),
         ("batch", "write"),
     ],
 )
