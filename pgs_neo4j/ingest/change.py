@@ -50,9 +50,10 @@ async def work_out(
     coming = {one.chunk: one for one in added}
     stay = await read_names(db, graph, _chunks_by_key(leaving, coming))
     moved = await _moved(db, graph, stay, leaving, coming)
-    leaving |= moved
-    coming |= moved
-    stay = await read_names(db, graph, _chunks_by_key(leaving, coming))
+    if moved:  # they name others, which are not read yet
+        leaving |= moved
+        coming |= moved
+        stay = await read_names(db, graph, _chunks_by_key(leaving, coming))
     before, after = _with(stay, leaving), _with(stay, coming)
     old, new = before.types(), after.types()
     entities = entity_rows(after, new)

@@ -12,7 +12,7 @@ from pgs_neo4j.errors import LeaseLostError, UsageError
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.change import Change
 from pgs_neo4j.ingest.fold.folding import MentionRow
-from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
+from pgs_neo4j.ingest.fold.rows import EntityRow, RelationRow, relation_ends
 from pgs_neo4j.ingest.load import create_loaded_key
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.ingest.writer import Writer
@@ -105,7 +105,7 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         labels=[writer.label, chunk_label(writer.label)],
         gone=list(what.gone),
         unbound=list(change.unbound),
-        dropped=[_ends(place) for place in change.dropped],
+        dropped=[relation_ends(place) for place in change.dropped],
         vanished=list(change.vanished),
         documents=[{"id": one.id, **one.properties} for one in what.documents],
         chunks=[
@@ -199,8 +199,3 @@ def _relation_row(row: RelationRow) -> Row:
             "chunks": list(row.chunks),
         },
     }
-
-
-def _ends(place: RelationPlace) -> Row:
-    source, kind, target = place
-    return {"source": entity_id(source), "target": entity_id(target), "rel_type": kind}

@@ -17,7 +17,7 @@ from pgs_neo4j.ingest.fold.contribution import (
     contribution_of,
 )
 from pgs_neo4j.ingest.fold.folding import NameTallies
-from pgs_neo4j.ingest.fold.rows import RelationPlace, entity_id
+from pgs_neo4j.ingest.fold.rows import RelationPlace, entity_id, relation_ends
 from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS, RelationTally, keep_lowest
 from pgs_neo4j.model.documents import GroundedExtraction
 
@@ -110,7 +110,7 @@ async def read_relations(
     db: Database, graph: str, places: Sequence[RelationPlace]
 ) -> dict[RelationPlace, RelationTally]:
     """Return the tallies of relations that stand. Raises DatabaseError."""
-    rows = [{"place": at, **_ends(place)} for at, place in enumerate(places)]
+    rows = [{"place": at, **relation_ends(place)} for at, place in enumerate(places)]
     query = queries.get("ingest/documents/read_relations")
     found: dict[RelationPlace, RelationTally] = {}
     for row in await db.read(query, graph=graph, rows=rows) if rows else ():
@@ -149,8 +149,3 @@ def _contributions(rows: Iterable[Row]) -> dict[str, Contribution]:
         )
         for row in rows
     }
-
-
-def _ends(place: RelationPlace) -> Row:
-    source, kind, target = place
-    return {"source": entity_id(source), "target": entity_id(target), "rel_type": kind}

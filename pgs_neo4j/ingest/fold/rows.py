@@ -68,6 +68,12 @@ def entity_id(entity: Named) -> str:
     return f"entity:{entity[1]}:{entity[0]}"
 
 
+def relation_ends(place: RelationPlace) -> dict[str, str]:
+    """Return what finds a relation in the graph: the ids of its ends, and its type."""
+    source, kind, target = place
+    return {"source": entity_id(source), "target": entity_id(target), "rel_type": kind}
+
+
 def entity_row(entity: Named, tallies: Iterable[EntityTally]) -> EntityRow | None:
     """Return the node of an entity from the tallies of all its types; None without a mention."""
     total = EntityTally()
