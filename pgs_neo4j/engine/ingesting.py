@@ -24,6 +24,7 @@ from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.terms import TermExtractor
 from pgs_neo4j.ingest.writer import hold_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model.ingest import Ingested, IngestedDocument
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_text
@@ -55,8 +56,8 @@ class Ingester:
         What did not change costs nothing. The model of sweeps extracts entities and relations; the
         extractive reader, terms. ``sync`` deletes documents whose files are gone, and ``refresh``
         extracts again what another model did. A document that fails is told in the result, and so
-        is a limit. Raises UsageError for unusable paths, names, and labels, BusyError while another
-        process writes these documents, and DatabaseError.
+        is a limit. Raises UsageError for unusable paths, names, and labels, ConfigError for a limit
+        that needs a price, BusyError while another process writes these, and DatabaseError.
         """
         catalog.check_name(graph)
         catalog.check_name(graph + ENTITIES)
@@ -136,6 +137,7 @@ class Ingester:
     def _tools(self, config: PGSConfig, on_event: OnEvent) -> IngestTools:
         core = self._core
         calls = core.calls(config, on_event)
+        calls.budget.check({core.sweep_llm.name: is_free(core.sweep_llm)})
         extractor: Extractor = TermExtractor()
         if not isinstance(core.sweep_llm, ExtractiveLLM):
             schema, effort = EntitySchema(), config.sweep_effort

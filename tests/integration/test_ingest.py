@@ -10,7 +10,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import ModelUnavailableError, UsageError
+from pgs_neo4j.errors import ConfigError, ModelUnavailableError, UsageError
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
 from tests.conftest import Endpoint
@@ -163,6 +163,12 @@ async def test_a_limit_keeps_what_was_paid_for(pgs: PGS, folder: Path) -> None:
     assert (stopped.usage.calls, len(model(pgs).prompts)) == (1, 1)
     rest = await pgs.ingest(folder, "docs")
     assert (rest.complete, len(model(pgs).prompts)) == (True, 2)
+
+
+async def test_a_limit_on_the_cost_needs_a_price(pgs: PGS, folder: Path) -> None:
+    with pytest.raises(ConfigError, match="max_cost needs the price"):
+        await pgs.ingest(folder, "docs", max_cost=1.0)
+    assert model(pgs).prompts == []
 
 
 async def test_another_model_makes_documents_stale_until_they_are_refreshed(
