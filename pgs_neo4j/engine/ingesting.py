@@ -19,12 +19,14 @@ from pgs_neo4j.ingest.load import check_label, graph_label
 from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import delete_documents, ingest
 from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
-from pgs_neo4j.ingest.sources import find_sources
+from pgs_neo4j.ingest.sources.find import find_sources
+from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.terms import TermExtractor
 from pgs_neo4j.ingest.writer import hold_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
+from pgs_neo4j.model.documents import DocumentLoader
 from pgs_neo4j.model.ingest import Ingested, IngestedDocument
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_text
@@ -63,7 +65,8 @@ class Ingester:
         catalog.check_name(graph + ENTITIES)
         core = self._core
         named = [paths] if isinstance(paths, str | Path) else paths
-        sources = find_sources([Path(path) for path in named])
+        loader = FileLoader()
+        sources = find_sources([Path(path) for path in named], loader.takes)
         await ensure_schema(core.db)
         own = await self._label(graph, label)
         await refuse_loaded(core.db, graph)
@@ -71,7 +74,7 @@ class Ingester:
         await catalog.check_loadable(core.db, graph + ENTITIES, entity_label(own))
         tell = on_event or core.on_event
         tell(PhaseStarted("ingest"))
-        tools = self._tools(core.knobs(knobs), tell)
+        tools = self._tools(core.knobs(knobs), loader, tell)
         order = IngestOrder(graph=graph, label=own, sources=sources, sync=sync, refresh=refresh)
         done = await ingest(order, tools)
         if done.has_documents:
@@ -134,7 +137,7 @@ class Ingester:
         await catalog.add(db, graph + ENTITIES, entities, replace=True)
         await make_indexes(db, want_text(mapping))
 
-    def _tools(self, config: PGSConfig, on_event: OnEvent) -> IngestTools:
+    def _tools(self, config: PGSConfig, loader: DocumentLoader, on_event: OnEvent) -> IngestTools:
         core = self._core
         calls = core.calls(config, on_event)
         calls.budget.check({core.sweep_llm.name: is_free(core.sweep_llm)})
@@ -142,4 +145,6 @@ class Ingester:
         if not isinstance(core.sweep_llm, ExtractiveLLM):
             schema, effort = EntitySchema(), config.sweep_effort
             extractor = ModelExtractor(core.sweep_llm, calls, schema, effort)
-        return IngestTools(db=core.db, extractor=extractor, calls=calls, on_event=on_event)
+        return IngestTools(
+            db=core.db, loader=loader, extractor=extractor, calls=calls, on_event=on_event
+        )

@@ -1,18 +1,24 @@
-"""Compares files with the documents of a graph, and divides those that changed into chunks."""
+"""Compares sources with the documents of a graph, and divides those that changed into chunks."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence, Set
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.order import IngestOrder
-from pgs_neo4j.ingest.sources import SourceFile, read_source
 from pgs_neo4j.ingest.stored import StoredDocument
-from pgs_neo4j.model.documents import Chunk, DocumentText
+from pgs_neo4j.model.documents import (
+    Chunk,
+    DocumentLoader,
+    DocumentSource,
+    DocumentText,
+    LoadedDocument,
+)
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
 from pgs_neo4j.text.chunking import chunk_document
 
@@ -28,7 +34,10 @@ class WantedChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedDocument:
-    """A document that is to be written. ``former`` are ids of documents it takes chunks from."""
+    """A document that is to be written. ``former`` are ids of documents it takes chunks from.
+
+    ``rules`` tell how it was loaded and divided, ``note`` what was guessed.
+    """
 
     id: str
     state: DocumentState
@@ -36,90 +45,150 @@ class WantedDocument:
     size: int
     chunks: Sequence[WantedChunk]
     former: tuple[str, ...] = ()
+    name: str = ""
+    rules: str = ""
+    note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Compared:
-    """What became of the files so far, and the documents that have none any more."""
+    """What became of the sources so far.
+
+    ``missing`` are the documents that have no source any more, ``unseen`` those that a source may
+    still have, by its id. ``done`` are ids of sources that were read to the end.
+    """
 
     outcomes: list[DocumentOutcome]
     missing: dict[str, StoredDocument]
+    unseen: dict[str, dict[str, StoredDocument]]
+    done: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, ids: Set[str], stored: Mapping[str, StoredDocument]) -> Compared:
+        """Return the comparison of sources with what the graph holds, before any is read."""
+        comparison = cls([], {}, {})
+        for id_, one in stored.items():
+            source = _source_of(id_, ids)
+            place = comparison.unseen.setdefault(source, {}) if source else comparison.missing
+            place[id_] = one
+        return comparison
+
+    def fail(self, id_: str, reason: str) -> None:
+        """Note that a document or source cannot be loaded."""
+        self.outcomes.append(DocumentOutcome(id=id_, state="failed", reason=reason))
 
 
 def compare(
-    order: IngestOrder, stored: Mapping[str, StoredDocument], signature: str
-) -> tuple[Compared, Iterator[WantedDocument]]:
-    """Return the documents to write, made one at a time, and what is known of the others.
-
-    A file whose text and rules are those of its document is unchanged; stale if its signature is
-    another one. A new file with
-    the text of a document that has no file any more is that document, moved.
-    """
-    present = {source.id for source in order.sources.files}
-    missing = {id_: one for id_, one in stored.items() if id_ not in present}
-    comparison = Compared([], missing)
-    return comparison, _wanted(order, stored, signature, comparison)
-
-
-def _wanted(
     order: IngestOrder,
+    loader: DocumentLoader,
     stored: Mapping[str, StoredDocument],
     signature: str,
-    comparison: Compared,
-) -> Iterator[WantedDocument]:
-    by_hash: dict[str, list[str]] = defaultdict(list)
-    for id_, one in sorted(comparison.missing.items(), reverse=True):
-        by_hash[one.hash].append(id_)
-    for source in order.sources.files:
+) -> tuple[Compared, AsyncGenerator[WantedDocument]]:
+    """Return the documents to write, made one at a time, and what is known of the others.
+
+    A document whose text and rules are those of the graph is unchanged; stale if its signature is
+    another one. A new document with the text of one that has no source any more is that one, moved.
+    """
+    comparison = Compared.of({source.id for source in order.sources.listed}, stored)
+    return comparison, _Comparing(order, loader, stored, signature, comparison).wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparing:
+    """The sources of an order against the documents of its graph."""
+
+    order: IngestOrder
+    loader: DocumentLoader
+    stored: Mapping[str, StoredDocument]
+    signature: str
+    comparison: Compared
+
+    async def wanted(self) -> AsyncGenerator[WantedDocument]:
+        """Yield the documents to write."""
+        by_hash: dict[str, list[str]] = defaultdict(list)
+        for id_, one in sorted(self.comparison.missing.items(), reverse=True):
+            by_hash[one.hash].append(id_)
+        for source in self.order.sources.listed:
+            async with aclosing(self._load(source)) as documents:
+                async for loaded in documents:
+                    if document := self._compared(loaded, by_hash):
+                        yield document
+            self.comparison.done.add(source.id)
+
+    async def _load(self, source: DocumentSource) -> AsyncGenerator[LoadedDocument]:
+        """Yield the documents of a source; what it has no more is missing.
+
+        After a fault that is not known, so nothing of it is.
+        """
+        unseen = self.comparison.unseen.pop(source.id, {})
+        failed = 0
         try:
-            text, size = read_source(source, order.most_bytes)
+            async for loaded in self.loader.load(source):
+                unseen.pop(loaded.id, None)
+                if isinstance(loaded, LoadedDocument):
+                    yield loaded
+                else:
+                    failed += 1
+                    self.comparison.fail(loaded.id, loaded.reason)
         except InputFileError as error:
-            outcome = DocumentOutcome(id=source.id, state="failed", reason=str(error))
-            comparison.outcomes.append(outcome)
-            continue
-        found = digest(text.text)
-        known = stored.get(source.id)
-        if known and (state := _standing(order, known, found, signature)):
-            comparison.outcomes.append(
-                DocumentOutcome(id=source.id, state=state, chunks=known.chunks)
+            failed += 1
+            self.comparison.fail(source.id, str(error))
+        if not failed:
+            self.comparison.missing.update(unseen)
+
+    def _compared(
+        self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]]
+    ) -> WantedDocument | None:
+        """Return a document if it is to be written."""
+        hash_, known = hash_of(loaded.text), self.stored.get(loaded.id)
+        if known and (state := self._standing(known, hash_)):
+            self.comparison.outcomes.append(
+                DocumentOutcome(id=loaded.id, state=state, chunks=known.chunks)
             )
-            continue
-        former = by_hash[found].pop() if known is None and by_hash.get(found) else None
+            return None
+        former = by_hash[hash_].pop() if known is None and by_hash.get(hash_) else None
         if former is not None:
-            del comparison.missing[former]
-        yield _document(order, source, text, size, found, signature, known, former)
+            del self.comparison.missing[former]
+        return WantedDocument(
+            id=loaded.id,
+            state="changed" if known else "moved" if former else "added",
+            hash=hash_,
+            size=loaded.size,
+            chunks=list(_chunks(loaded.id, loaded.text, self.order, self.signature)),
+            former=(loaded.id, former) if former else (loaded.id,),
+            name=loaded.name or title_of(loaded.id),
+            rules=rules_of(self.order, self.loader),
+            note=loaded.note,
+        )
+
+    def _standing(self, known: StoredDocument, hash_: str) -> DocumentState | None:
+        """Return the state of a document that stays as it is; None if it is to be written."""
+        if (known.hash, known.rules) != (hash_, rules_of(self.order, self.loader)):
+            return None
+        if known.signature == self.signature:
+            return "unchanged"
+        return None if self.order.refresh else "stale"
 
 
-def _standing(
-    order: IngestOrder, known: StoredDocument, found: str, signature: str
-) -> DocumentState | None:
-    """Return the state of a document that stays as it is; None if it is to be written."""
-    if (known.hash, known.rules) != (found, order.rules.signature):
-        return None
-    if known.signature == signature:
-        return "unchanged"
-    return None if order.refresh else "stale"
+def hash_of(text: DocumentText) -> str:
+    """Return a hash of a document's text, and of its pages and titles if it has any."""
+    if not (text.page_starts or text.outline):
+        return digest(text.text)
+    outline = [[one.start, one.level, one.title] for one in text.outline]
+    return digest([text.text, text.page_starts, outline])
 
 
-def _document(
-    order: IngestOrder,
-    source: SourceFile,
-    text: DocumentText,
-    size: int,
-    found: str,
-    signature: str,
-    known: StoredDocument | None,
-    former: str | None,
-) -> WantedDocument:
-    state: DocumentState = "changed" if known else "moved" if former else "added"
-    return WantedDocument(
-        id=source.id,
-        state=state,
-        hash=found,
-        size=size,
-        chunks=list(_chunks(source.id, text, order, signature)),
-        former=(source.id, former) if former else (source.id,),
-    )
+def rules_of(order: IngestOrder, loader: DocumentLoader) -> str:
+    """Return a hash of how documents are loaded and divided."""
+    return digest([order.rules.signature, loader.signature])
+
+
+def _source_of(document: str, sources: Set[str]) -> str | None:
+    """Return the source that a document may be of: its id, or what stands before a ``#``."""
+    if document in sources:
+        return document
+    ends = (place for place, letter in enumerate(document) if letter == "#")
+    return next((document[:end] for end in ends if document[:end] in sources), None)
 
 
 def _chunks(

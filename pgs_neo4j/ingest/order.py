@@ -8,12 +8,10 @@ from typing import Protocol
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.ingest.sources import Sources
-from pgs_neo4j.model.documents import Chunk, Extraction
+from pgs_neo4j.ingest.sources.find import Sources
+from pgs_neo4j.model.documents import Chunk, DocumentLoader, Extraction
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
-
-DOCUMENT_MB = 100
 
 
 class Extractor(Protocol):
@@ -44,7 +42,7 @@ class Extractor(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestOrder:
-    """The files to ingest into a graph.
+    """The sources to ingest into a graph.
 
     ``sync`` also deletes documents whose files are gone. ``refresh`` extracts again what another
     model, prompt, or schema extracted.
@@ -55,7 +53,6 @@ class IngestOrder:
     sources: Sources
     rules: ChunkRules = field(default_factory=ChunkRules)
     schema: EntitySchema = field(default_factory=EntitySchema)
-    most_bytes: int = DOCUMENT_MB * 1_000_000
     sync: bool = False
     refresh: bool = False
 
@@ -65,6 +62,7 @@ class IngestTools:
     """The connections of an ingestion."""
 
     db: Database
+    loader: DocumentLoader
     extractor: Extractor
     calls: Calls
     on_event: OnEvent

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -12,7 +13,7 @@ from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.buying import Extracted, extract_group
-from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare, title_of
+from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare
 from pgs_neo4j.ingest.kept import forget_extractions
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
@@ -46,12 +47,13 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     await prepare(tools.db)
     async with hold_documents(tools.db, order.graph, order.label) as writer:
         stored = await read_documents(tools.db, order.graph)
-        compared, wanted = compare(order, stored, tools.extractor.signature)
-        for group in group_documents(wanted):
-            await _write(order, tools, writer, group, tally)
-            _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
-            if tally.stopped:
-                break
+        compared, wanted = compare(order, tools.loader, stored, tools.extractor.signature)
+        async with aclosing(wanted), aclosing(group_documents(wanted)) as groups:
+            async for group in groups:
+                await _write(order, tools, writer, group, tally)
+                _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
+                if tally.stopped:
+                    break
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         if order.sync and not tally.stopped:
             await delete_documents(tools.db, writer, [*compared.missing])
@@ -71,25 +73,25 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
 def _all_outcomes(
     order: IngestOrder, compared: Compared, tally: _Tally
 ) -> tuple[DocumentOutcome, ...]:
-    """Return what became of every file and document, by id.
+    """Return what became of every source and document, by id.
 
-    After a stop, files wait, and a document without a file may have moved to one of them.
+    After a stop, sources wait, and a document without one may have moved to one of them.
     """
     gone: DocumentState = "deleted" if order.sync else "missing"
     outcomes = [*compared.outcomes, *tally.outcomes]
     if not tally.stopped:
         outcomes += [DocumentOutcome(id=id_, state=gone) for id_ in compared.missing]
-    told = {outcome.id for outcome in outcomes}
     outcomes += [
         DocumentOutcome(id=source.id, state="waiting")
-        for source in order.sources.files
-        if source.id not in told
+        for source in order.sources.listed
+        if source.id not in compared.done
     ]
     return tuple(sorted(outcomes, key=lambda one: one.id))
 
 
 def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:
-    tools.on_event(Progressed("ingest", done, len(order.sources.files), "documents"))
+    expected = max(done, len(order.sources.listed))
+    tools.on_event(Progressed("ingest", done, expected, "documents"))
 
 
 async def delete_documents(db: Database, writer: Writer, ids: Sequence[str]) -> None:
@@ -99,11 +101,13 @@ async def delete_documents(db: Database, writer: Writer, ids: Sequence[str]) -> 
         await publish(db, writer, await assemble(db, writer.graph, [], stored))
 
 
-def group_documents(documents: Iterable[WantedDocument]) -> Iterator[list[WantedDocument]]:
+async def group_documents(
+    documents: AsyncIterator[WantedDocument],
+) -> AsyncGenerator[list[WantedDocument]]:
     """Yield the documents that one transaction publishes. One that is larger has its own."""
     group: list[WantedDocument] = []
     size = 0
-    for document in documents:
+    async for document in documents:
         if group and (len(group) == GROUP_DOCUMENTS or size + document.size > GROUP_BYTES):
             yield group
             group, size = [], 0
@@ -133,6 +137,7 @@ async def _write(
             whole.append(document)
         elif isinstance(error, StoppedError):
             tally.stopped = tally.stopped or str(error)
+            tally.outcomes.append(DocumentOutcome(id=document.id, state="waiting"))
         else:
             failed = DocumentOutcome(id=document.id, state="failed", reason=str(error))
             tally.outcomes.append(failed)
@@ -160,7 +165,11 @@ async def _publish(
 def _written(document: WantedDocument, extracted: Extracted) -> DocumentOutcome:
     fresh = sum(chunk.extraction_key in extracted.fresh for chunk in document.chunks)
     return DocumentOutcome(
-        id=document.id, state=document.state, chunks=len(document.chunks), extracted=fresh
+        id=document.id,
+        state=document.state,
+        chunks=len(document.chunks),
+        extracted=fresh,
+        note=document.note,
     )
 
 
@@ -181,9 +190,9 @@ def _new_document(
     return NewDocument(
         id=document.id,
         properties={
-            "name": title_of(document.id),
+            "name": document.name,
             "hash": document.hash,
-            "rules": order.rules.signature,
+            "rules": document.rules,
             "signature": tools.extractor.signature,
             "chunks": len(chunks),
             "size": document.size,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Protocol
 
 SentenceKind = Literal["prose", "heading", "row", "code", "data", "rule"]
 """``row``: of a table. ``data``: a part of what is too long for a sentence. ``rule``: no words."""
@@ -44,6 +45,66 @@ class DocumentText:
     text: str
     page_starts: tuple[int, ...] = ()
     outline: tuple[OutlineEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentSource:
+    """Where a document comes from: a file, or ``data``.
+
+    The file is at ``path``, and no link in it may lead out of ``root``. The ending of ``id`` tells
+    what ``data`` is.
+    """
+
+    id: str
+    path: Path | None = None
+    root: Path | None = None
+    data: str | bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedDocument:
+    """A document of a source, with its size in bytes.
+
+    ``name`` is its title, unless it is called by the end of its id. ``note`` tells what was
+    guessed.
+    """
+
+    id: str
+    text: DocumentText
+    size: int
+    name: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedDocument:
+    """A document of a source that cannot be loaded, with the reason."""
+
+    id: str
+    reason: str
+
+
+class DocumentLoader(Protocol):
+    """Loads the documents of a source.
+
+    ``signature`` tells what, besides the source, decides texts and pages.
+    """
+
+    @property
+    def signature(self) -> str:
+        """A hash of what decides the result; another one writes documents again."""
+        ...
+
+    def takes(self, name: str) -> bool:
+        """Whether it loads a file of this name; others in a folder are left out."""
+        ...
+
+    def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
+        """Yield the documents of a source: one with its id, or several with ``id#key``.
+
+        Raises InputFileError if it cannot be read, or read on.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

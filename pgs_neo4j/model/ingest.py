@@ -15,7 +15,7 @@ DocumentState = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentOutcome:
-    """What became of one document. ``reason`` says why it failed.
+    """What became of one document. ``reason`` says why it failed, ``note`` what was guessed.
 
     ``stale``: another model, prompt, or schema extracted it. ``missing``: its file is gone.
     ``waiting``: a limit ended the ingestion before it.
@@ -27,6 +27,7 @@ class DocumentOutcome:
     chunks: int = 0
     extracted: int = 0
     reason: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

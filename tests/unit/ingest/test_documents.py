@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare, title_of
+from pgs_neo4j.ingest.documents import (
+    Compared,
+    WantedDocument,
+    compare,
+    hash_of,
+    rules_of,
+    title_of,
+)
 from pgs_neo4j.ingest.order import IngestOrder
-from pgs_neo4j.ingest.sources import find_sources
+from pgs_neo4j.ingest.sources.find import Sources, find_sources
+from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import StoredDocument
+from pgs_neo4j.model.documents import (
+    DocumentLoader,
+    DocumentSource,
+    DocumentText,
+    LoadedDocument,
+    OutlineEntry,
+    RefusedDocument,
+)
 from pgs_neo4j.text.chunking import ChunkRules
 
 RIVER, CITY = "The Seine flows.\n", "Paris is a city.\n"
-SMALL = ChunkRules(strategy="content", size=8, overlap=0)
+LOADER = FileLoader()
+WHOLE, SMALL = ChunkRules(), ChunkRules(strategy="content", size=8, overlap=0)
 
 
 def write(folder: Path, **texts: str) -> None:
@@ -26,127 +44,136 @@ def write(folder: Path, **texts: str) -> None:
 
 
 def order_of(folder: Path, **given: Any) -> IngestOrder:
-    return IngestOrder(graph="docs", label="Docs", sources=find_sources([folder]), **given)
+    sources = find_sources([folder], LOADER.takes)
+    return IngestOrder(graph="docs", label="Docs", sources=sources, **given)
+
+
+def rules(divided: ChunkRules = WHOLE) -> str:
+    order = IngestOrder(graph="", label="", sources=Sources((), {}), rules=divided)
+    return rules_of(order, LOADER)
 
 
 def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
     """A document as it stands after its file had this text."""
     one = StoredDocument(
-        id=f"{name}.md", hash=digest(text), rules=ChunkRules().signature, signature="s1",
+        id=f"{name}.md", hash=digest(text), rules=rules(), signature="s1",
         chunks=1, name=f"{name}.md", size=len(text), label="Docs",
     )  # fmt: skip
     return {one.id: replace(one, **given)}
 
 
-def compared(
-    order: IngestOrder, stored: Mapping[str, StoredDocument], signature: str = "s1"
+async def compared(
+    order: IngestOrder,
+    stored: Mapping[str, StoredDocument],
+    signature: str = "s1",
+    loader: DocumentLoader = LOADER,
 ) -> tuple[Compared, list[WantedDocument]]:
-    comparison, wanted = compare(order, stored, signature)
-    return comparison, [*wanted]
+    comparison, wanted = compare(order, loader, stored, signature)
+    return comparison, [one async for one in wanted]
 
 
 def states(comparison: Compared) -> dict[str, str]:
     return {one.id: one.state for one in comparison.outcomes}
 
 
-def test_a_file_as_its_document_is_unchanged_and_not_divided(tmp_path: Path) -> None:
+async def test_a_file_as_its_document_is_unchanged_and_not_divided(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
     stored = stored_of(RIVER, "river", chunks=3)
-    comparison, wanted = compared(order_of(tmp_path), stored)
+    comparison, wanted = await compared(order_of(tmp_path), stored)
     (outcome,) = comparison.outcomes
     assert (outcome.id, outcome.state, outcome.chunks) == ("river.md", "unchanged", 3)
     assert (outcome.extracted, wanted, comparison.missing) == (0, [], {})
 
 
-def test_a_new_file_is_added_with_its_size_and_hash(tmp_path: Path) -> None:
+async def test_a_new_file_is_added_with_its_size_and_hash(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
-    comparison, (one,) = compared(order_of(tmp_path), {})
+    comparison, (one,) = await compared(order_of(tmp_path), {})
     assert (one.id, one.state, one.former) == ("river.md", "added", ("river.md",))
     assert (one.size, one.hash) == (len(RIVER), digest(RIVER))
     assert [chunk.chunk.text for chunk in one.chunks] == [RIVER]
     assert comparison.outcomes == []
 
 
-def test_a_file_with_another_text_is_changed(tmp_path: Path) -> None:
+async def test_a_file_with_another_text_is_changed(tmp_path: Path) -> None:
     write(tmp_path, river=CITY)
-    _, (one,) = compared(order_of(tmp_path), stored_of(RIVER, "river"))
+    _, (one,) = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
     assert (one.state, one.former, one.hash) == ("changed", ("river.md",), digest(CITY))
 
 
-def test_another_line_ending_changes_nothing(tmp_path: Path) -> None:
+async def test_another_line_ending_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "river.md").write_bytes(RIVER.replace("\n", "\r\n").encode())
-    comparison, wanted = compared(order_of(tmp_path), stored_of(RIVER, "river"))
+    comparison, wanted = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
     assert (states(comparison), wanted) == ({"river.md": "unchanged"}, [])
 
 
-def test_a_file_with_the_text_of_one_that_is_gone_is_moved(tmp_path: Path) -> None:
+async def test_a_file_with_the_text_of_one_that_is_gone_is_moved(tmp_path: Path) -> None:
     write(tmp_path, stream=RIVER)
-    comparison, (one,) = compared(order_of(tmp_path), stored_of(RIVER, "river"))
+    comparison, (one,) = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
     assert (one.state, one.former) == ("moved", ("stream.md", "river.md"))
     assert comparison.missing == {}
 
 
-def test_a_copy_of_a_file_that_is_still_there_is_added(tmp_path: Path) -> None:
+async def test_a_copy_of_a_file_that_is_still_there_is_added(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER, copy=RIVER)
-    comparison, (one,) = compared(order_of(tmp_path), stored_of(RIVER, "river"))
+    comparison, (one,) = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
     assert (one.id, one.state, one.former) == ("copy.md", "added", ("copy.md",))
     assert states(comparison) == {"river.md": "unchanged"}
 
 
-def test_a_document_moves_to_one_of_two_equal_files(tmp_path: Path) -> None:
+async def test_a_document_moves_to_one_of_two_equal_files(tmp_path: Path) -> None:
     write(tmp_path, first=RIVER, second=RIVER)
-    _, (first, second) = compared(order_of(tmp_path), stored_of(RIVER, "river"))
+    _, (first, second) = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
     assert (first.state, first.former) == ("moved", ("first.md", "river.md"))
     assert (second.state, second.former) == ("added", ("second.md",))
 
 
-def test_two_equal_documents_move_in_the_order_of_their_ids(tmp_path: Path) -> None:
+async def test_two_equal_documents_move_in_the_order_of_their_ids(tmp_path: Path) -> None:
     write(tmp_path, x=RIVER, y=RIVER)
     stored = stored_of(RIVER, "b") | stored_of(RIVER, "a") | stored_of(RIVER, "c")
-    comparison, wanted = compared(order_of(tmp_path), stored)
+    comparison, wanted = await compared(order_of(tmp_path), stored)
     assert [one.former for one in wanted] == [("x.md", "a.md"), ("y.md", "b.md")]
     assert [*comparison.missing] == ["c.md"]
 
 
-def test_a_changed_file_does_not_take_over_a_document_that_is_gone(tmp_path: Path) -> None:
+async def test_a_changed_file_does_not_take_over_a_document_that_is_gone(tmp_path: Path) -> None:
     write(tmp_path, city=RIVER)
     stored = stored_of(CITY, "city") | stored_of(RIVER, "river")
-    comparison, (one,) = compared(order_of(tmp_path), stored)
+    comparison, (one,) = await compared(order_of(tmp_path), stored)
     assert (one.state, one.former) == ("changed", ("city.md",))
     assert [*comparison.missing] == ["river.md"]
 
 
-def test_what_another_model_extracted_is_stale_until_it_is_refreshed(tmp_path: Path) -> None:
+async def test_what_another_model_extracted_is_stale_until_it_is_refreshed(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
     stored = stored_of(RIVER, "river")
-    comparison, wanted = compared(order_of(tmp_path), stored, "s2")
+    comparison, wanted = await compared(order_of(tmp_path), stored, "s2")
     assert (states(comparison), wanted) == ({"river.md": "stale"}, [])
-    comparison, (one,) = compared(order_of(tmp_path, refresh=True), stored, "s2")
+    comparison, (one,) = await compared(order_of(tmp_path, refresh=True), stored, "s2")
     assert (one.state, comparison.outcomes) == ("changed", [])
 
 
-def test_a_refresh_leaves_alone_what_the_same_model_extracted(tmp_path: Path) -> None:
+async def test_a_refresh_leaves_alone_what_the_same_model_extracted(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
-    comparison, wanted = compared(order_of(tmp_path, refresh=True), stored_of(RIVER, "river"))
+    comparison, wanted = await compared(order_of(tmp_path, refresh=True), stored_of(RIVER, "river"))
     assert (states(comparison), wanted) == ({"river.md": "unchanged"}, [])
 
 
-def test_other_rules_divide_a_document_again(tmp_path: Path) -> None:
+async def test_other_rules_divide_a_document_again(tmp_path: Path) -> None:
     text = "".join(f"Sentence number {number} is here.\n\n" for number in range(12))
     write(tmp_path, long=text)
     stored = stored_of(text, "long")
-    _, (one,) = compared(order_of(tmp_path, rules=SMALL), stored)
+    _, (one,) = await compared(order_of(tmp_path, rules=SMALL), stored)
     assert one.state == "changed"
     assert len(one.chunks) > 1
     assert "".join(chunk.chunk.text for chunk in one.chunks) == text
-    again = stored_of(text, "long", rules=SMALL.signature)
-    comparison, wanted = compared(order_of(tmp_path, rules=SMALL), again)
+    again = stored_of(text, "long", rules=rules(SMALL))
+    comparison, wanted = await compared(order_of(tmp_path, rules=SMALL), again)
     assert (states(comparison), wanted) == ({"long.md": "unchanged"}, [])
 
 
-def test_equal_chunks_of_a_document_have_ids_of_their_own(tmp_path: Path) -> None:
+async def test_equal_chunks_of_a_document_have_ids_of_their_own(tmp_path: Path) -> None:
     write(tmp_path, refrain="The same sentence stands here again.\n\n" * 6)
-    _, (one,) = compared(order_of(tmp_path, rules=SMALL), {})
+    _, (one,) = await compared(order_of(tmp_path, rules=SMALL), {})
     ids = [chunk.id for chunk in one.chunks]
     assert len(ids) == len({*ids}) > 2
     by_text: dict[str, list[str]] = {}
@@ -158,32 +185,32 @@ def test_equal_chunks_of_a_document_have_ids_of_their_own(tmp_path: Path) -> Non
     assert max(len(text_ids) for text_ids in by_text.values()) > 1
 
 
-def test_a_chunk_keeps_its_id_and_key_when_another_part_is_edited(tmp_path: Path) -> None:
+async def test_a_chunk_keeps_its_id_and_key_when_another_part_is_edited(tmp_path: Path) -> None:
     parts = [f"Part {number} tells a story of its own.\n\n" for number in range(9)]
     write(tmp_path, story="".join(parts))
-    _, (before,) = compared(order_of(tmp_path, rules=SMALL), {})
+    _, (before,) = await compared(order_of(tmp_path, rules=SMALL), {})
     write(tmp_path, story="".join([*parts[:-1], "The end is another one now.\n\n"]))
-    _, (after,) = compared(order_of(tmp_path, rules=SMALL), {})
+    _, (after,) = await compared(order_of(tmp_path, rules=SMALL), {})
     assert before.chunks[0].id == after.chunks[0].id
     assert before.chunks[0].extraction_key == after.chunks[0].extraction_key
     assert before.chunks[-1].id != after.chunks[-1].id
 
 
-def test_an_extraction_rests_on_model_and_text_but_not_on_the_file(tmp_path: Path) -> None:
+async def test_an_extraction_rests_on_model_and_text_but_not_on_the_file(tmp_path: Path) -> None:
     write(tmp_path, a=RIVER, b=RIVER, c=CITY)
-    _, (a, b, c) = compared(order_of(tmp_path), {})
+    _, (a, b, c) = await compared(order_of(tmp_path), {})
     assert a.chunks[0].id != b.chunks[0].id
     assert a.chunks[0].extraction_key == b.chunks[0].extraction_key
     assert a.chunks[0].extraction_key != c.chunks[0].extraction_key
-    _, (other, *_) = compared(order_of(tmp_path), {}, "s2")
+    _, (other, *_) = await compared(order_of(tmp_path), {}, "s2")
     assert other.chunks[0].extraction_key != a.chunks[0].extraction_key
     assert other.chunks[0].id == a.chunks[0].id
 
 
-def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_path: Path) -> None:
     write(tmp_path, empty=" \n", large=RIVER * 9, river=RIVER)
     stored = stored_of(RIVER, "empty")
-    comparison, (one,) = compared(order_of(tmp_path, most_bytes=50), stored)
+    comparison, (one,) = await compared(order_of(tmp_path), stored, loader=FileLoader(50))
     assert one.id == "river.md"
     assert states(comparison) == {"empty.md": "failed", "large.md": "failed"}
     reasons = {outcome.id: outcome.reason for outcome in comparison.outcomes}
@@ -192,19 +219,106 @@ def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_path: Pat
     assert comparison.missing == {}
 
 
-def test_documents_without_a_file_are_missing_before_any_file_is_read(tmp_path: Path) -> None:
+async def test_documents_without_a_file_are_missing_before_any_file_is_read(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
-    comparison, _ = compare(order_of(tmp_path), stored_of(CITY, "city"), "s1")
+    comparison, _ = compare(order_of(tmp_path), LOADER, stored_of(CITY, "city"), "s1")
     assert [*comparison.missing] == ["city.md"]
     assert comparison.outcomes == []
 
 
-def test_files_are_read_one_at_a_time(tmp_path: Path) -> None:
+async def test_files_are_read_one_at_a_time(tmp_path: Path) -> None:
     write(tmp_path, a=RIVER, b=CITY)
-    _, wanted = compare(order_of(tmp_path), {}, "s1")
-    assert next(wanted).id == "a.md"
+    _, wanted = compare(order_of(tmp_path), LOADER, {}, "s1")
+    assert (await anext(wanted)).id == "a.md"
     write(tmp_path, b="Rewritten.\n")
-    assert next(wanted).hash == digest("Rewritten.\n")
+    assert (await anext(wanted)).hash == digest("Rewritten.\n")
+
+
+@dataclass
+class TableLoader:
+    """Makes documents of the lines of a file; one that says ``bad`` is refused, ``end`` fails."""
+
+    signature: str = "t1"
+
+    def takes(self, name: str) -> bool:
+        return name.endswith(".table")
+
+    async def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
+        assert source.path is not None
+        for line in source.path.read_text().splitlines():
+            key, _, text = line.partition(" ")
+            if text == "end":
+                raise InputFileError("it is cut off")
+            if text == "bad":
+                yield RefusedDocument(id=f"{source.id}#{key}", reason="bad")
+            else:
+                loaded = DocumentText(text=text)
+                yield LoadedDocument(
+                    id=f"{source.id}#{key}", text=loaded, size=len(text), name=key, note="guessed"
+                )
+
+
+async def of_table(
+    folder: Path, lines: str, stored: Mapping[str, StoredDocument], signature: str = "t1"
+) -> tuple[Compared, list[WantedDocument]]:
+    (folder / "a.table").write_text(lines)
+    loader = TableLoader(signature)
+    order = replace(order_of(folder), sources=find_sources([folder], loader.takes))
+    return await compared(order, stored, loader=loader)
+
+
+def row(key: str, text: str, loader: str = "t1") -> dict[str, StoredDocument]:
+    """A record of the table as the graph holds it."""
+    (one,) = stored_of(text, key, rules=digest([WHOLE.signature, loader])).values()
+    return {f"a.table#{key}": replace(one, id=f"a.table#{key}")}
+
+
+async def test_a_source_of_several_documents_is_compared_record_by_record(tmp_path: Path) -> None:
+    stored = row("1", RIVER.strip()) | row("2", "Old.") | row("3", "Gone.")
+    lines = f"1 {RIVER.strip()}\n2 New.\n4 Added.\n"
+    comparison, wanted = await of_table(tmp_path, lines, stored)
+    assert [(one.id, one.state, one.name, one.note) for one in wanted] == [
+        ("a.table#2", "changed", "2", "guessed"), ("a.table#4", "added", "4", "guessed"),
+    ]  # fmt: skip
+    assert states(comparison) == {"a.table#1": "unchanged"}
+    assert [*comparison.missing] == ["a.table#3"]
+    assert comparison.done == {"a.table"}
+
+
+@pytest.mark.parametrize("fault", ["2 bad", "2 end"])
+async def test_after_a_fault_in_a_source_nothing_of_it_is_missing(
+    tmp_path: Path, fault: str
+) -> None:
+    stored = row("1", RIVER.strip()) | row("2", "Old.") | row("3", "Gone.")
+    comparison, wanted = await of_table(tmp_path, f"1 {RIVER.strip()}\n{fault}\n", stored)
+    failed = "a.table#2" if fault == "2 bad" else "a.table"
+    assert states(comparison) == {"a.table#1": "unchanged", failed: "failed"}
+    assert (comparison.missing, wanted) == ({}, [])
+
+
+async def test_records_of_a_source_that_is_gone_move_or_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    stored = {f"b/{id_}": replace(one, id=f"b/{id_}") for id_, one in row("1", "Same.").items()}
+    stored |= {f"b/{id_}": replace(one, id=f"b/{id_}") for id_, one in row("2", "Gone.").items()}
+    comparison, (one,) = await of_table(tmp_path, "1 Same.\n", stored)
+    assert (one.state, one.former) == ("moved", ("a.table#1", "b/a.table#1"))
+    assert [*comparison.missing] == ["b/a.table#2"]
+
+
+async def test_another_loader_writes_documents_again(tmp_path: Path) -> None:
+    stored = row("1", "Same.")
+    comparison, wanted = await of_table(tmp_path, "1 Same.\n", stored)
+    assert (states(comparison), wanted) == ({"a.table#1": "unchanged"}, [])
+    _, (one,) = await of_table(tmp_path, "1 Same.\n", stored, signature="t2")
+    assert one.state == "changed"
+
+
+def test_pages_and_titles_belong_to_the_hash_of_a_document() -> None:
+    plain = DocumentText(text=RIVER)
+    paged = replace(plain, page_starts=(0, 4))
+    titled = replace(plain, outline=(OutlineEntry(0, 1, "River"),))
+    assert hash_of(plain) == digest(RIVER)
+    assert len({hash_of(plain), hash_of(paged), hash_of(titled)}) == 3
 
 
 @pytest.mark.parametrize(

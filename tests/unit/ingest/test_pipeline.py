@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from pgs_neo4j.ingest.pipeline import (
     group_documents,
     ingest,
 )
-from pgs_neo4j.ingest.sources import find_sources
+from pgs_neo4j.ingest.sources.find import find_sources
+from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.documents import Chunk, ExtractedEntity, Extraction
 from pgs_neo4j.model.ingest import Ingested
@@ -110,18 +111,26 @@ async def run(
     events: list[Any] | None = None,
     **given: Any,
 ) -> Ingested:
+    loader = FileLoader()
     tools = IngestTools(
         db=documents.database,
+        loader=loader,
         extractor=extractor,
         calls=Calls.of(PGSConfig(), {}),
         on_event=([] if events is None else events).append,
     )
-    order = IngestOrder(graph="docs", label="Docs", sources=find_sources([folder]), **given)
+    sources = find_sources([folder], loader.takes)
+    order = IngestOrder(graph="docs", label="Docs", sources=sources, **given)
     return await ingest(order, tools)
 
 
 def states(done: Ingested) -> dict[str, str]:
     return {one.id: one.state for one in done.outcomes}
+
+
+async def one_by_one(documents: Iterable[WantedDocument]) -> AsyncIterator[WantedDocument]:
+    for document in documents:
+        yield document
 
 
 def wanted(sizes: Iterable[int]) -> list[WantedDocument]:
@@ -142,17 +151,19 @@ def wanted(sizes: Iterable[int]) -> list[WantedDocument]:
         ([1, GROUP_BYTES * 9, 1, 1], [1, 1, 2]),
     ],
 )
-def test_a_group_is_bounded_in_documents_and_bytes(sizes: list[int], groups: list[int]) -> None:
+async def test_a_group_is_bounded_in_documents_and_bytes(
+    sizes: list[int], groups: list[int]
+) -> None:
     documents = wanted(sizes)
-    made = [*group_documents(documents)]
+    made = [group async for group in group_documents(one_by_one(documents))]
     assert [len(group) for group in made] == groups
     assert [one for group in made for one in group] == documents
 
 
-def test_a_group_is_given_before_later_files_are_read() -> None:
-    documents = iter(wanted([1] * (GROUP_DOCUMENTS + 2)))
-    assert len(next(group_documents(documents))) == GROUP_DOCUMENTS
-    assert [one.id for one in documents] == [str(GROUP_DOCUMENTS + 1)]
+async def test_a_group_is_given_before_later_files_are_read() -> None:
+    documents = one_by_one(wanted([1] * (GROUP_DOCUMENTS + 2)))
+    assert len(await anext(group_documents(documents))) == GROUP_DOCUMENTS
+    assert [one.id async for one in documents] == [str(GROUP_DOCUMENTS + 1)]
 
 
 async def test_new_files_are_published_and_cost_nothing_again(tmp_path: Path) -> None:

@@ -9,13 +9,26 @@ import pytest
 
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.read.text import normalize_text, read_text
-from pgs_neo4j.ingest.sources import SourceFile, find_sources, read_source
+from pgs_neo4j.ingest.sources.find import Sources
+from pgs_neo4j.ingest.sources.find import find_sources as find
+from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.model.documents import DocumentSource, LoadedDocument
 
-MOST = 1000
+LOADER = FileLoader(1000)
 
 
-def one(path: Path) -> SourceFile:
-    return find_sources([path]).files[0]
+def find_sources(paths: list[Path]) -> Sources:
+    return find(paths, LOADER.takes)
+
+
+def one(path: Path) -> DocumentSource:
+    return find_sources([path]).listed[0]
+
+
+async def load(source: DocumentSource) -> LoadedDocument:
+    (loaded,) = [one async for one in LOADER.load(source)]
+    assert isinstance(loaded, LoadedDocument)
+    return loaded
 
 
 def test_a_folder_gives_its_texts_by_path_and_counts_the_others(tmp_path: Path) -> None:
@@ -24,9 +37,9 @@ def test_a_folder_gives_its_texts_by_path_and_counts_the_others(tmp_path: Path) 
     for name in ("b/z.md", "a.TXT", ".hidden.txt", ".git/x.txt", "p.png", "Makefile"):
         (tmp_path / name).write_text("text")
     found = find_sources([tmp_path])
-    assert [source.id for source in found.files] == ["a.TXT", "b/z.md"]
+    assert [source.id for source in found.listed] == ["a.TXT", "b/z.md"]
     assert found.skipped == {".png": 1, "without ending": 1}
-    assert [source.id for source in find_sources([tmp_path / "b" / "z.md"]).files] == ["z.md"]
+    assert [source.id for source in find_sources([tmp_path / "b" / "z.md"]).listed] == ["z.md"]
 
 
 def test_a_path_that_is_not_there_and_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -37,38 +50,38 @@ def test_a_path_that_is_not_there_and_two_files_of_one_name_are_refused(tmp_path
         (tmp_path / name / "x.md").write_text(name)
     with pytest.raises(UsageError, match=r"would both be x\.md"):
         find_sources([tmp_path / "a", tmp_path / "b"])
-    assert len(find_sources([tmp_path / "a", tmp_path / "a" / "x.md"]).files) == 1
+    assert len(find_sources([tmp_path / "a", tmp_path / "a" / "x.md"]).listed) == 1
 
 
-def test_links_lead_nowhere_else(tmp_path: Path) -> None:
+async def test_links_lead_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     root = tmp_path / "root"
     root.mkdir()
     (root / "loop").symlink_to(root)
     (root / "out.txt").symlink_to(tmp_path / "secret.txt")
     (root / "broken.txt").symlink_to(root / "nowhere")
-    found = {source.id: source for source in find_sources([root]).files}
+    found = {source.id: source for source in find_sources([root]).listed}
     assert found.keys() == {"out.txt", "broken.txt"}
     with pytest.raises(InputFileError, match="outside of the folder"):
-        read_source(found["out.txt"], MOST)
+        await load(found["out.txt"])
     with pytest.raises(InputFileError, match="cannot be read"):
-        read_source(found["broken.txt"], MOST)
+        await load(found["broken.txt"])
 
 
-def test_a_pipe_does_not_hang_and_a_large_file_is_not_read(tmp_path: Path) -> None:
+async def test_a_pipe_does_not_hang_and_a_large_file_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     with pytest.raises(InputFileError, match="not a regular file"):
-        read_source(one(tmp_path / "pipe.txt"), MOST)
-    (tmp_path / "large.txt").write_text("x" * (MOST + 1))
+        await load(one(tmp_path / "pipe.txt"))
+    (tmp_path / "large.txt").write_text("x" * (1001))
     with pytest.raises(InputFileError, match="larger than"):
-        read_source(one(tmp_path / "large.txt"), MOST)
+        await load(one(tmp_path / "large.txt"))
     (tmp_path / "image.png").write_bytes(b"x")
     with pytest.raises(InputFileError, match=r"no reader takes \.png"):
-        read_source(one(tmp_path / "image.png"), MOST)
+        await load(one(tmp_path / "image.png"))
     name = os.fsdecode(b"bad\xff.txt")
     (tmp_path / name).write_text("x")
     with pytest.raises(InputFileError, match="not valid UTF-8"):
-        read_source(one(tmp_path / name), MOST)
+        await load(one(tmp_path / name))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Finds what is to be ingested, and loads its text."""

@@ -1,0 +1,52 @@
+"""Opens the files of sources: only regular ones inside their folder, bounded and unchanged."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from pgs_neo4j.errors import InputFileError
+
+
+@contextmanager
+def open_file(path: Path, root: Path) -> Iterator[BinaryIO]:
+    """Open a regular file inside of ``root``. Raises InputFileError.
+
+    That is also raised at the end if the file changed since it was opened.
+    """
+    try:
+        # Opened without waiting, since a pipe without a writer would never open.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            before = os.fstat(descriptor)
+            if not stat.S_ISREG(before.st_mode):
+                raise InputFileError("it is not a regular file")
+            if not path.resolve().is_relative_to(root.resolve()):
+                raise InputFileError("it is a link to a place outside of the folder")
+            yield file
+            after = os.fstat(descriptor)
+    except OSError as error:
+        raise InputFileError(f"it cannot be read: {error.strerror}") from error
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+        raise InputFileError("it changed while it was read; ingest it again")
+
+
+def read_file(path: Path, root: Path, most_bytes: int) -> bytes:
+    """Return the bytes of a file; one that is too large is not read. Raises InputFileError."""
+    with open_file(path, root) as file:
+        check_size(os.fstat(file.fileno()).st_size, most_bytes)
+        data = file.read(most_bytes + 1)
+    check_size(len(data), most_bytes)
+    return data
+
+
+def check_size(size: int, most_bytes: int) -> None:
+    """Raise InputFileError if a document is too large."""
+    if size > most_bytes:
+        raise InputFileError(
+            f"it is larger than {most_bytes / 1e6:,.6g} MB; raise max_document_mb, or split it"
+        )
