@@ -21,7 +21,7 @@ from pgs_neo4j.model.documents import (
 FORM = "1"
 """Of the readers; another one writes documents again."""
 LONGEST_ID = 500
-READERS: Mapping[str, Callable[[bytes], DocumentText]] = {
+READERS: Mapping[str, Callable[[bytes], tuple[DocumentText, str]]] = {
     ".txt": read_text,
     ".text": read_text,
     ".md": read_text,
@@ -55,8 +55,8 @@ class FileLoader:
             named = _ending(source.id) or "it"
             raise InputFileError(f"no reader takes {named}; those are {endings}")
         data = await asyncio.to_thread(_data_of, source, self.most_bytes)
-        text = await asyncio.to_thread(reader, data)
-        yield LoadedDocument(id=source.id, text=text, size=len(data))
+        text, note = await asyncio.to_thread(reader, data)
+        yield LoadedDocument(id=source.id, text=text, size=len(data), note=note)
 
 
 def check_id(id_: str) -> None:

@@ -12,7 +12,7 @@ from pgs_neo4j.ingest.read.text import normalize_text, read_text
 from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.ingest.sources.find import find_sources as find
 from pgs_neo4j.ingest.sources.loader import FileLoader
-from pgs_neo4j.model.documents import DocumentSource, LoadedDocument
+from pgs_neo4j.model.documents import DocumentSource, DocumentText, LoadedDocument
 
 LOADER = FileLoader(1000)
 
@@ -93,7 +93,7 @@ async def test_a_pipe_does_not_hang_and_a_large_file_is_not_read(tmp_path: Path)
     ],
 )
 def test_text_has_one_form_whatever_its_encoding(data: bytes, text: str) -> None:
-    assert read_text(data).text == text
+    assert read_text(data) == (DocumentText(text=text), "")
 
 
 @pytest.mark.parametrize(
