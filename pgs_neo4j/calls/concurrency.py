@@ -27,6 +27,11 @@ class ConcurrencyLimit:
         self._recent = 0.0
 
     @property
+    def ceiling(self) -> int:
+        """Return how many calls may ever be in flight, at least 1."""
+        return max(1, self._ceiling)
+
+    @property
     def calls(self) -> int:
         """Return how many calls may be in flight now, at least 1."""
         return max(1, int(self._value))

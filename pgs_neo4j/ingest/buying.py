@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelError, StoppedError
 from pgs_neo4j.ingest.documents import WantedChunk, WantedDocument
-from pgs_neo4j.ingest.kept import keep_extraction, read_kept
+from pgs_neo4j.ingest.kept import Keeper, read_kept
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk
 from pgs_neo4j.model.documents import GroundedExtraction
@@ -52,7 +53,10 @@ async def extract_group(
     found = _known(stored)
     found |= await read_kept(tools.db, order.graph, wanted.keys() - found.keys())
     missing = [chunk for key, chunk in wanted.items() if key not in found]
-    outcomes = await together(*(_extract(order, tools, chunk) for chunk in missing))
+    # A chunk has its room until it is kept: a crash loses no more calls than may be in flight.
+    room = asyncio.Semaphore(tools.calls.scheduler.limit.ceiling)
+    keeper = Keeper(tools.db, order.graph)
+    outcomes = await together(*(_extract(tools, chunk, room, keeper) for chunk in missing))
     errors: dict[str, ModelError | StoppedError] = {}
     fresh: set[str] = set()
     for chunk, outcome in zip(missing, outcomes, strict=True):
@@ -65,15 +69,17 @@ async def extract_group(
 
 
 async def _extract(
-    order: IngestOrder, tools: IngestTools, wanted: WantedChunk
+    tools: IngestTools, wanted: WantedChunk, room: asyncio.Semaphore, keeper: Keeper
 ) -> GroundedExtraction | ModelError | StoppedError:
-    """Return what a chunk says, which is kept before anything else is bought."""
-    try:
-        found = ground(await tools.extractor.extract(wanted.chunk), wanted.chunk)
-    except (ModelError, StoppedError) as error:
-        return error
-    await keep_extraction(tools, order.graph, wanted.extraction_key, found)
-    return found
+    """Return what a chunk says. What is not free is kept before the next chunk is bought."""
+    async with room:
+        try:
+            found = ground(await tools.extractor.extract(wanted.chunk), wanted.chunk)
+        except (ModelError, StoppedError) as error:
+            return error
+        if not tools.extractor.free:
+            await keeper.keep(wanted.extraction_key, found)
+        return found
 
 
 def _known(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:

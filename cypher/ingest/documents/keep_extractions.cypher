@@ -1,7 +1,8 @@
-// Keep what was extracted from a chunk until its document is published.
-// params: graph: str, key: str, data: str
+// Keep what was extracted from chunks until their documents are published.
+// params: graph: str, rows: list[dict]
 // returns:
 // mode: write
 // language: 5, 25
-MERGE (x:PgsExtraction {uid: $graph + '/' + $key})
-SET x.graph = $graph, x.key = $key, x.data = $data
+UNWIND $rows AS row
+MERGE (x:PgsExtraction {uid: $graph + '/' + row.key})
+SET x.graph = $graph, x.key = row.key, x.data = row.data

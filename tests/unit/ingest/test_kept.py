@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import asyncio
 from typing import Any
 
-import pytest
-
+from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseError
-from pgs_neo4j.ingest.kept import forget_extractions, keep_extraction, read_kept
+from pgs_neo4j.ingest.kept import Keeper, forget_extractions, read_kept
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
-from tests.fakes.database import FakeDatabase
+from tests.fakes.database import FakeDatabase, Row
 
 SAID = GroundedExtraction(
     (GroundedEntity(name="Zoë", type="Person", spans=((0, 3), (9, 12)), sentences=(1, 2)),),
@@ -25,30 +25,43 @@ SAID = GroundedExtraction(
 )  # fmt: skip
 
 
-def tools(db: FakeDatabase, *, free: bool = False) -> Any:
-    return SimpleNamespace(db=db, extractor=SimpleNamespace(free=free))
-
-
 async def test_what_is_kept_is_read_back_as_it_was() -> None:
     db: Any = FakeDatabase()
-    await keep_extraction(tools(db), "docs", "k1", SAID)
+    await Keeper(db, "docs").keep("k1", SAID)
     (params,) = db.params("keep_extractions")
-    assert (params["graph"], params["key"]) == ("docs", "k1")
-    db.answers["read_extractions"] = [{"key": "k1", "data": params["data"]}]
+    assert (params["graph"], [row["key"] for row in params["rows"]]) == ("docs", ["k1"])
+    db.answers["read_extractions"] = params["rows"]
     assert await read_kept(db, "docs", {"k2", "k1"}) == {"k1": SAID}
     assert db.params("read_extractions") == [{"graph": "docs", "keys": ["k1", "k2"]}]
 
 
-async def test_what_costs_nothing_is_not_kept() -> None:
-    db = FakeDatabase()
-    await keep_extraction(tools(db, free=True), "docs", "k1", SAID)
-    assert db.sent == []
+class SlowDatabase(FakeDatabase):
+    """Takes a moment for each statement."""
+
+    async def write(self, query: Query, **params: Any) -> list[Row]:
+        await asyncio.sleep(0)
+        return await super().write(query, **params)
 
 
-async def test_an_extraction_that_cannot_be_kept_is_told() -> None:
-    db = FakeDatabase(keep_extractions=DatabaseError("the disk is full"))
-    with pytest.raises(DatabaseError, match="the disk is full"):
-        await keep_extraction(tools(db), "docs", "k1", SAID)
+async def test_what_arrives_during_one_transaction_shares_the_next() -> None:
+    db: Any = SlowDatabase()
+    keeper = Keeper(db, "docs")
+    await together(*(keeper.keep(f"k{number}", SAID) for number in range(9)))
+    sent = [[row["key"] for row in one["rows"]] for one in db.params("keep_extractions")]
+    assert sent == [["k0"], [f"k{number}" for number in range(1, 9)]]
+    await keeper.keep("k9", SAID)
+    assert len(db.params("keep_extractions")) == 3
+
+
+async def test_an_extraction_that_cannot_be_kept_is_told_to_all_that_wait() -> None:
+    db: Any = SlowDatabase(keep_extractions=DatabaseError("the disk is full"))
+    keeper = Keeper(db, "docs")
+    waits = (keeper.keep(key, SAID) for key in ("k1", "k2"))
+    outcomes = await asyncio.gather(*waits, return_exceptions=True)
+    assert [str(one) for one in outcomes] == ["the disk is full"] * 2
+    db.answers.clear()
+    await keeper.keep("k3", SAID)
+    assert {row["key"] for row in db.params("keep_extractions")[-1]["rows"]} == {"k1", "k2", "k3"}
 
 
 async def test_what_the_graph_holds_is_forgotten_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import BusyError, DatabaseError, ModelOutputError, StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest import pipeline
@@ -79,7 +81,7 @@ class Documents:
         return [[row["id"] for row in one["documents"]] for one in self.database.params("publish")]
 
     def keep(self, sent: Row) -> list[Row]:
-        self.kept[sent["key"]] = sent["data"]
+        self.kept |= {row["key"]: row["data"] for row in sent["rows"]}
         return []
 
     def forget(self, sent: Row) -> list[Row]:
@@ -382,3 +384,26 @@ async def test_documents_are_deleted_in_groups_with_their_chunks(
     ]
     assert gone == [{"a.md", "b.md"}, {"c.md"}]
     assert (documents.documents, documents.chunks) == ({}, {})
+
+
+async def test_a_crash_loses_no_more_replies_than_calls_may_be_in_flight(tmp_path: Path) -> None:
+    documents, extractor = Documents(), WordExtractor()
+    write(tmp_path, *(f"Word{number}" for number in range(40)))
+    answered = documents.database.write
+
+    async def never_keep(query: Query, **params: Any) -> list[Row]:
+        if query.name.endswith("keep_extractions"):
+            await asyncio.get_running_loop().create_future()
+        return await answered(query, **params)
+
+    documents.database.write = never_keep
+    ingesting = asyncio.create_task(run(documents, extractor, tmp_path))
+    most = Calls.of(PGSConfig(), {}).scheduler.limit.ceiling
+    async with asyncio.timeout(30):
+        while len(extractor.asked) < most:
+            await asyncio.sleep(0.001)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(extractor.asked) == most < 40
+    ingesting.cancel()
+    await asyncio.gather(ingesting, return_exceptions=True)
