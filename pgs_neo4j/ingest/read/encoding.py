@@ -24,7 +24,7 @@ MOST_CHAOS = 0.1
 LEAST_COHERENCE = 0.3
 CLEAR = 0.04
 """How much less chaos the best guess must show than another text that is possible."""
-MIXED = {True: 0.5, False: 0.02}
+MIXED = {True: 0.5, False: 0.002}
 """Share of UTF-8 among all that is not ASCII from which encodings are mixed; for wide ones more."""
 
 _MARKS = (

@@ -20,9 +20,7 @@ POLISH = "Zażółć gęślą jaźń. Wisła płynie przez Warszawę i Kraków. 
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-@pytest.mark.parametrize(
-    "text", [FRENCH, RUSSIAN, JAPANESE, "שלום עולם\u200f", "a\u200bb", "\U0001d4b3"]
-)
+@pytest.mark.parametrize("text", [RUSSIAN, JAPANESE, "שלום עולם\u200f", "a\u200bb", "\U0001d4b3"])
 def test_a_mark_or_utf_8_is_no_guess(encoding: str, text: str) -> None:
     decoded = decode(text.encode(encoding))
     assert (decoded.text, decoded.guessed, decoded.note) == (text, False, "")
@@ -53,7 +51,10 @@ def test_another_encoding_is_guessed_and_told(text: str, encoding: str, name: st
         ("ירושלים היא עיר".encode("cp1255"), "its encoding is not sure"),
         (random.Random(1).randbytes(2000).replace(b"\0", b"x"), "its encoding is not sure"),
         (FRENCH.encode() + GERMAN.encode("cp1252"), "a part of it is UTF-8, but its byte 92"),
-        (GERMAN.encode("cp1252") * 30 + b"Caf\xc3\xa9 is one", "its byte 8 is not UTF-8"),
+        (
+            GERMAN.encode("cp1252") * 30 + b"Caf\xc3\xa9 is one",
+            "a part of it is UTF-8, but its byte 9",
+        ),
         (b"\xef\xbb\xbfcaf\xe9", "its byte 4 is not UTF-8; save it as UTF-8"),
         ("caf".encode("utf-16") + b"\xd8", "is not UTF-16"),
         (b"PK\x03\x04\0\0", "it is not text"),

@@ -1,0 +1,251 @@
+"""Reads HTML: its visible text in blocks, with headings, lists, and tables as in Markdown."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.encoding import Decoded, decode
+from pgs_neo4j.ingest.read.extra import missing_extra
+from pgs_neo4j.ingest.read.text import normalize_text
+from pgs_neo4j.model.documents import DocumentText
+
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+LEFT_OUT = frozenset(
+    "script style template noscript svg head title iframe object embed canvas audio video select "
+    "option datalist input textarea button".split()
+)
+"""Elements without text of the document."""
+BLOCKS = frozenset(
+    "html body p div section article main aside header footer nav address blockquote figure "
+    "figcaption details summary dl dt dd ul ol li table caption tbody thead tfoot tr form fieldset "
+    "legend hr pre h1 h2 h3 h4 h5 h6 hgroup menu search dialog center".split()
+)
+LINE = "\v"
+"""Stands for a line break until blanks are joined."""
+META_BYTES = 2048
+
+_BLANKS = re.compile(r"[ \t\n\r\f]+")
+_LINE = re.compile(rf" ?{LINE} ?")
+_META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+def read_html(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
+    """Return the text of a page, and what was guessed. Raises InputFileError.
+
+    ``charset`` is what its server says of it; without one, the page's own counts.
+    """
+    decoded = _decoded(data, charset)
+    return DocumentText(text=normalize_text(plain_text(decoded.text))), decoded.note
+
+
+def plain_text(html: str) -> str:
+    """Return the visible text of HTML, its structure as in Markdown. Raises InputFileError.
+
+    The title stands first if there is no heading of the first level.
+    """
+    try:
+        from selectolax.lexbor import LexborHTMLParser
+    except ImportError as error:
+        raise missing_extra(error, "reading HTML") from None
+    page = LexborHTMLParser(html)
+    if page.root is None:
+        return ""
+    writer = _Writer()
+    title = page.css_first("head > title")
+    if title is not None and page.css_first("h1") is None:
+        writer.add("heading", 1, title.text())
+    for node, entered in _walk(page.root):
+        if entered:
+            writer.enter(node)
+        else:
+            writer.leave(node.tag)
+    writer.flush()
+    return writer.text
+
+
+def _walk(root: Any) -> Iterator[tuple[Any, bool]]:
+    """Yield each visible node, and each element again at its end, however deep they are nested."""
+    node = root
+    while True:
+        visible = _is_visible(node)
+        if visible:
+            yield node, True
+        child = node.child if visible else None
+        if child is not None:
+            node = child
+            continue
+        while True:
+            if visible and node.is_element_node:
+                yield node, False
+            if node.mem_id == root.mem_id:
+                return
+            if node.next is not None:
+                node = node.next
+                break
+            node, visible = node.parent, True
+
+
+def _is_visible(node: Any) -> bool:
+    if not node.is_element_node:
+        return bool(node.is_text_node)
+    if node.tag in LEFT_OUT:
+        return False
+    attributes = node.attributes
+    return not (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or _HIDDEN.search(attributes.get("style") or "")
+    )
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes blocks of text; ``parts`` are those of the block that is being read."""
+
+    blocks: list[tuple[str, str]] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    lists: list[int | None] = field(default_factory=list)  # the next number of each list
+    mark: str = ""  # before the next block: of a list item
+    tables: int = 0
+    verbatim: int = 0
+
+    @property
+    def text(self) -> str:
+        """All blocks; rows of a table and items of a list stand together."""
+        pieces: list[str] = []
+        before = ""
+        for kind, text in self.blocks:
+            if pieces:
+                pieces.append("\n" if kind == before and kind in ("row", "item") else "\n\n")
+            pieces.append(text)
+            before = kind
+        return "".join(pieces)
+
+    def add(self, kind: str, level: int, text: str) -> None:
+        """Write a block; a heading and a row have one line."""
+        text = _BLANKS.sub(" ", text)
+        text = _LINE.sub("\n" if kind in ("text", "item") else " ", text).strip()
+        if text:
+            self.blocks.append((kind, f"{'#' * level} {text}" if level else text))
+
+    def enter(self, node: Any) -> None:
+        """Take in the beginning of an element, or a text."""
+        tag = node.tag
+        if node.is_text_node:
+            self.parts.append(node.text_content or "")
+        elif tag == "br":
+            self.parts.append("\n" if self.verbatim else LINE)
+        elif self.tables and tag in BLOCKS and tag not in ("tr", "table"):
+            self.parts.append(" ")
+        elif tag in BLOCKS:
+            self._open(tag)
+
+    def _open(self, tag: str) -> None:
+        if tag == "table":
+            self.tables += 1
+        if self.tables > 1:
+            self.parts.append(" ")
+            return
+        self.flush()
+        if tag in ("ul", "ol", "menu"):
+            self.lists.append(1 if tag == "ol" else None)
+        elif tag == "li":
+            self.mark = self._next_mark()
+        elif tag == "pre":
+            self.verbatim += 1
+
+    def leave(self, tag: str) -> None:
+        """Take in the end of an element."""
+        if self.tables:
+            self._leave_table(tag)
+        elif tag in HEADINGS:
+            self.add("heading", HEADINGS[tag], "".join(self.parts))
+            self.parts.clear()
+        elif tag == "pre":
+            self._end_verbatim()
+        elif tag in BLOCKS:
+            self.flush()
+            if tag in ("ul", "ol", "menu") and self.lists:
+                self.lists.pop()
+            self.mark = "" if tag == "li" else self.mark
+
+    def _leave_table(self, tag: str) -> None:
+        if tag == "table":
+            self.tables -= 1
+        if self.tables > 1 or (self.tables and tag == "table"):
+            self.parts.append(" ")
+        elif tag in ("td", "th"):
+            self.cells.append(" ".join("".join(self.parts).split()))
+            self.parts.clear()
+        elif tag == "tr" or not self.tables:
+            if any(self.cells):
+                self.add("row", 0, f"| {' | '.join(self.cells)} |")
+            self.cells.clear()
+            self.flush()
+        elif tag in BLOCKS:
+            self.parts.append(" ")
+
+    def flush(self) -> None:
+        """Write the block that is being read."""
+        text = "".join(self.parts)
+        self.parts.clear()
+        if text.strip():
+            kind = "item" if self.lists else "text"
+            self.add(kind, 0, self.mark + text.strip() if self.mark else text)
+            if self.mark and self.blocks:
+                last = self.blocks[-1][1]
+                self.blocks[-1] = kind, "  " * (len(self.lists) - 1) + last
+            self.mark = ""
+
+    def _next_mark(self) -> str:
+        number = self.lists[-1] if self.lists else None
+        if number is None:
+            return "- "
+        self.lists[-1] = number + 1
+        return f"{number}. "
+
+    def _end_verbatim(self) -> None:
+        self.verbatim -= 1
+        text = "".join(self.parts).replace(LINE, "\n").strip("\n")
+        self.parts.clear()
+        if text.strip():
+            self.blocks.append(("text", f"```\n{text}\n```"))
+
+
+def _decoded(data: bytes, charset: str) -> Decoded:
+    declared = charset
+    if not declared and (match := _META.search(data[:META_BYTES])):
+        declared = match[1].decode("ascii")
+    for encoding in _known(declared):
+        try:
+            return Decoded(data.decode(encoding), encoding)
+        except UnicodeDecodeError:
+            continue
+    return decode(data)
+
+
+def _known(name: str) -> tuple[str, ...]:
+    """Return the encodings that a page means by a name."""
+    if not name:
+        return ()
+    try:
+        encoding = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return ()
+    if encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-8"):
+        return ()  # said in ASCII letters, so it is not true, or what is tried anyway
+    return ("cp1252", "iso8859-1") if encoding in ("iso8859-1", "ascii") else (encoding,)
+
+
+def check_not_empty(text: str, reason: str) -> str:
+    """Return a text. Raises InputFileError with the reason if there is nothing to read in it."""
+    if not text.strip():
+        raise InputFileError(reason)
+    return text
