@@ -16,6 +16,7 @@ PANELS = {
     "limits": "Limits of the run",
     "routing": "Which partitions are read",
     "partitioning": "How the graph is partitioned",
+    "ingestion": "How documents are read",
 }
 OTHER_PANEL = "Model calls"
 _DECLARED = {knob.name: knob for knob in declarations(PGSConfig)}

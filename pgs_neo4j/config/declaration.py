@@ -20,6 +20,7 @@ Topic = Literal[
     "routing",
     "sweeping",
     "synthesis",
+    "ingestion",
     "limits",
     "calls",
     "cache",

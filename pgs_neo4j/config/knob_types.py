@@ -15,6 +15,10 @@ from pgs_neo4j.config.search_table import SearchDefaults
 class Knobs(TypedDict, total=False):
     """Knobs of PGSConfig for one call; None leaves the configured value."""
 
+    chunk_strategy: Literal["content", "sentence", "token"] | None
+    chunk_tokens: int | None
+    chunk_overlap: int | None
+    gleaning: Literal["auto", "0", "1", "2", "3"] | None
     min_community_size: int | None
     target_partition_max: int | None
     max_partition_tokens: int | None

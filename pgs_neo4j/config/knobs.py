@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pgs_neo4j.config.declaration import About, NoneAllowed, declarations
-from pgs_neo4j.config.sources import Sourced
+from pgs_neo4j.config.ingest_knobs import IngestKnobs
 from pgs_neo4j.model import Effort
 
 Algorithm = Literal["leiden-louvain", "leiden", "louvain"]
@@ -21,7 +21,7 @@ HASHING_THRESHOLD = 0.1
 """The relevance threshold of the hashing embedder, unless one is set."""
 
 
-class PGSConfig(Sourced):
+class PGSConfig(IngestKnobs):
     """The knobs of the method. Each field declares everything about its knob."""
 
     min_community_size: Annotated[

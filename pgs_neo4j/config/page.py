@@ -23,6 +23,7 @@ HEADINGS: dict[Topic, str] = {
     "routing": "Routing",
     "sweeping": "Sweeps",
     "synthesis": "Synthesis",
+    "ingestion": "Ingestion",
     "limits": "Limits of one run",
     "calls": "Model calls",
     "cache": "Reply cache",

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Unpack
+from typing import Unpack, cast
 
 from pgs_neo4j import catalog
+from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.ingest_order import ENTITIES, IngestOptions, Paths, make_order
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.extract import ModelExtractor
-from pgs_neo4j.ingest.kind import refuse_loaded
-from pgs_neo4j.ingest.load import check_label, graph_label
 from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import delete_documents, ingest
-from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
-from pgs_neo4j.ingest.sources.find import find_sources
+from pgs_neo4j.ingest.publish import entity_label, mapping_of
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.terms import TermExtractor
@@ -30,10 +28,10 @@ from pgs_neo4j.model.documents import DocumentLoader
 from pgs_neo4j.model.ingest import Ingested, IngestedDocument
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_text
-from pgs_neo4j.text.extraction.schema import EntitySchema
 
-ENTITIES = ".entities"
-"""Ends the name of the graph that has the entities alone."""
+
+class IngestArguments(IngestOptions, Knobs, total=False):
+    """What an ingestion does, and knobs for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,41 +42,29 @@ class Ingester:
 
     async def __call__(
         self,
-        paths: str | Path | Sequence[str | Path],
+        paths: Paths,
         graph: str,
         *,
-        label: str | None = None,
-        sync: bool = False,
-        refresh: bool = False,
         on_event: OnEvent | None = None,
-        **knobs: Unpack[Knobs],
+        **given: Unpack[IngestArguments],
     ) -> Ingested:
         """Make the documents of a graph equal to files, and store its mapping.
 
         What did not change costs nothing. The model of sweeps extracts entities and relations; the
-        extractive reader, terms. ``sync`` deletes documents whose files are gone, and ``refresh``
-        extracts again what another model did. A document that fails is told in the result, and so
-        is a limit. Raises UsageError for unusable paths, names, and labels, ConfigError for a limit
+        extractive reader, terms. A document that fails is told in the result, and so is a limit.
+        Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a limit
         that needs a price, BusyError while another process writes these, and DatabaseError.
         """
-        catalog.check_name(graph)
-        catalog.check_name(graph + ENTITIES)
-        core = self._core
-        named = [paths] if isinstance(paths, str | Path) else paths
+        options, knobs = _split(given)
+        core, config = self._core, self._core.knobs(knobs)
         loader = FileLoader()
-        sources = find_sources([Path(path) for path in named], loader.takes)
-        await ensure_schema(core.db)
-        own = await self._label(graph, label)
-        await refuse_loaded(core.db, graph)
-        await catalog.check_loadable(core.db, graph, *mapping_of(own).labels)
-        await catalog.check_loadable(core.db, graph + ENTITIES, entity_label(own))
         tell = on_event or core.on_event
         tell(PhaseStarted("ingest"))
-        tools = self._tools(core.knobs(knobs), loader, tell)
-        order = IngestOrder(graph=graph, label=own, sources=sources, sync=sync, refresh=refresh)
+        order = await make_order(core.db, paths, graph, options, config, loader)
+        tools = self._tools(config, order, loader, tell)
         done = await ingest(order, tools)
         if done.has_documents:
-            await self._store(graph, own)
+            await self._store(graph, order.label)
         return done
 
     async def documents(self, graph: str) -> list[IngestedDocument]:
@@ -108,21 +94,6 @@ class Ingester:
             await delete_documents(core.db, writer, [*dict.fromkeys(documents)])
         return len(set(documents))
 
-    async def _label(self, graph: str, wanted: str | None) -> str:
-        """Return the label of a graph's nodes. Raises UsageError if it cannot be ``wanted``."""
-        db = self._core.db
-        stored = next((one.label for one in (await read_documents(db, graph)).values()), None)
-        if stored is not None and wanted not in (None, stored):
-            raise UsageError(
-                f"graph {graph} was ingested with the label {stored}; leave out --label, or ingest "
-                "under another name"
-            )
-        label = stored or (graph_label(graph) if wanted is None else wanted)
-        check_view_label(label)
-        for own in (label, *mapping_of(label).labels):
-            await check_label(db, graph, own)
-        return label
-
     async def _store(self, graph: str, label: str) -> None:
         """Store the mappings of a graph and of its entities, and index its texts."""
         db, mapping = self._core.db, mapping_of(label)
@@ -137,14 +108,30 @@ class Ingester:
         await catalog.add(db, graph + ENTITIES, entities, replace=True)
         await make_indexes(db, want_text(mapping))
 
-    def _tools(self, config: PGSConfig, loader: DocumentLoader, on_event: OnEvent) -> IngestTools:
+    def _tools(
+        self, config: PGSConfig, order: IngestOrder, loader: DocumentLoader, on_event: OnEvent
+    ) -> IngestTools:
         core = self._core
         calls = core.calls(config, on_event)
         calls.budget.check({core.sweep_llm.name: is_free(core.sweep_llm)})
-        extractor: Extractor = TermExtractor()
-        if not isinstance(core.sweep_llm, ExtractiveLLM):
-            schema, effort = EntitySchema(), config.sweep_effort
-            extractor = ModelExtractor(core.sweep_llm, calls, schema, effort)
         return IngestTools(
-            db=core.db, loader=loader, extractor=extractor, calls=calls, on_event=on_event
+            db=core.db,
+            loader=loader,
+            extractor=self._extractor(config, order, calls),
+            calls=calls,
+            on_event=on_event,
         )
+
+    def _extractor(self, config: PGSConfig, order: IngestOrder, calls: Calls) -> Extractor:
+        llm = self._core.sweep_llm
+        if isinstance(llm, ExtractiveLLM):
+            return TermExtractor()
+        return ModelExtractor(llm, calls, order.schema, config.sweep_effort)
+
+
+def _split(given: IngestArguments) -> tuple[IngestOptions, Knobs]:
+    """Return what an ingestion does, and the knobs for it."""
+    own = IngestOptions.__annotations__.keys()
+    options = {name: value for name, value in given.items() if name in own}
+    knobs = {name: value for name, value in given.items() if name not in own}
+    return cast(IngestOptions, options), cast(Knobs, knobs)

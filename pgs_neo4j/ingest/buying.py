@@ -18,11 +18,12 @@ from pgs_neo4j.text.extraction.ground import ground
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """Extractions by key. ``fresh`` are the keys of those that were made now.
+    """Documents with their extractions by key. ``fresh`` are the keys of those made now.
 
     ``errors`` tell why others are missing, by key.
     """
 
+    documents: Sequence[WantedDocument]
     found: Mapping[str, GroundedExtraction]
     fresh: frozenset[str]
     errors: Mapping[str, ModelError | StoppedError]
@@ -49,9 +50,11 @@ async def extract_group(
     What the graph or an earlier ingestion has is not extracted. The failure of one chunk ends no
     call for another, since those are paid for. Raises DatabaseError.
     """
-    wanted = {chunk.extraction_key: chunk for one in group for chunk in one.chunks}
     found = _known(stored)
-    found |= await read_kept(tools.db, order.graph, wanted.keys() - found.keys())
+    bases = (basis.key for one in group for chunk in one.chunks for basis in chunk.bases)
+    found |= await read_kept(tools.db, order.graph, {*bases} - found.keys())
+    settled = [one.settle(found) for one in group]
+    wanted = {chunk.extraction_key: chunk for one in settled for chunk in one.chunks}
     missing = [chunk for key, chunk in wanted.items() if key not in found]
     # A chunk has its room until it is kept: a crash loses no more calls than may be in flight.
     room = asyncio.Semaphore(tools.calls.scheduler.limit.ceiling)
@@ -65,7 +68,7 @@ async def extract_group(
             fresh.add(chunk.extraction_key)
         else:
             errors[chunk.extraction_key] = outcome
-    return Extracted(found, frozenset(fresh), errors)
+    return Extracted(settled, found, frozenset(fresh), errors)
 
 
 async def _extract(
@@ -85,7 +88,7 @@ async def _extract(
 def _known(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:
     """Return the extractions that the graph holds, by key."""
     return {
-        chunk.extraction_key: EXTRACTION.validate_json(chunk.extraction)
+        chunk.extraction_key: EXTRACTION.validate_json(chunk.unpruned or chunk.extraction)
         for chunks in stored.values()
         for chunk in chunks
     }

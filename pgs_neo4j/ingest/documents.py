@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequence, Set
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.order import IngestOrder
+from pgs_neo4j.ingest.order import Extractor, IngestOrder
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.model.documents import (
     Chunk,
@@ -21,15 +21,35 @@ from pgs_neo4j.model.documents import (
 )
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
 from pgs_neo4j.text.chunking import chunk_document
+from pgs_neo4j.text.extraction.schema import EntitySchema
+
+DEFAULT = EntitySchema()
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an extraction rests on, as a key; ``told`` is the hash of the schema asked under."""
+
+    key: str
+    told: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedChunk:
-    """A chunk with its id, and the key of what its extraction rests on."""
+    """A chunk with its id, and what its extraction may rest on.
+
+    The first basis is that of a new extraction. The others are under schemas that the wanted one
+    narrows.
+    """
 
     id: str
     chunk: Chunk
-    extraction_key: str
+    bases: tuple[Basis, ...]
+
+    @property
+    def extraction_key(self) -> str:
+        """The key of its extraction."""
+        return self.bases[0].key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +68,10 @@ class WantedDocument:
     name: str = ""
     rules: str = ""
     note: str = ""
+
+    def settle(self, known: Container[str]) -> WantedDocument:
+        """Return the document with the bases under which extractions are known."""
+        return replace(self, chunks=[_settled(chunk, known) for chunk in self.chunks])
 
 
 @dataclass(slots=True)
@@ -82,15 +106,16 @@ def compare(
     order: IngestOrder,
     loader: DocumentLoader,
     stored: Mapping[str, StoredDocument],
-    signature: str,
+    extractor: Extractor,
 ) -> tuple[Compared, AsyncGenerator[WantedDocument]]:
     """Return the documents to write, made one at a time, and what is known of the others.
 
-    A document whose text and rules are those of the graph is unchanged; stale if its signature is
-    another one. A new document with the text of one that has no source any more is that one, moved.
+    A document whose text and rules are those of the graph is unchanged; stale if another
+    model, prompt, or wider schema extracted it. A new document with the text of one that has no
+    source any more is that one, moved.
     """
     comparison = Compared.of({source.id for source in order.sources.listed}, stored)
-    return comparison, _Comparing(order, loader, stored, signature, comparison).wanted()
+    return comparison, _Comparing(order, loader, stored, extractor, comparison).wanted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +125,7 @@ class _Comparing:
     order: IngestOrder
     loader: DocumentLoader
     stored: Mapping[str, StoredDocument]
-    signature: str
+    extractor: Extractor
     comparison: Compared
 
     async def wanted(self) -> AsyncGenerator[WantedDocument]:
@@ -154,7 +179,7 @@ class _Comparing:
             state="changed" if known else "moved" if former else "added",
             hash=hash_,
             size=loaded.size,
-            chunks=list(_chunks(loaded.id, loaded.text, self.order, self.signature)),
+            chunks=list(_chunks(loaded.id, loaded.text, self.order, self._signatures(known))),
             former=(loaded.id, former) if former else (loaded.id,),
             name=loaded.name or title_of(loaded.id),
             rules=rules_of(self.order, self.loader),
@@ -165,9 +190,27 @@ class _Comparing:
         """Return the state of a document that stays as it is; None if it is to be written."""
         if (known.hash, known.rules) != (hash_, rules_of(self.order, self.loader)):
             return None
-        if known.signature == self.signature:
-            return "unchanged"
-        return None if self.order.refresh else "stale"
+        if known.signature != self.extractor.signature or not all(map(self._narrows, known.told)):
+            return None if self.order.refresh else "stale"
+        pruned = known.schema or DEFAULT.signature
+        return "unchanged" if pruned == self.order.schema.signature else None
+
+    def _narrows(self, told: str) -> bool:
+        """Return whether what was asked for under a schema has all that the wanted one allows."""
+        order = self.order
+        former = order.schemas.get(told)
+        same = told == order.schema.told.signature
+        return same or (former is not None and former.covers(order.schema))
+
+    def _signatures(self, known: StoredDocument | None) -> list[tuple[str, str]]:
+        """Return the extractor's signature with each schema asked under: the wanted one first."""
+        extractor = self.extractor
+        if extractor.schema is None:
+            return [(extractor.signature, "")]
+        told = [extractor.schema.told.signature]
+        if known is not None and known.signature == extractor.signature:
+            told += (one for one in known.told if one not in told and self._narrows(one))
+        return [(extractor.signature, one) for one in told]
 
 
 def hash_of(text: DocumentText) -> str:
@@ -191,8 +234,13 @@ def _source_of(document: str, sources: Set[str]) -> str | None:
     return next((document[:end] for end in ends if document[:end] in sources), None)
 
 
+def _settled(chunk: WantedChunk, known: Container[str]) -> WantedChunk:
+    basis = next((one for one in chunk.bases if one.key in known), chunk.bases[0])
+    return replace(chunk, bases=(basis,))
+
+
 def _chunks(
-    document: str, text: DocumentText, order: IngestOrder, signature: str
+    document: str, text: DocumentText, order: IngestOrder, signatures: Sequence[tuple[str, str]]
 ) -> Iterator[WantedChunk]:
     """Yield the chunks of a document; equal texts in it are told apart by their order."""
     repeated: Counter[str] = Counter()
@@ -202,7 +250,10 @@ def _chunks(
         yield WantedChunk(
             id=f"{document}#{chunk.hash[:16]}" + (f"-{count}" if count > 1 else ""),
             chunk=chunk,
-            extraction_key=digest([signature, chunk.text, chunk.context, list(chunk.path)]),
+            bases=tuple(
+                Basis(digest([*signed, chunk.text, chunk.context, list(chunk.path)]), signed[1])
+                for signed in signatures
+            ),
         )
 
 

@@ -58,9 +58,8 @@ class ModelExtractor:
 
     @property
     def signature(self) -> str:
-        """A hash of the model, the prompt, and the types that it is told."""
-        told = [reply_signature(self.llm), str(self.effort), _system(self.schema)]
-        return digest(["model", *told])
+        """A hash of the model and the prompt, but for the schema that it is told."""
+        return digest(["model", reply_signature(self.llm), str(self.effort), _FORMAT])
 
     @property
     def free(self) -> bool:

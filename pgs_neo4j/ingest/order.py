@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,12 +18,17 @@ from pgs_neo4j.text.extraction.schema import EntitySchema
 class Extractor(Protocol):
     """Extracts entities and relations from a chunk.
 
-    ``signature`` tells everything that decides its replies.
+    ``signature`` and ``schema`` tell everything that decides its replies.
     """
 
     @property
     def signature(self) -> str:
-        """A hash of the model, the prompt, and what else decides a reply."""
+        """A hash of the model, the prompt, and what else decides a reply, but for the schema."""
+        ...
+
+    @property
+    def schema(self) -> EntitySchema | None:
+        """The schema that it is told; None if none decides its replies."""
         ...
 
     @property
@@ -44,8 +50,9 @@ class Extractor(Protocol):
 class IngestOrder:
     """The sources to ingest into a graph.
 
-    ``sync`` also deletes documents whose files are gone. ``refresh`` extracts again what another
-    model, prompt, or schema extracted.
+    ``schemas`` are those of its documents as they stand, by hash. ``sync`` also deletes documents
+    whose files are gone. ``refresh`` extracts again what another model, prompt, or schema
+    extracted.
     """
 
     graph: str
@@ -53,6 +60,7 @@ class IngestOrder:
     sources: Sources
     rules: ChunkRules = field(default_factory=ChunkRules)
     schema: EntitySchema = field(default_factory=EntitySchema)
+    schemas: Mapping[str, EntitySchema] = field(default_factory=dict)
     sync: bool = False
     refresh: bool = False
 

@@ -17,6 +17,7 @@ from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare
 from pgs_neo4j.ingest.kept import forget_extractions
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
+from pgs_neo4j.ingest.schemas import in_use, keep_schemas
 from pgs_neo4j.ingest.stored import StoredChunk, read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
@@ -47,7 +48,9 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     await prepare(tools.db)
     async with hold_documents(tools.db, order.graph, order.label) as writer:
         stored = await read_documents(tools.db, order.graph)
-        compared, wanted = compare(order, tools.loader, stored, tools.extractor.signature)
+        schemas = [order.schema, order.schema.told, *in_use(stored, order.schemas)]
+        await keep_schemas(tools.db, writer, schemas)
+        compared, wanted = compare(order, tools.loader, stored, tools.extractor)
         async with aclosing(wanted), aclosing(group_documents(wanted)) as groups:
             async for group in groups:
                 await _write(order, tools, writer, group, tally)
@@ -128,10 +131,8 @@ async def _write(
     former = [id_ for document in group for id_ in document.former]
     stored = await read_chunks(tools.db, order.graph, former)
     extracted = await extract_group(order, tools, group, stored)
-    for key in extracted.fresh:
-        tally.dropped.update(extracted.found[key].dropped)
     whole: list[WantedDocument] = []
-    for document in group:
+    for document in extracted.documents:
         error = extracted.error_of(document)
         if error is None:
             whole.append(document)
@@ -141,11 +142,17 @@ async def _write(
         else:
             failed = DocumentOutcome(id=document.id, state="failed", reason=str(error))
             tally.outcomes.append(failed)
-    await _publish(order, tools, writer, whole, extracted, stored)
-    needed = {chunk.extraction_key for one in group if one not in whole for chunk in one.chunks}
+    await _publish(order, tools, writer, whole, extracted, stored, tally)
     published = {chunk.extraction_key for one in whole for chunk in one.chunks}
-    await forget_extractions(tools.db, order.graph, published - needed)
+    await forget_extractions(tools.db, order.graph, published - _needed(extracted, whole))
     tally.outcomes += [_written(document, extracted) for document in whole]
+
+
+def _needed(extracted: Extracted, whole: Sequence[WantedDocument]) -> set[str]:
+    """Return the keys of extractions that documents which are not whole still need."""
+    written = {one.id for one in whole}
+    rest = (one for one in extracted.documents if one.id not in written)
+    return {chunk.extraction_key for one in rest for chunk in one.chunks}
 
 
 async def _publish(
@@ -155,10 +162,13 @@ async def _publish(
     whole: Sequence[WantedDocument],
     extracted: Extracted,
     stored: Mapping[str, Sequence[StoredChunk]],
+    tally: _Tally,
 ) -> None:
     """Write documents in place of what the graph holds of them."""
     held = {id_: stored[id_] for document in whole for id_ in document.former}
     documents = [_new_document(order, tools, document, extracted) for document in whole]
+    for chunk in (chunk for document in documents for chunk in document.chunks):
+        tally.dropped.update(_dropped(chunk, fresh=chunk.extraction_key in extracted.fresh))
     await publish(tools.db, writer, await assemble(tools.db, order.graph, documents, held))
 
 
@@ -173,20 +183,32 @@ def _written(document: WantedDocument, extracted: Extracted) -> DocumentOutcome:
     )
 
 
+def _dropped(chunk: NewChunk, *, fresh: bool) -> Counter[str]:
+    """Return what was dropped of a chunk's extraction in this ingestion, by reason."""
+    dropped = Counter(chunk.extraction.dropped)
+    if not fresh:
+        dropped -= Counter((chunk.unpruned or chunk.extraction).dropped)
+    return dropped
+
+
 def _new_document(
     order: IngestOrder, tools: IngestTools, document: WantedDocument, extracted: Extracted
 ) -> NewDocument:
     """Return a document as the graph is to hold it: what the schema allows of each chunk."""
-    chunks = [
-        NewChunk(
-            id=wanted.id,
-            chunk=wanted.chunk,
-            extraction=prune(extracted.found[wanted.extraction_key], order.schema),
-            extraction_key=wanted.extraction_key,
-            sure=tools.extractor.sure,
+    chunks = []
+    for wanted in document.chunks:
+        unpruned = extracted.found[wanted.extraction_key]
+        extraction = prune(unpruned, order.schema)
+        chunks.append(
+            NewChunk(
+                id=wanted.id,
+                chunk=wanted.chunk,
+                extraction=extraction,
+                extraction_key=wanted.extraction_key,
+                unpruned=None if extraction == unpruned else unpruned,
+                sure=tools.extractor.sure,
+            )
         )
-        for wanted in document.chunks
-    ]
     return NewDocument(
         id=document.id,
         properties={
@@ -197,6 +219,8 @@ def _new_document(
             "chunks": len(chunks),
             "size": document.size,
             "label": order.label,
+            "schema": order.schema.signature,
+            "told": sorted({wanted.bases[0].told for wanted in document.chunks} - {""}),
         },
         chunks=chunks,
     )

@@ -25,12 +25,16 @@ RESERVED = frozenset(("document", "chunk", "__entity__", "loadednode"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewChunk:
-    """A chunk with its id, its extraction, and what that rests on."""
+    """A chunk with its id, its extraction, and what that rests on.
+
+    ``extraction`` is what the schema left of ``unpruned``, which is None if it left all.
+    """
 
     id: str
     chunk: Chunk
     extraction: GroundedExtraction
     extraction_key: str
+    unpruned: GroundedExtraction | None = None
     sure: bool = True
 
 
@@ -145,6 +149,7 @@ def _chunk_row(document: NewDocument, new: NewChunk) -> Row:
             "path": list(chunk.path),
             "page": chunk.page,
             "extraction": EXTRACTION.dump_json(new.extraction).decode(),
+            "unpruned": new.unpruned and EXTRACTION.dump_json(new.unpruned).decode(),
             "extraction_key": new.extraction_key,
             "sure": new.sure,
         },

@@ -29,7 +29,8 @@ class StoredDocument:
     """A document of the graph.
 
     ``hash`` is that of its text, ``rules`` how it was divided, ``signature`` who extracted it, and
-    ``label`` that of its graph's nodes.
+    ``label`` that of its graph's nodes. ``schema`` is the hash of the schema that it was pruned by,
+    and ``told`` are those of the schemas that its chunks were asked for under.
     """
 
     id: str
@@ -40,16 +41,22 @@ class StoredDocument:
     name: str
     size: int
     label: str
+    schema: str
+    told: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
-    """A chunk of the graph; ``extraction_key`` tells what its extraction rests on."""
+    """A chunk of the graph; ``extraction_key`` tells what its extraction rests on.
+
+    ``extraction`` is what the schema left of ``unpruned``, which is empty if it left all.
+    """
 
     document: str
     id: str
     extraction_key: str
     extraction: str
+    unpruned: str
     sure: bool
 
     @property
@@ -62,7 +69,7 @@ class StoredChunk:
 async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
     """Return the documents of a graph by id. Raises DatabaseError."""
     rows = await db.read(queries.get("ingest/documents/read_documents"), graph=graph)
-    return {row["id"]: StoredDocument(**row) for row in rows}
+    return {row["id"]: StoredDocument(**{**row, "told": tuple(row["told"])}) for row in rows}
 
 
 async def read_chunks(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import Chunk, Extraction
+from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.local_extraction import extract_terms
 
 FORM = "1"
@@ -21,6 +22,11 @@ class TermExtractor:
     def signature(self) -> str:
         """A hash of the rules, which another version of them changes."""
         return digest(["terms", FORM])
+
+    @property
+    def schema(self) -> EntitySchema | None:
+        """It is told no schema."""
+        return None
 
     @property
     def free(self) -> bool:

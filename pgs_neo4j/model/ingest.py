@@ -12,6 +12,9 @@ DocumentState = Literal[
     "added", "changed", "moved", "unchanged", "stale", "deleted", "missing", "failed", "waiting"
 ]
 
+Gleaning = Literal["auto", "0", "1", "2", "3"]
+"""Times that a model is asked again for what it missed; ``auto``: where the text has more names."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentOutcome:

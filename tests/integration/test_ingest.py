@@ -13,6 +13,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ConfigError, ModelUnavailableError, UsageError
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
+from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
 from tests.conftest import Endpoint
 from tests.documents import stored_graph
 from tests.engines import KNOBS, engine_on
@@ -180,6 +181,36 @@ async def test_another_model_makes_documents_stale_until_they_are_refreshed(
     assert (stale.count("stale"), stale.usage.calls) == (2, 0)
     done = await pgs.ingest(folder, "docs", refresh=True)
     assert (done.count("changed"), done.usage.calls) == (2, 2)
+
+
+async def test_a_narrower_schema_costs_no_call_and_is_undone_without_one(
+    pgs: PGS, db: Database, folder: Path, tmp_path: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    before = await stored_graph(db, "docs")
+    narrow = tmp_path / "schema.toml"
+    narrow.write_text(f'mode = "strict"\n[types]\nPerson = "{DEFAULT_TYPES["Person"]}"\n')
+    done = await pgs.ingest(folder, "docs", schema=narrow)
+    assert (done.count("changed"), done.usage.calls) == (2, 0)
+    assert done.dropped == {"type": 4, "end": 3}
+    nodes, _ = await graph_of(db)
+    assert {id_ for id_ in nodes if id_.startswith("entity:")} == {
+        "entity:Person:MARIE_CURIE", "entity:Person:PIERRE_CURIE",
+    }  # fmt: skip
+    again = await pgs.ingest(folder, "docs")  # the graph's own schema stays
+    assert (again.count("unchanged"), again.usage.calls) == (2, 0)
+    (folder / "people" / "curie.md").write_text(CURIE + "Marie Curie lived.\n")
+    edited = await pgs.ingest(folder, "docs")
+    assert (edited.count("changed"), edited.usage.calls) == (1, 1)
+    (folder / "people" / "curie.md").write_text(CURIE)
+    await pgs.ingest(folder, "docs")
+    wide = await pgs.ingest(folder, "docs", schema="default")
+    assert {one.id: one.state for one in wide.outcomes} == {
+        "people/curie.md": "stale", "seine.txt": "changed",
+    }  # fmt: skip
+    refreshed = await pgs.ingest(folder, "docs", schema="default", refresh=True)
+    assert refreshed.usage.calls == 1
+    assert await stored_graph(db, "docs") == before
 
 
 async def test_graphs_of_documents_and_of_files_stay_apart(

@@ -68,9 +68,34 @@ class EntitySchema:
 
     @property
     def signature(self) -> str:
-        """A hash of the schema: what was extracted with another one is stale."""
-        patterns = [list(one) for one in self.patterns]
-        return digest([dict(self.types), dict(self.relations), patterns, self.mode])
+        """A hash of the schema."""
+        return digest(self.as_data())
+
+    @property
+    def told(self) -> EntitySchema:
+        """What a prompt tells of it: all but the patterns."""
+        return replace(self, patterns=())
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the schema as ``read_schema`` reads it."""
+        return {
+            "types": dict(self.types),
+            "relations": dict(self.relations),
+            "patterns": [list(one) for one in self.patterns],
+            "mode": self.mode,
+        }
+
+    def covers(self, other: EntitySchema) -> bool:
+        """Return whether replies under this schema have all that ``other`` allows.
+
+        They do when ``other`` narrows it: fewer types and relations of the same descriptions.
+        """
+        if self.mode == "strict" and other.mode == "open":
+            return False
+        relations = self.relations.items()
+        freely = not relations or (self.mode == "open" and not other.relations)
+        narrower = bool(other.relations) and other.relations.items() <= relations
+        return other.types.items() <= self.types.items() and (freely or narrower)
 
     def type_named(self, name: str) -> str | None:
         """Return the type that a reply means, None if it has none of these names."""

@@ -26,6 +26,7 @@ def stored_of(document: NewDocument) -> list[StoredChunk]:
             id=new.id,
             extraction_key=new.extraction_key,
             extraction=EXTRACTION.dump_json(new.extraction).decode(),
+            unpruned="",
             sure=new.sure,
         )
         for new in document.chunks

@@ -32,6 +32,8 @@ from pgs_neo4j.model.documents import (
     RefusedDocument,
 )
 from pgs_neo4j.text.chunking import ChunkRules
+from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES, EntitySchema
+from tests.fakes.extractors import WordExtractor
 
 RIVER, CITY = "The Seine flows.\n", "Paris is a city.\n"
 LOADER = FileLoader()
@@ -58,6 +60,7 @@ def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
     one = StoredDocument(
         id=f"{name}.md", hash=digest(text), rules=rules(), signature="s1",
         chunks=1, name=f"{name}.md", size=len(text), label="Docs",
+        schema="", told=(),
     )  # fmt: skip
     return {one.id: replace(one, **given)}
 
@@ -65,10 +68,13 @@ def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
 async def compared(
     order: IngestOrder,
     stored: Mapping[str, StoredDocument],
-    signature: str = "s1",
+    extractor: str | EntitySchema = "s1",
     loader: DocumentLoader = LOADER,
 ) -> tuple[Compared, list[WantedDocument]]:
-    comparison, wanted = compare(order, loader, stored, signature)
+    """``extractor`` is the schema that it is told, or another signature than ``s1``."""
+    named = isinstance(extractor, str)
+    made = WordExtractor(signature=extractor) if named else WordExtractor(schema=extractor)
+    comparison, wanted = compare(order, loader, stored, made)
     return comparison, [one async for one in wanted]
 
 
@@ -152,6 +158,45 @@ async def test_what_another_model_extracted_is_stale_until_it_is_refreshed(tmp_p
     assert (one.state, comparison.outcomes) == ("changed", [])
 
 
+NARROW = EntitySchema(types={"Person": DEFAULT_TYPES["Person"]}, mode="strict")
+KNOWN = {schema.signature: schema for schema in (EntitySchema(), NARROW)}
+
+
+async def test_a_narrower_schema_writes_a_document_again_from_what_is_known(tmp_path: Path) -> None:
+    write(tmp_path, river=RIVER)
+    told = EntitySchema().told.signature
+    stored = stored_of(RIVER, "river", schema=told, told=(told,))
+    _, (first,) = await compared(order_of(tmp_path, schemas=KNOWN), {}, EntitySchema())
+    order = order_of(tmp_path, schema=NARROW, schemas=KNOWN)
+    comparison, (one,) = await compared(order, stored, NARROW)
+    assert (one.state, comparison.outcomes) == ("changed", [])
+    settled = one.settle({first.chunks[0].extraction_key})
+    assert settled.chunks[0].extraction_key == first.chunks[0].extraction_key
+    assert one.settle(()).chunks[0].extraction_key == one.chunks[0].extraction_key
+    assert one.chunks[0].extraction_key != first.chunks[0].extraction_key
+
+
+@pytest.mark.parametrize("known", [KNOWN, {}])
+async def test_a_wider_schema_makes_a_document_stale_until_it_is_refreshed(
+    tmp_path: Path, known: dict[str, EntitySchema]
+) -> None:
+    write(tmp_path, river=RIVER)
+    told = NARROW.told.signature
+    stored = stored_of(RIVER, "river", schema=NARROW.signature, told=(told,))
+    comparison, wanted = await compared(order_of(tmp_path, schemas=known), stored, EntitySchema())
+    assert (states(comparison), wanted) == ({"river.md": "stale"}, [])
+    order = order_of(tmp_path, schemas=known, refresh=True)
+    _, (one,) = await compared(order, stored, EntitySchema())
+    assert [len(chunk.bases) for chunk in one.chunks] == [1]
+
+
+async def test_the_same_schema_is_unchanged_even_if_it_was_purged(tmp_path: Path) -> None:
+    write(tmp_path, river=RIVER)
+    stored = stored_of(RIVER, "river", schema=NARROW.signature, told=(NARROW.told.signature,))
+    comparison, _ = await compared(order_of(tmp_path, schema=NARROW), stored, NARROW)
+    assert states(comparison) == {"river.md": "unchanged"}
+
+
 async def test_a_refresh_leaves_alone_what_the_same_model_extracted(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
     comparison, wanted = await compared(order_of(tmp_path, refresh=True), stored_of(RIVER, "river"))
@@ -221,14 +266,14 @@ async def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_pat
 
 async def test_documents_without_a_file_are_missing_before_any_file_is_read(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
-    comparison, _ = compare(order_of(tmp_path), LOADER, stored_of(CITY, "city"), "s1")
+    comparison, _ = compare(order_of(tmp_path), LOADER, stored_of(CITY, "city"), WordExtractor())
     assert [*comparison.missing] == ["city.md"]
     assert comparison.outcomes == []
 
 
 async def test_files_are_read_one_at_a_time(tmp_path: Path) -> None:
     write(tmp_path, a=RIVER, b=CITY)
-    _, wanted = compare(order_of(tmp_path), LOADER, {}, "s1")
+    _, wanted = compare(order_of(tmp_path), LOADER, {}, WordExtractor())
     assert (await anext(wanted)).id == "a.md"
     write(tmp_path, b="Rewritten.\n")
     assert (await anext(wanted)).hash == digest("Rewritten.\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,30 +27,9 @@ from pgs_neo4j.ingest.pipeline import (
 from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.writer import Writer
-from pgs_neo4j.model.documents import Chunk, ExtractedEntity, Extraction
 from pgs_neo4j.model.ingest import Ingested
 from tests.fakes.database import FakeDatabase, Row
-
-
-@dataclass
-class WordExtractor:
-    """Names the first word of a chunk; some words are errors to raise."""
-
-    signature: str = "s1"
-    free: bool = False
-    sure: bool = True
-    errors: dict[str, Exception] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-
-    async def extract(self, chunk: Chunk) -> Extraction:
-        word = chunk.text.split()[0]
-        self.asked.append(word)
-        if word in self.errors:
-            raise self.errors[word]
-        told = (word, "Nowhere")
-        return Extraction(
-            tuple(ExtractedEntity(name=name, type="Concept", sentences=(1,)) for name in told)
-        )
+from tests.fakes.extractors import WordExtractor
 
 
 class Documents:
@@ -95,8 +73,9 @@ class Documents:
             self.chunks.pop(id_, None)
         self.documents |= {row["id"]: row for row in sent["documents"]}
         for row in sent["chunks"]:
-            own = {key: row["properties"][key] for key in ("id", "extraction_key", "sure")}
-            own["extraction"] = row["properties"]["extraction"]
+            said = row["properties"]
+            own = {key: said[key] for key in ("id", "extraction_key", "extraction", "sure")}
+            own["unpruned"] = said["unpruned"] or ""
             self.chunks[own["id"]] = {"document": row["document"], **own}
         return [{"held": True}]
 

@@ -31,14 +31,15 @@ SAID = EXTRACTION.dump_json(
 
 def chunk_row(document: str, id_: str) -> Row:
     return {
-        "document": document, "id": id_, "extraction_key": "k", "extraction": SAID, "sure": False,
+        "document": document, "id": id_, "extraction_key": "k", "extraction": SAID,
+        "unpruned": "", "sure": False,
     }  # fmt: skip
 
 
 async def test_documents_are_read_by_id() -> None:
     row = {
         "id": "a.md", "hash": "h", "rules": "r", "signature": "s", "chunks": 2, "name": "a.md",
-        "size": 9, "label": "Docs",
+        "size": 9, "label": "Docs", "schema": "", "told": (),
     }  # fmt: skip
     db: Any = FakeDatabase(read_documents=[row])
     assert await read_documents(db, "docs") == {"a.md": StoredDocument(**row)}

@@ -17,26 +17,37 @@ from pgs_neo4j.cli.run import DONE, PARTIAL, run
 from pgs_neo4j.text.json_data import Json
 
 KNOBS = (
-    "max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_concurrent_sweeps", "hedge",
-)  # fmt: skip
+    *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning"),
+    *("max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_concurrent_sweeps", "hedge"),
+)
 PathsArgument = Annotated[
     list[Path], typer.Argument(metavar="PATH...", help="Files and folders: .txt, .md, .rst.")
+]
+GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
+LabelOption = Annotated[
+    str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
+]
+SchemaOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Types of entities and relations, as TOML or JSON; 'default' resets them.",
+    ),
+]
+SyncOption = Annotated[bool, typer.Option("--sync", help="Delete documents whose files are gone.")]
+RefreshOption = Annotated[
+    bool, typer.Option("--refresh", help="Extract again what another model extracted.")
 ]
 
 
 @with_knobs(*KNOBS)
 def ingest(
     paths: PathsArgument,
-    graph: Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")],
-    label: Annotated[
-        str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
-    ] = None,
-    sync: Annotated[
-        bool, typer.Option("--sync", help="Delete documents whose files are gone.")
-    ] = False,
-    refresh: Annotated[
-        bool, typer.Option("--refresh", help="Extract again what another model extracted.")
-    ] = False,
+    graph: GraphName,
+    label: LabelOption = None,
+    schema: SchemaOption = None,
+    sync: SyncOption = False,
+    refresh: RefreshOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -57,7 +68,7 @@ def ingest(
       pgs ask --graph notes "What contradicts what?"
     """
     listening = progress(quiet=quiet, verbose=verbose)
-    wanted: Json = {"label": label, "sync": sync, "refresh": refresh}
+    wanted: Json = {"label": label, "schema": schema, "sync": sync, "refresh": refresh}
     run(_ingest(paths, graph, wanted, knobs, listening, as_json=as_json))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -238,3 +239,49 @@ def test_the_number_of_types_is_bounded() -> None:
     assert {counts[type_] for type_, name in stored.items() if type_ == name} == {3, 1}
     reordered = dict(reversed(counts.items()))
     assert bound_types(reordered, EntitySchema()) == stored
+
+
+WIDE = EntitySchema(types={"A": "a", "B": "b"}, relations={"KNOWS": "", "OWNS": ""})
+
+
+@pytest.mark.parametrize(
+    "narrower",
+    [
+        WIDE,
+        replace(WIDE, types={"A": "a"}),
+        replace(WIDE, relations={"OWNS": ""}),
+        replace(WIDE, patterns=(("A", "OWNS", "B"),)),
+        replace(WIDE, relations={}),
+        replace(WIDE, mode="strict"),
+        replace(WIDE, types={"B": "b"}, relations={"OWNS": ""}, mode="strict"),
+    ],
+)
+def test_replies_under_a_schema_have_all_that_a_narrower_one_allows(narrower: EntitySchema) -> None:
+    assert WIDE.covers(narrower)
+
+
+@pytest.mark.parametrize(
+    "wider",
+    [
+        replace(WIDE, types={"A": "a", "C": ""}),
+        replace(WIDE, types={"A": "something else"}),
+        replace(WIDE, relations={"KNOWS": "", "SELLS": ""}),
+    ],
+)
+def test_replies_lack_what_another_schema_adds_or_describes_otherwise(wider: EntitySchema) -> None:
+    assert not WIDE.covers(wider)
+
+
+def test_a_strict_schema_covers_no_open_one_and_not_every_relation() -> None:
+    strict = replace(WIDE, mode="strict")
+    assert not strict.covers(WIDE)
+    assert not strict.covers(replace(strict, relations={}))
+    assert replace(strict, relations={}).covers(strict)
+
+
+def test_a_schema_is_read_back_from_its_data_with_the_same_signature() -> None:
+    schema = read_schema(FILE)
+    assert read_schema(schema.as_data()) == schema
+    assert read_schema(schema.as_data()).signature == schema.signature
+    assert schema.told.signature != schema.signature
+    assert replace(schema, patterns=()).told == schema.told

@@ -1,0 +1,10 @@
+// Keep the schemas of a graph's documents.
+// params: graph: str, holder: str, schemas: list[str]
+// returns: kept: bool
+// mode: write
+// language: 5, 25
+MATCH (w:PgsIngest {graph: $graph})
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+SET w.schemas = $schemas
+RETURN true AS kept

@@ -1,0 +1,42 @@
+"""The knobs of ingestion, which are part of those of the method."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pgs_neo4j.config.declaration import About
+from pgs_neo4j.config.sources import Sourced
+from pgs_neo4j.model.ingest import Gleaning
+
+
+class IngestKnobs(Sourced):
+    """How documents are divided, and how a model is asked about them."""
+
+    chunk_strategy: Annotated[
+        Literal["content", "sentence", "token"],
+        About("ingestion"),
+        Field(
+            description="where chunks of a document end: content (at the sentence ends that an "
+            "edit elsewhere does not move), sentence, or token"
+        ),
+    ] = "content"
+    chunk_tokens: Annotated[
+        int,
+        About("ingestion"),
+        Field(ge=50, le=20_000, description="tokens of a chunk; at most 600 above 100 KB of text"),
+    ] = 1200
+    chunk_overlap: Annotated[
+        int,
+        About("ingestion"),
+        Field(ge=0, le=5_000, description="tokens of the text before a chunk shown with it"),
+    ] = 100
+    gleaning: Annotated[
+        Gleaning,
+        About("ingestion"),
+        Field(
+            description="times a model is asked again for names it missed: 0 to 3, or auto (only "
+            "where names of the text are missing)"
+        ),
+    ] = "auto"

@@ -1,0 +1,110 @@
+"""Turns what an ingestion is asked for into an order, checked against what the graph holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from pgs_neo4j import catalog
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.ingest.kind import refuse_loaded
+from pgs_neo4j.ingest.load import check_label, graph_label
+from pgs_neo4j.ingest.order import IngestOrder
+from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
+from pgs_neo4j.ingest.schemas import read_schema_file, read_schemas, schema_in_force
+from pgs_neo4j.ingest.sources.find import find_sources
+from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.ingest.stored import StoredDocument, read_documents
+from pgs_neo4j.text.chunking import ChunkRules
+from pgs_neo4j.text.extraction.schema import EntitySchema
+
+ENTITIES = ".entities"
+"""Ends the name of the graph that has the entities alone."""
+DEFAULT_SCHEMA = "default"
+
+Paths = str | Path | Sequence[str | Path]
+
+
+class IngestOptions(TypedDict, total=False):
+    """What an ingestion does beyond making documents of files; None is the default.
+
+    ``label``: of the graph's nodes, derived from its name by default. ``schema``: a file with the
+    types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
+    documents whose files are gone. ``refresh`` extracts again what another model, prompt, or schema
+    extracted.
+    """
+
+    label: str | None
+    schema: EntitySchema | str | Path | None
+    sync: bool
+    refresh: bool
+
+
+async def make_order(
+    db: Database,
+    paths: Paths,
+    graph: str,
+    options: IngestOptions,
+    config: PGSConfig,
+    loader: FileLoader,
+) -> IngestOrder:
+    """Return the order for some files.
+
+    Raises UsageError for unusable paths, names, labels, and schemas, and DatabaseError.
+    """
+    catalog.check_name(graph)
+    catalog.check_name(graph + ENTITIES)
+    wanted = _wanted_schema(options.get("schema"))
+    named = [paths] if isinstance(paths, str | Path) else paths
+    sources = find_sources([Path(path) for path in named], loader.takes)
+    await ensure_schema(db)
+    stored = [*(await read_documents(db, graph)).values()]
+    label = await _label(db, graph, stored, options.get("label"))
+    await refuse_loaded(db, graph)
+    await catalog.check_loadable(db, graph, *mapping_of(label).labels)
+    await catalog.check_loadable(db, graph + ENTITIES, entity_label(label))
+    schemas = await read_schemas(db, graph)
+    return IngestOrder(
+        graph=graph,
+        label=label,
+        sources=sources,
+        rules=chunk_rules(config),
+        schema=wanted or schema_in_force(graph, stored, schemas),
+        schemas=schemas,
+        sync=options.get("sync", False),
+        refresh=options.get("refresh", False),
+    )
+
+
+def chunk_rules(config: PGSConfig) -> ChunkRules:
+    """Return how the settings want documents divided."""
+    return ChunkRules(
+        strategy=config.chunk_strategy, size=config.chunk_tokens, overlap=config.chunk_overlap
+    )
+
+
+def _wanted_schema(wanted: EntitySchema | str | Path | None) -> EntitySchema | None:
+    if wanted is None or isinstance(wanted, EntitySchema):
+        return wanted
+    return EntitySchema() if wanted == DEFAULT_SCHEMA else read_schema_file(Path(wanted))
+
+
+async def _label(
+    db: Database, graph: str, stored: Sequence[StoredDocument], wanted: str | None
+) -> str:
+    """Return the label of a graph's nodes. Raises UsageError if it cannot be ``wanted``."""
+    known = stored[0].label if stored else None
+    if known is not None and wanted not in (None, known):
+        raise UsageError(
+            f"graph {graph} was ingested with the label {known}; leave out --label, or ingest "
+            "under another name"
+        )
+    label = known or (graph_label(graph) if wanted is None else wanted)
+    check_view_label(label)
+    for own in (label, *mapping_of(label).labels):
+        await check_label(db, graph, own)
+    return label

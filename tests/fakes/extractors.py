@@ -1,0 +1,30 @@
+"""Extractors that name words, for tests of ingestion without a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pgs_neo4j.model.documents import Chunk, ExtractedEntity, Extraction
+from pgs_neo4j.text.extraction.schema import EntitySchema
+
+
+@dataclass
+class WordExtractor:
+    """Names the first word of a chunk; some words are errors to raise."""
+
+    signature: str = "s1"
+    schema: EntitySchema | None = None
+    free: bool = False
+    sure: bool = True
+    errors: dict[str, Exception] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    async def extract(self, chunk: Chunk) -> Extraction:
+        word = chunk.text.split()[0]
+        self.asked.append(word)
+        if word in self.errors:
+            raise self.errors[word]
+        told = (word, "Nowhere")
+        return Extraction(
+            tuple(ExtractedEntity(name=name, type="Concept", sentences=(1,)) for name in told)
+        )
