@@ -1,0 +1,1 @@
+"""Variants of names: acronyms, initials, spellings, company forms, and typing errors."""

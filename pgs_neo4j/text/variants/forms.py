@@ -1,0 +1,166 @@
+"""Names taken apart: words, and the places at which a spelling may join or part them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+DROPPED = frozenset(".,'\u2018\u2019\u02bc`\"()[]:;!?\u2026")
+"""Signs that a spelling may leave out."""
+JOINERS = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212/\u00b7")
+"""Signs that a spelling may leave out, or replace by a blank."""
+MINOR_WORDS = frozenset(
+    (
+        "OF",
+        "THE",
+        "AND",
+        "FOR",
+        "IN",
+        "ON",
+        "AT",
+        "TO",
+        "A",
+        "AN",
+        "BY",
+        "WITH",
+        "DE",
+        "DU",
+        "DES",
+        "LA",
+        "LE",
+        "Y",
+    )
+)
+"""Words that acronyms often leave out."""
+
+_LEGAL_FORMS = """
+INC INCORPORATED / CORP CORPORATION / LTD LIMITED / LLC / LLP / PLC / CO COMPANY / GMBH / AG / SA /
+BV / NV / PTY
+"""
+LEGAL_FORMS = {form: line.split()[0] for line in _LEGAL_FORMS.split("/") for form in line.split()}
+"""Forms of a company, each with its shortest spelling."""
+TITLES = frozenset(("DR", "PROF", "PROFESSOR"))
+"""Titles that a person has or not; those of a couple (Mr, Mrs) tell two people apart."""
+PERSONS = frozenset(
+    ("PERSON", "PEOPLE", "HUMAN", "INDIVIDUAL", "AUTHOR", "RESEARCHER", "CHARACTER")
+)
+ORGANIZATIONS = frozenset(("ORGANIZATION", "ORG", "COMPANY", "CORPORATION", "BUSINESS"))
+
+_INVERTED = re.compile(r"([^,]+),_*([^,]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class NameForm:
+    """A name without what its spelling may leave out.
+
+    ``words`` are parted by blanks and joiners. ``letters`` are all of them as one. At ``blanks`` of
+    these a blank stands, at ``joints`` something that may be a blank or nothing.
+    """
+
+    words: tuple[str, ...]
+    letters: str
+    blanks: frozenset[int]
+    joints: frozenset[int]
+    plain: bool
+    """Whether no letter has a mark."""
+
+    def spells(self, other: NameForm) -> bool:
+        """Whether both are spellings of the same letters."""
+        parted = self.blanks ^ other.blanks
+        return self.letters == other.letters and parted <= self.joints | other.joints
+
+
+@lru_cache(maxsize=32768)
+def name_form(key: str, kind: str) -> NameForm:
+    """Return the form of a normalized name of a type.
+
+    The order and the titles of a person's names do not count, nor does the sign for "and".
+    """
+    person = kind.upper() in PERSONS
+    if person:
+        inverted = _INVERTED.fullmatch(key)
+        key = (f"{inverted[2]}_{inverted[1]}" if inverted else key).replace(".", "._")
+    bare = _without_marks(key)
+    plain = bare == key
+    parts = ["AND" if part == "&" else part for part in bare.split("_") if _spoken(part)]
+    if person:
+        while len(parts) > 2 and _spoken(parts[0]) in TITLES:
+            parts = parts[1:]
+    return _taken_apart(parts, plain=plain)
+
+
+def legal_form(form: NameForm) -> tuple[NameForm, str]:
+    """Return a company's name without its legal form, and that form; empty without one."""
+    words = form.words
+    if len(words) < 2 or words[-1] not in LEGAL_FORMS:
+        return form, ""
+    legal = LEGAL_FORMS[words[-1]]
+    count = 1
+    if len(words) > 2 and legal == "LTD" and LEGAL_FORMS.get(words[-2]) in ("CO", "PTY"):
+        count = 2
+    return _taken_apart([*words[:-count]], plain=form.plain), legal
+
+
+def is_number(word: str) -> bool:
+    """Whether a word holds a digit, so that no letter of it may differ."""
+    return any(map(str.isdigit, word))
+
+
+def _taken_apart(parts: list[str], *, plain: bool) -> NameForm:
+    words: list[str] = []
+    letters = ""
+    blanks: set[int] = set()
+    joints: set[int] = set()
+    for part in parts:
+        if letters:
+            blanks.add(len(letters))
+        word = ""
+        for place, sign in enumerate(part):
+            if (sign in DROPPED or sign in JOINERS) and not _begins_name(part, place):
+                joints.add(len(letters))
+                if sign in JOINERS and word:
+                    words.append(word)
+                    word = ""
+                if _parts_numbers(part, place):
+                    letters += "."
+                    word += "." if sign in DROPPED else ""
+                continue
+            letters += sign
+            word += sign
+        words += [word] if word else []
+    for place in range(1, len(letters)):
+        if letters[place - 1].isdigit() != letters[place].isdigit():
+            joints.add(place)
+        elif letters[place].isdigit() and place in blanks:
+            joints.discard(place)
+    return NameForm(tuple(words), letters, frozenset(blanks), frozenset(joints), plain)
+
+
+def _parts_numbers(part: str, place: int) -> bool:
+    """Whether a sign stands between digits, as in 3.5, which is not 35."""
+    return 0 < place < len(part) - 1 and part[place - 1].isdigit() and part[place + 1].isdigit()
+
+
+def _begins_name(part: str, place: int) -> bool:
+    """Whether a dot begins a word, as in .NET, which is not NET."""
+    return place == 0 and part[0] == "." and part[1:2].isalnum()
+
+
+def _spoken(part: str) -> str:
+    """Return a word without the signs that a spelling may leave out."""
+    kept = (sign for sign in part.replace("&", "AND") if sign not in DROPPED | JOINERS)
+    return "".join(kept)
+
+
+def _without_marks(key: str) -> str:
+    """Return Latin letters without their marks; those of other scripts are other letters."""
+    if key.isascii():
+        return key
+    plain: list[str] = []
+    for sign in key:
+        parts = unicodedata.normalize("NFD", sign)
+        latin = parts[0].isascii() and all(unicodedata.combining(mark) for mark in parts[1:])
+        plain.append(parts[0] if latin else sign)
+    return "".join(plain)

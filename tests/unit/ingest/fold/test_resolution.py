@@ -1,0 +1,103 @@
+"""Names become entities: of the present names alone, in any order, without chains."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.ingest.fold.contribution import Named
+from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver, resolve
+from pgs_neo4j.text.extraction.names import normalize_name
+from pgs_neo4j.text.variants.likeness import PresentName, present_name
+from tests.bench.variants import measure, plant
+
+
+def present(name: str, kind: str = "Person") -> PresentName:
+    return present_name(normalize_name(name), kind, [name], sure=True)
+
+
+def entities(*names: str, kind: str = "Person", **rulings: str) -> dict[str, str]:
+    ruled = {
+        (normalize_name(name.replace("_", " ")), kind): (normalize_name(into), kind)
+        for name, into in rulings.items()
+    }
+    found = resolve([present(name, kind) for name in names], Resolution(rulings=ruled))
+    return {name: found[normalize_name(name), kind][0] for name in names}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_planted_variants_are_found_and_traps_stay_apart(seed: int) -> None:
+    found = measure(plant(seed))
+    assert found.recall >= 0.85
+    assert found.precision >= 0.99
+    assert found.merged_traps == ()
+
+
+def test_at_least_two_hundred_traps_are_planted() -> None:
+    assert len(plant(count=100).traps) >= 200
+
+
+def test_a_name_joins_the_fuller_one() -> None:
+    assert entities("J. Smith", "John Smith") == {
+        "J. Smith": "JOHN_SMITH",
+        "John Smith": "JOHN_SMITH",
+    }
+
+
+def test_a_name_that_fits_two_stays_apart_until_one_goes() -> None:
+    found = entities("J. Smith", "John Smith", "Jane Smith")
+    assert found["J. Smith"] == "J._SMITH"
+    assert entities("J. Smith", "Jane Smith")["J. Smith"] == "JANE_SMITH"
+
+
+def test_a_spelling_of_the_same_letters_comes_first() -> None:
+    found = entities("Lana Wachowski", "Wachowski, Lana", "Lana Wachoswki")
+    assert len({*found.values()}) == 1
+
+
+def test_errors_meet_at_the_name_that_they_were_made_in() -> None:
+    right, wrong = "Lana Wachowski", ("Lana Wachoswki", "Lana Wachowqski", "Lana Wahcowski")
+    assert {*entities(right, *wrong).values()} == {"LANA_WACHOWSKI"}
+
+
+def test_variants_of_variants_are_not_joined() -> None:
+    names = "Acme Foods", "Acme Foods Inc.", "Acme Foods Ltd."
+    assert len({*entities(*names, kind="Organization").values()}) == 3
+
+
+def test_a_ruling_joins_names_and_others_follow() -> None:
+    names = "J. Smith", "John Smith", "Bob Jones"
+    found = entities(*names, John_Smith="Bob Jones")
+    assert {*found.values()} == {"BOB_JONES"}
+
+
+def test_a_ruling_parts_a_name_and_waits_for_names_to_come() -> None:
+    assert entities("J Smith", "John Smith", J_Smith="J Smith")["J Smith"] == "J_SMITH"
+    alone = entities("Ann Lee", "Bob Jones", Ann_Lee="Carl Orff", Bob_Jones="Carl Orff")
+    assert {*alone.values()} == {"BOB_JONES"}
+    assert entities("Ann Lee", Ann_Lee="Carl Orff") == {"Ann Lee": "ANN_LEE"}
+
+
+NAMES = ("J. Smith", "John Smith", "Jane Smith", "Smith, John", "J Smith", "John Smtih", "Bob Ray")
+
+
+@given(st.permutations(NAMES), st.integers(0, len(NAMES)), st.randoms())
+def test_the_order_of_names_does_not_matter(order: list[str], count: int, random: Random) -> None:
+    some = order[:count]
+    again = random.sample(some, len(some))
+    assert entities(*some) == entities(*again)
+
+
+@given(st.sets(st.sampled_from(NAMES)))
+def test_every_entity_leads_itself(names: set[str]) -> None:
+    found = resolve([present(name) for name in names], Resolution())
+    assert all(found[entity] == entity for entity in found.values())
+
+
+def test_the_signature_is_that_of_the_rules() -> None:
+    named: Named = ("BOB", "Person")
+    assert VariantResolver().signature == Resolution().resolver.signature
+    assert Resolution(rulings={named: named}).pinned == {named}
