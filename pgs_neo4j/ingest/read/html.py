@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.encoding import Decoded, decode
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.text import normalize_text
@@ -16,6 +15,7 @@ from pgs_neo4j.model.documents import DocumentText
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LEFT_OUT = frozenset(
+<<<<<<< Updated upstream
     [
         "script",
         "style",
@@ -87,6 +87,25 @@ BLOCKS = frozenset(
         "dialog",
         "center",
     ]
+=======
+    (
+        *("script", "style", "template", "noscript", "svg", "head", "title"),
+        *("iframe", "object", "embed", "canvas", "audio", "video", "select"),
+        *("option", "datalist", "input", "textarea", "button"),
+    )
+)
+"""Elements without text of the document."""
+BLOCKS = frozenset(
+    (
+        *HEADINGS,
+        *("html", "body", "p", "div", "section", "article", "main"),
+        *("aside", "header", "footer", "nav", "address", "blockquote", "figure"),
+        *("figcaption", "details", "summary", "dl", "dt", "dd", "ul"),
+        *("ol", "li", "table", "caption", "tbody", "thead", "tfoot"),
+        *("tr", "form", "fieldset", "legend", "hr", "pre", "hgroup"),
+        *("menu", "search", "dialog", "center"),
+    )
+>>>>>>> Stashed changes
 )
 LINE = "\v"
 """Stands for a line break until blanks are joined."""
@@ -305,10 +324,3 @@ def _known(name: str) -> tuple[str, ...]:
     if encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-8"):
         return ()  # said in ASCII letters, so it is not true, or what is tried anyway
     return ("cp1252", "iso8859-1") if encoding in ("iso8859-1", "ascii") else (encoding,)
-
-
-def check_not_empty(text: str, reason: str) -> str:
-    """Return a text. Raises InputFileError with the reason if there is nothing to read in it."""
-    if not text.strip():
-        raise InputFileError(reason)
-    return text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.read.text import read_text
+from pgs_neo4j.ingest.read.worker import ParseWorker
 from pgs_neo4j.ingest.sources.opening import check_size, read_file
 from pgs_neo4j.model.documents import (
     DocumentSource,
@@ -21,21 +22,25 @@ from pgs_neo4j.model.documents import (
 FORM = "1"
 """Of the readers; another one writes documents again."""
 LONGEST_ID = 500
-READERS: Mapping[str, Callable[[bytes], tuple[DocumentText, str]]] = {
-    ".txt": read_text,
-    ".text": read_text,
-    ".md": read_text,
-    ".markdown": read_text,
-    ".rst": read_text,
+TEXTS = (".txt", ".text", ".md", ".markdown", ".rst")
+"""Endings of files that are read as they are."""
+PARSED: Mapping[str, str] = {
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".docx": "docx",
 }
-"""Readers by the ending of a file's name, in lower case."""
+"""Parsers by the endings of the files that are parsed in a process of its own."""
+ENDINGS = (*TEXTS, *PARSED)
 
 
 @dataclass(frozen=True, slots=True)
 class FileLoader:
-    """Loads text and Markdown of at most ``most_bytes``."""
+    """Loads text, Markdown, HTML, PDF, and docx of at most ``most_bytes``."""
 
     most_bytes: int = 100_000_000
+    worker: ParseWorker = field(default_factory=ParseWorker)
 
     @property
     def signature(self) -> str:
@@ -44,19 +49,30 @@ class FileLoader:
 
     def takes(self, name: str) -> bool:
         """Whether there is a reader for the ending of a name."""
-        return _ending(name) in READERS
+        return ending_of(name) in ENDINGS
 
     async def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
         """Yield the document of a source. Raises InputFileError at any fault."""
         check_id(source.id)
-        reader = READERS.get(_ending(source.id))
-        if reader is None:
-            endings = ", ".join(READERS)
-            named = _ending(source.id) or "it"
-            raise InputFileError(f"no reader takes {named}; those are {endings}")
+        ending = ending_of(source.id)
+        if ending not in ENDINGS:
+            raise InputFileError(
+                f"no reader takes {ending or 'it'}; those are {', '.join(ENDINGS)}"
+            )
         data = await asyncio.to_thread(_data_of, source, self.most_bytes)
-        text, note = await asyncio.to_thread(reader, data)
+        text, note = await self._read(ending, data)
         yield LoadedDocument(id=source.id, text=text, size=len(data), note=note)
+
+    async def _read(self, ending: str, data: bytes) -> tuple[DocumentText, str]:
+        if not data:
+            raise InputFileError("it is empty")
+        if ending in TEXTS:
+            return await asyncio.to_thread(read_text, data)
+        return await self.worker.parse(PARSED[ending], data, self.most_bytes)
+
+    async def close(self) -> None:
+        """End the process that parses."""
+        await self.worker.close()
 
 
 def check_id(id_: str) -> None:
@@ -78,5 +94,6 @@ def _data_of(source: DocumentSource, most_bytes: int) -> bytes:
     return data
 
 
-def _ending(name: str) -> str:
+def ending_of(name: str) -> str:
+    """Return the ending of a file's name, in lower case."""
     return PurePosixPath(name).suffix.lower()

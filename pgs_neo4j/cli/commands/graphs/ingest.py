@@ -21,7 +21,8 @@ KNOBS = (
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_concurrent_sweeps", "hedge"),
 )
 PathsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", help="Files and folders: .txt, .md, .rst.")
+    list[Path],
+    typer.Argument(metavar="PATH...", help="Files and folders: text, Markdown, HTML, PDF, docx."),
 ]
 GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
 LabelOption = Annotated[

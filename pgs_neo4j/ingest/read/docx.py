@@ -1,0 +1,92 @@
+"""Reads docx: refused if it would unpack to too much, else as the HTML that Word's styles mean."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from contextlib import suppress
+from xml.parsers.expat import ExpatError, ParserCreate
+
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.extra import missing_extra
+from pgs_neo4j.ingest.read.html import plain_text
+from pgs_neo4j.ingest.read.text import normalize_text
+from pgs_neo4j.model.documents import DocumentText
+
+MOST_UNPACKED = 512 * 2**20
+MOST_RATIO = 100
+MOST_MEMBERS = 10_000
+SMALL_BYTES = 2**20
+"""Unpacked bytes below which the ratio says nothing."""
+STYLES = """
+p[style-name='Title'] => h1:fresh
+"""
+_PIECE = 2**16
+
+
+def read_docx(data: bytes) -> tuple[DocumentText, str]:
+    """Return the text of a docx file. Raises InputFileError."""
+    try:
+        import mammoth
+    except ImportError as error:
+        raise missing_extra(error, "reading docx") from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_archive(archive)
+            check_markup(archive)
+        html = mammoth.convert_to_html(
+            io.BytesIO(data), style_map=STYLES, convert_image=mammoth.images.img_element(_no_image)
+        ).value
+    except (zipfile.BadZipFile, ExpatError, KeyError, ValueError, AttributeError) as error:
+        if isinstance(error, InputFileError):
+            raise
+        raise InputFileError("it is broken, or not docx; save it again") from None
+    return DocumentText(text=normalize_text(plain_text(html))), ""
+
+
+def check_archive(archive: zipfile.ZipFile) -> None:
+    """Raise InputFileError for an archive that would unpack to too much.
+
+    Its directory tells, before anything is unpacked; no member is read beyond what that says.
+    """
+    members = archive.infolist()
+    if len(members) > MOST_MEMBERS:
+        raise InputFileError(f"it has {len(members):,} parts; at most {MOST_MEMBERS:,} are read")
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > MOST_UNPACKED:
+        raise InputFileError(
+            f"it unpacks to {unpacked / 2**20:,.0f} MiB; at most {MOST_UNPACKED // 2**20} are read"
+        )
+    packed = sum(member.compress_size for member in members)
+    if unpacked > SMALL_BYTES and unpacked > MOST_RATIO * packed:
+        raise InputFileError(f"it unpacks to over {MOST_RATIO} times its size, as no document does")
+    if any(member.flag_bits & 1 for member in members):
+        raise InputFileError("it is encrypted; save it without a password")
+
+
+def check_markup(archive: zipfile.ZipFile) -> None:
+    """Raise InputFileError if a part declares a document type, where entities are defined."""
+    for member in archive.infolist():
+        if member.filename.lower().endswith((".xml", ".rels")):
+            with archive.open(member) as part, suppress(_BegunError):
+                parser = ParserCreate()
+                parser.StartDoctypeDeclHandler = _refuse
+                parser.StartElementHandler = _begin
+                while piece := part.read(_PIECE):
+                    parser.Parse(piece)
+
+
+class _BegunError(Exception):
+    """The first element begins, so that no document type can follow."""
+
+
+def _refuse(*_: object) -> None:
+    raise InputFileError("it defines XML entities, as no program that writes docx does")
+
+
+def _begin(*_: object) -> None:
+    raise _BegunError
+
+
+def _no_image(_: object) -> dict[str, str]:
+    return {}

@@ -1,0 +1,132 @@
+"""The process that parses: what it does to one document happens to no other."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.worker import ParseWorker
+from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.model.documents import DocumentSource, LoadedDocument, RefusedDocument
+from tests.papers_by_hand import make_docx, make_pdf, paragraph
+
+HOSTILE = "tests.fakes.hostile_parser"
+MOST = 10_000
+
+
+@pytest.fixture
+async def worker() -> AsyncIterator[ParseWorker]:
+    hostile = ParseWorker(seconds=1, module=HOSTILE)
+    yield hostile
+    await hostile.close()
+
+
+async def process_of(worker: ParseWorker, text: str = "a") -> int:
+    """Which process reads a document, after it read this one right."""
+    read, _ = await worker.parse("say", text.encode(), MOST)
+    said, pid = read.text.split()
+    assert said == text
+    return int(pid)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("hang", "reading it took more than 2 seconds"),
+        ("crash", r"its parser crashed \(signal 11\)"),
+        ("grow", "reading it takes more than 1,536 MB of memory"),
+        ("lie", "its parser replied with something else than a text"),
+        ("unknown", r"its parser crashed \(exit code 1\)"),
+    ],
+)
+async def test_a_fault_is_one_sentence_and_another_process_takes_over(
+    worker: ParseWorker, kind: str, said: str
+) -> None:
+    before = await process_of(worker)
+    with pytest.raises(InputFileError, match=said):
+        await worker.parse(kind, b"x", MOST)
+    after = await process_of(worker)
+    assert after != before
+    with pytest.raises(ProcessLookupError):
+        os.kill(before, 0)
+
+
+async def test_one_process_reads_many_documents_even_after_it_refused_one(
+    worker: ParseWorker,
+) -> None:
+    first = await process_of(worker)
+    with pytest.raises(InputFileError, match="it is not for me"):
+        await worker.parse("refuse", b"", MOST)
+    with pytest.raises(InputFileError, match=r"its text is larger than 1e-06 MB"):
+        await worker.parse("say", b"long", 1)
+    assert (await worker.parse("talk", b"quiet", MOST))[0].text == f"quiet {first}"
+    reads = [process_of(worker, f"t{number}" * 1000) for number in range(5)]
+    assert {*await asyncio.gather(*reads)} == {first}
+
+
+async def test_endless_work_ends_by_its_own_time(worker: ParseWorker) -> None:
+    worker.seconds = 0
+    await worker.close()
+    with pytest.raises(InputFileError, match="reading it took more than 0 seconds"):
+        await worker.parse("spin", b"x", MOST)
+
+
+async def test_no_secret_reaches_the_process(
+    worker: ParseWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    _, names = await worker.parse("say", b"x", MOST)
+    assert "PATH" in names.split()
+    assert "KEY" not in names
+
+
+async def test_a_cancellation_ends_the_process(worker: ParseWorker) -> None:
+    pid = await process_of(worker)
+    reading = asyncio.create_task(worker.parse("hang", b"x", MOST))
+    await asyncio.sleep(0.05)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+async def test_files_of_each_kind_are_read_by_their_ending(tmp_path: Path) -> None:
+    files = {
+        "a.html": b"<title>Rivers</title><p>The Seine flows.",
+        "b.pdf": make_pdf(["The Seine flows.", "Paris lies on it."], [("The Seine", 0)]),
+        "c.docx": make_docx(paragraph("The Seine flows.")),
+        "d.txt": b"The Seine flows.",
+        "broken.pdf": b"%PDF-1.7 nothing",
+        "empty.docx": b"",
+        "large.html": b"x" * 5000,
+    }
+    loader = FileLoader(4000)
+    loaded: dict[str, LoadedDocument] = {}
+    reasons: dict[str, str] = {}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        try:
+            async for one in loader.load(DocumentSource(id=name, path=tmp_path / name)):
+                assert not isinstance(one, RefusedDocument)
+                loaded[name] = one
+        except InputFileError as error:
+            reasons[name] = str(error)
+    await loader.close()
+    assert {name: one.text.text for name, one in loaded.items()} == {
+        "a.html": "# Rivers\n\nThe Seine flows.",
+        "b.pdf": "The Seine flows.\n\nParis lies on it.",
+        "c.docx": "The Seine flows.",
+        "d.txt": "The Seine flows.",
+    }
+    assert loaded["b.pdf"].text.page_starts == (0, 18)
+    assert [entry.title for entry in loaded["b.pdf"].text.outline] == ["The Seine"]
+    assert loaded["a.html"].size == len(files["a.html"])
+    assert reasons.keys() == {"broken.pdf", "empty.docx", "large.html"}
+    assert "it is empty" in reasons["empty.docx"]
+    assert "larger than 0.004 MB" in reasons["large.html"]
