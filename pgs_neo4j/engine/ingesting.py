@@ -46,70 +46,29 @@ class Ingester:
         paths: Paths,
         graph: str,
         *,
-<<<<<<< Updated upstream
-=======
-        label: str | None = None,
-        sync: bool = False,
-        refresh: bool = False,
-        loader: DocumentLoader | None = None,
->>>>>>> Stashed changes
         on_event: OnEvent | None = None,
         **given: Unpack[IngestArguments],
     ) -> Ingested:
         """Make the documents of a graph equal to files, and store its mapping.
 
         What did not change costs nothing. The model of sweeps extracts entities and relations; the
-<<<<<<< Updated upstream
         extractive reader, terms. A document that fails is told in the result, and so is a limit.
         Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a limit
         that needs a price, BusyError while another process writes these, and DatabaseError.
         """
         options, knobs = _split(given)
         core, config = self._core, self._core.knobs(knobs)
-        loader = FileLoader()
+        files = FileLoader()
+        loader = options.get("loader") or files
         tell = on_event or core.on_event
         tell(PhaseStarted("ingest"))
         order = await make_order(core.db, paths, graph, options, config, loader)
-        tools = self._tools(config, order, loader, tell)
-        done = await ingest(order, tools)
-        if done.has_documents:
-            await self._store(graph, order.label)
-=======
-        extractive reader, terms. ``sync`` deletes documents whose files are gone, and ``refresh``
-        extracts again what another model did. ``loader`` reads the files instead of our readers. A
-        document that fails is told in the result, and so is a limit. Raises UsageError for unusable
-        paths, names, and labels, ConfigError for a limit that needs a price, BusyError while
-        another process writes these, and DatabaseError.
-        """
-        catalog.check_name(graph)
-        catalog.check_name(graph + ENTITIES)
-        if label is not None:
-            check_view_label(label)
-        files = FileLoader()
-        reads = loader or files
-        named = [paths] if isinstance(paths, str | Path) else paths
-        order = IngestOrder(
-            graph=graph,
-            label=label or "",
-            sources=find_sources([Path(path) for path in named], reads.takes),
-            sync=sync,
-            refresh=refresh,
-        )
-        tools = self._tools(self._core.knobs(knobs), reads, on_event or self._core.on_event)
         try:
-            return await self._ingest(order, tools)
+            done = await ingest(order, self._tools(config, order, loader, tell))
         finally:
             await to_the_end(files.close())
-
-    async def _ingest(self, order: IngestOrder, tools: IngestTools) -> Ingested:
-        """Carry out an order whose label may still be empty."""
-        await ensure_schema(tools.db)
-        own = await self._label(order.graph, order.label or None)
-        tools.on_event(PhaseStarted("ingest"))
-        done = await ingest(replace(order, label=own), tools)
         if done.has_documents:
-            await self._store(order.graph, own)
->>>>>>> Stashed changes
+            await self._store(graph, order.label)
         return done
 
     async def documents(self, graph: str) -> list[IngestedDocument]:
@@ -139,30 +98,6 @@ class Ingester:
             await delete_documents(core.db, writer, [*dict.fromkeys(documents)])
         return len(set(documents))
 
-<<<<<<< Updated upstream
-=======
-    async def _label(self, graph: str, wanted: str | None) -> str:
-        """Return the label of a graph's nodes.
-
-        Raises UsageError if it cannot be ``wanted``, or if the graph is not one of documents.
-        """
-        db = self._core.db
-        stored = next((one.label for one in (await read_documents(db, graph)).values()), None)
-        if stored is not None and wanted not in (None, stored):
-            raise UsageError(
-                f"graph {graph} was ingested with the label {stored}; leave out --label, or ingest "
-                "under another name"
-            )
-        label = stored or (graph_label(graph) if wanted is None else wanted)
-        check_view_label(label)
-        for own in (label, *mapping_of(label).labels):
-            await check_label(db, graph, own)
-        await refuse_loaded(db, graph)
-        await catalog.check_loadable(db, graph, *mapping_of(label).labels)
-        await catalog.check_loadable(db, graph + ENTITIES, entity_label(label))
-        return label
-
->>>>>>> Stashed changes
     async def _store(self, graph: str, label: str) -> None:
         """Store the mappings of a graph and of its entities, and index its texts."""
         db, mapping = self._core.db, mapping_of(label)

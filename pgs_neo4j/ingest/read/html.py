@@ -15,79 +15,6 @@ from pgs_neo4j.model.documents import DocumentText
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LEFT_OUT = frozenset(
-<<<<<<< Updated upstream
-    [
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "svg",
-        "head",
-        "title",
-        "iframe",
-        "object",
-        "embed",
-        "canvas",
-        "audio",
-        "video",
-        "select",
-        "option",
-        "datalist",
-        "input",
-        "textarea",
-        "button",
-    ]
-)
-"""Elements without text of the document."""
-BLOCKS = frozenset(
-    [
-        "html",
-        "body",
-        "p",
-        "div",
-        "section",
-        "article",
-        "main",
-        "aside",
-        "header",
-        "footer",
-        "nav",
-        "address",
-        "blockquote",
-        "figure",
-        "figcaption",
-        "details",
-        "summary",
-        "dl",
-        "dt",
-        "dd",
-        "ul",
-        "ol",
-        "li",
-        "table",
-        "caption",
-        "tbody",
-        "thead",
-        "tfoot",
-        "tr",
-        "form",
-        "fieldset",
-        "legend",
-        "hr",
-        "pre",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hgroup",
-        "menu",
-        "search",
-        "dialog",
-        "center",
-    ]
-=======
     (
         *("script", "style", "template", "noscript", "svg", "head", "title"),
         *("iframe", "object", "embed", "canvas", "audio", "video", "select"),
@@ -105,7 +32,6 @@ BLOCKS = frozenset(
         *("tr", "form", "fieldset", "legend", "hr", "pre", "hgroup"),
         *("menu", "search", "dialog", "center"),
     )
->>>>>>> Stashed changes
 )
 LINE = "\v"
 """Stands for a line break until blanks are joined."""
