@@ -28,6 +28,12 @@ class Extracted:
     fresh: frozenset[str]
     errors: Mapping[str, ModelError | StoppedError]
 
+    @property
+    def stopped(self) -> str:
+        """The limit that ended the extraction, empty without one."""
+        stops = (str(one) for one in self.errors.values() if isinstance(one, StoppedError))
+        return next(stops, "")
+
     def error_of(self, document: WantedDocument) -> ModelError | StoppedError | None:
         """Return why a document is not whole; a limit, if that is one of the reasons."""
         errors = [

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.assemble import assemble
@@ -52,11 +53,14 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         await keep_schemas(tools.db, writer, schemas)
         compared, wanted = compare(order, tools.loader, stored, tools.extractor)
         async with aclosing(wanted), aclosing(group_documents(wanted)) as groups:
-            async for group in groups:
-                await _write(order, tools, writer, group, tally)
+            ready = await _extract_next(order, tools, groups, tally)
+            while ready is not None:
+                # The database writes one group while the next one is extracted.
+                ready, _ = await together(
+                    _extract_next(order, tools, groups, tally),
+                    _write(order, tools, writer, ready, tally),
+                )
                 _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
-                if tally.stopped:
-                    break
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         if order.sync and not tally.stopped:
             await delete_documents(tools.db, writer, [*compared.missing])
@@ -120,24 +124,42 @@ async def group_documents(
         yield group
 
 
-async def _write(
+@dataclass(frozen=True, slots=True)
+class _ExtractedGroup:
+    """Documents with their extractions, and the chunks that the graph holds of them."""
+
+    extracted: Extracted
+    stored: Mapping[str, Sequence[StoredChunk]]
+
+
+async def _extract_next(
     order: IngestOrder,
     tools: IngestTools,
-    writer: Writer,
-    group: Sequence[WantedDocument],
+    groups: AsyncIterator[list[WantedDocument]],
     tally: _Tally,
-) -> None:
-    """Extract what is new in some documents, and publish those that are whole."""
+) -> _ExtractedGroup | None:
+    """Extract what is new in the next group; None after the last one, or a limit."""
+    group = None if tally.stopped else await anext(groups, None)
+    if group is None:
+        return None
     former = [id_ for document in group for id_ in document.former]
     stored = await read_chunks(tools.db, order.graph, former)
     extracted = await extract_group(order, tools, group, stored)
+    tally.stopped = tally.stopped or extracted.stopped
+    return _ExtractedGroup(extracted, stored)
+
+
+async def _write(
+    order: IngestOrder, tools: IngestTools, writer: Writer, group: _ExtractedGroup, tally: _Tally
+) -> None:
+    """Publish the documents of a group that are whole."""
+    extracted, stored = group.extracted, group.stored
     whole: list[WantedDocument] = []
     for document in extracted.documents:
         error = extracted.error_of(document)
         if error is None:
             whole.append(document)
         elif isinstance(error, StoppedError):
-            tally.stopped = tally.stopped or str(error)
             tally.outcomes.append(DocumentOutcome(id=document.id, state="waiting"))
         else:
             failed = DocumentOutcome(id=document.id, state="failed", reason=str(error))

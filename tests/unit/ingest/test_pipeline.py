@@ -386,3 +386,20 @@ async def test_a_crash_loses_no_more_replies_than_calls_may_be_in_flight(tmp_pat
     assert len(extractor.asked) == most < 40
     ingesting.cancel()
     await asyncio.gather(ingesting, return_exceptions=True)
+
+
+async def test_a_group_is_extracted_while_the_one_before_is_published(tmp_path: Path) -> None:
+    documents, extractor = Documents(), WordExtractor()
+    write(tmp_path, *(f"Word{number}" for number in range(GROUP_DOCUMENTS + 1)))
+    answered = documents.database.write
+
+    async def publish_late(query: Query, **params: Any) -> list[Row]:
+        while query.name.endswith("/publish") and len(extractor.asked) <= GROUP_DOCUMENTS:
+            await asyncio.sleep(0.001)
+        return await answered(query, **params)
+
+    documents.database.write = publish_late
+    async with asyncio.timeout(60):
+        done = await run(documents, extractor, tmp_path)
+    assert done.count("added") == GROUP_DOCUMENTS + 1
+    assert list(map(len, documents.published)) == [GROUP_DOCUMENTS, 1]
