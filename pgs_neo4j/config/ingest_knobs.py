@@ -40,3 +40,13 @@ class IngestKnobs(Sourced):
             "where names of the text are missing)"
         ),
     ] = "auto"
+    max_document_mb: Annotated[
+        float,
+        About("ingestion", metavar="MB"),
+        Field(
+            gt=0,
+            le=1000,
+            allow_inf_nan=False,
+            description="maximum size of a document, and of a record of a file, in MB",
+        ),
+    ] = 100.0

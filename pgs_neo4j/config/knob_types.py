@@ -19,6 +19,7 @@ class Knobs(TypedDict, total=False):
     chunk_tokens: int | None
     chunk_overlap: int | None
     gleaning: Literal["auto", "0", "1", "2", "3"] | None
+    max_document_mb: float | None
     min_community_size: int | None
     target_partition_max: int | None
     max_partition_tokens: int | None

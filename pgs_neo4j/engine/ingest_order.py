@@ -18,7 +18,7 @@ from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
 from pgs_neo4j.ingest.schemas import read_schema_file, read_schemas, schema_in_force
 from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.stored import StoredDocument, read_documents
-from pgs_neo4j.model.documents import DocumentLoader
+from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
@@ -35,13 +35,15 @@ class IngestOptions(TypedDict, total=False):
     ``label``: of the graph's nodes, derived from its name by default. ``schema``: a file with the
     types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
     documents whose files are gone. ``refresh`` extracts again what another model, prompt, or schema
-    extracted. ``loader`` reads the files instead of our readers.
+    extracted. ``columns`` tell what records consist of. ``loader`` reads the files instead of our
+    readers.
     """
 
     label: str | None
     schema: EntitySchema | str | Path | None
     sync: bool
     refresh: bool
+    columns: RecordColumns | None
     loader: DocumentLoader | None
 
 

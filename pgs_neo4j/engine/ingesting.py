@@ -25,7 +25,7 @@ from pgs_neo4j.ingest.terms import TermExtractor
 from pgs_neo4j.ingest.writer import hold_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
-from pgs_neo4j.model.documents import DocumentLoader
+from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.model.ingest import Ingested, IngestedDocument
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_text
@@ -58,7 +58,9 @@ class Ingester:
         """
         options, knobs = _split(given)
         core, config = self._core, self._core.knobs(knobs)
-        files = FileLoader()
+        files = FileLoader(
+            int(config.max_document_mb * 1e6), options.get("columns") or RecordColumns()
+        )
         loader = options.get("loader") or files
         tell = on_event or core.on_event
         tell(PhaseStarted("ingest"))

@@ -13,6 +13,7 @@ from pgs_neo4j.ingest.kept import Keeper, read_kept
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk
 from pgs_neo4j.model.documents import GroundedExtraction
+from pgs_neo4j.text.extraction.given import add_given
 from pgs_neo4j.text.extraction.ground import ground
 
 
@@ -83,7 +84,8 @@ async def _extract(
     """Return what a chunk says. What is not free is kept before the next chunk is bought."""
     async with room:
         try:
-            found = ground(await tools.extractor.extract(wanted.chunk), wanted.chunk)
+            said = ground(await tools.extractor.extract(wanted.chunk), wanted.chunk)
+            found = add_given(said, wanted.chunk)
         except (ModelError, StoppedError) as error:
             return error
         if not tools.extractor.free:

@@ -214,11 +214,12 @@ class _Comparing:
 
 
 def hash_of(text: DocumentText) -> str:
-    """Return a hash of a document's text, and of its pages and titles if it has any."""
-    if not (text.page_starts or text.outline):
+    """Return a hash of a document's text, and of its pages, titles, and given entities."""
+    if not (text.page_starts or text.outline or text.given):
         return digest(text.text)
     outline = [[one.start, one.level, one.title] for one in text.outline]
-    return digest([text.text, text.page_starts, outline])
+    given = [[one.name, one.type, one.start, one.end] for one in text.given]
+    return digest([text.text, text.page_starts, outline, given])
 
 
 def rules_of(order: IngestOrder, loader: DocumentLoader) -> str:
@@ -247,13 +248,12 @@ def _chunks(
     for chunk in chunk_document(text, order.rules):
         repeated[chunk.hash] += 1
         count = repeated[chunk.hash]
+        said: list[object] = [chunk.text, chunk.context, list(chunk.path)]
+        said += [[one.name, one.type, one.start, one.end] for one in chunk.given]
         yield WantedChunk(
             id=f"{document}#{chunk.hash[:16]}" + (f"-{count}" if count > 1 else ""),
             chunk=chunk,
-            bases=tuple(
-                Basis(digest([*signed, chunk.text, chunk.context, list(chunk.path)]), signed[1])
-                for signed in signatures
-            ),
+            bases=tuple(Basis(digest([*signed, *said]), signed[1]) for signed in signatures),
         )
 
 

@@ -34,17 +34,44 @@ class OutlineEntry:
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class GivenEntity:
+    """An entity that is known without a model, such as the value of a column.
+
+    It stands at ``text[start:end]``.
+    """
+
+    name: str
+    type: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordColumns:
+    """Which columns of records are their text, title, and key, and which name entities.
+
+    ``entities`` are pairs of column and type. Columns that are not named are chosen by usual names.
+    """
+
+    text: str | None = None
+    title: str | None = None
+    key: str | None = None
+    entities: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentText:
     """A document's normalized text, which has no line break but ``\\n``.
 
     ``page_starts`` are the places at which pages begin, ascending. Without an ``outline``, headings
-    are looked for in the text.
+    are looked for in the text. ``given`` are entities that no model has to find, by place.
     """
 
     text: str
     page_starts: tuple[int, ...] = ()
     outline: tuple[OutlineEntry, ...] = ()
+    given: tuple[GivenEntity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +140,8 @@ class Chunk:
 
     ``sentences`` tile ``text``: their places count from its beginning. ``context`` is the end of
     the text before it, which prompts show and no sentence of the chunk owns. ``hash`` is of
-    ``text`` only. ``path`` are the headings above its first word. ``page`` counts from 1.
+    ``text`` only. ``path`` are the headings above its first word. ``page`` counts from 1. ``given``
+    are entities that begin in ``text``, with places in it.
     """
 
     index: int
@@ -125,6 +153,7 @@ class Chunk:
     context: str = ""
     path: tuple[str, ...] = ()
     page: int | None = None
+    given: tuple[GivenEntity, ...] = ()
 
 
 Spans = tuple[tuple[int, int], ...]
@@ -165,7 +194,8 @@ class Extraction:
 class GroundedEntity:
     """An entity with its places in the chunk's text.
 
-    ``spans`` are empty if it is ``implicit``: the sentences speak of it in other words.
+    ``spans`` are empty if it is ``implicit``: the sentences speak of it in other words. ``given``:
+    it is known without a model.
     """
 
     name: str
@@ -173,6 +203,7 @@ class GroundedEntity:
     description: str = ""
     spans: Spans = ()
     sentences: tuple[int, ...] = ()
+    given: bool = False
 
     @property
     def implicit(self) -> bool:

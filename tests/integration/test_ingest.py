@@ -13,6 +13,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ConfigError, ModelUnavailableError, UsageError
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
+from pgs_neo4j.model.documents import RecordColumns
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
 from tests.conftest import Endpoint
 from tests.documents import stored_graph
@@ -226,3 +227,33 @@ async def test_graphs_of_documents_and_of_files_stay_apart(
         await pgs.load(brain, "docs")
     with pytest.raises(UsageError, match="there is no"):
         await pgs.ingest(tmp_path / "nowhere", "docs")
+
+
+async def test_records_become_documents_and_their_columns_entities(
+    pgs: PGS, db: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "books.csv").write_text(
+        "id,title,author,text\n1,Radium,Marie Curie,Radium was found in Paris.\n"
+        "2,Rivers,Ann Lee,The Seine flows.\n3,bad\n"
+    )
+    columns = RecordColumns(entities=(("author", "Person"),))
+    done = await pgs.ingest(tmp_path, "docs", columns=columns)
+    assert [(one.id, one.state) for one in done.outcomes] == [
+        ("books.csv#1", "added"), ("books.csv#2", "added"), ("books.csv#line 4", "failed"),
+    ]  # fmt: skip
+    nodes, _ = await graph_of(db)
+    assert nodes["books.csv#1"]["properties"]["name"] == "Radium"
+    ann = nodes["entity:Person:ANN_LEE"]
+    assert "DocsEntity" in ann["labels"]
+    stored = (await stored_graph(db, "docs"))["links"]
+    mentions = [link for link in stored if link["source"] == ann["id"]]
+    assert [link["type"] for link in mentions] == ["MENTIONED_IN"]
+    start, end = mentions[0]["properties"]["spans"]
+    assert nodes[mentions[0]["target"]]["properties"]["text"][start:end] == "Ann Lee"
+    again = await pgs.ingest(tmp_path, "docs", columns=columns, sync=True)
+    assert (again.count("unchanged"), again.usage.calls) == (2, 0)
+    (tmp_path / "books.csv").write_text("id,title,author,text\n2,Rivers,Ann Lee,The Seine flows.\n")
+    gone = await pgs.ingest(tmp_path, "docs", columns=columns, sync=True)
+    assert {one.id: one.state for one in gone.outcomes} == {
+        "books.csv#1": "deleted", "books.csv#2": "unchanged",
+    }  # fmt: skip

@@ -116,5 +116,5 @@ def _mentions(entities: tuple[GroundedEntity, ...], *, sure: bool) -> Iterator[E
             description=max((one.description for one in found), key=lambda text: (len(text), text)),
             spans=tuple(sorted({span for one in found for span in one.spans})),
             sentences=tuple(sorted({place for one in found for place in one.sentences})),
-            sure=sure,
+            sure=sure or any(one.given for one in found),
         )

@@ -64,7 +64,7 @@ def plain_text(html: str) -> str:
     page = LexborHTMLParser(html)
     if page.root is None:
         return ""
-    writer = _Writer()
+    writer = _PageWriter()
     title = page.css_first("head > title")
     if title is not None and page.css_first("h1") is None:
         writer.add("heading", 1, title.text())
@@ -113,7 +113,7 @@ def _is_visible(node: Any) -> bool:
 
 
 @dataclass(slots=True)
-class _Writer:
+class _PageWriter:
     """Writes blocks of text; ``parts`` are those of the block that is being read."""
 
     blocks: list[tuple[str, str]] = field(default_factory=list)

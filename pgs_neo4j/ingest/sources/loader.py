@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import BinaryIO
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.ingest.read.records import RECORDS, read_records
 from pgs_neo4j.ingest.read.text import read_text
 from pgs_neo4j.ingest.read.worker import ParseWorker
-from pgs_neo4j.ingest.sources.opening import check_size, read_file
+from pgs_neo4j.ingest.sources.opening import check_size, open_file, read_file
 from pgs_neo4j.model.documents import (
     DocumentSource,
     DocumentText,
     LoadedDocument,
+    RecordColumns,
     RefusedDocument,
 )
 
 FORM = "1"
 """Of the readers; another one writes documents again."""
 LONGEST_ID = 500
+TURN_RECORDS = 100
+"""Records after which other tasks have a turn."""
 TEXTS = (".txt", ".text", ".md", ".markdown", ".rst")
 """Endings of files that are read as they are."""
 PARSED: Mapping[str, str] = {
@@ -32,14 +39,19 @@ PARSED: Mapping[str, str] = {
     ".docx": "docx",
 }
 """Parsers by the endings of the files that are parsed in a process of its own."""
-ENDINGS = (*TEXTS, *PARSED)
+_NO_COLUMNS = RecordColumns()
+ENDINGS = (*TEXTS, *PARSED, *RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
 class FileLoader:
-    """Loads text, Markdown, HTML, PDF, and docx of at most ``most_bytes``."""
+    """Loads text, Markdown, HTML, PDF, and docx of at most ``most_bytes``, and records of files.
+
+    ``columns`` tell what records consist of.
+    """
 
     most_bytes: int = 100_000_000
+    columns: RecordColumns = _NO_COLUMNS
     worker: ParseWorker = field(default_factory=ParseWorker)
 
     @property
@@ -59,9 +71,23 @@ class FileLoader:
             raise InputFileError(
                 f"no reader takes {ending or 'it'}; those are {', '.join(ENDINGS)}"
             )
+        if ending in RECORDS:
+            async for record in self._records(source, ending):
+                yield record
+            return
         data = await asyncio.to_thread(_data_of, source, self.most_bytes)
         text, note = await self._read(ending, data)
         yield LoadedDocument(id=source.id, text=text, size=len(data), note=note)
+
+    async def _records(
+        self, source: DocumentSource, ending: str
+    ) -> AsyncIterator[LoadedDocument | RefusedDocument]:
+        with _opened(source) as file:
+            records = read_records(file, source.id, ending, self.columns, self.most_bytes)
+            for number, record in enumerate(records):
+                if not number % TURN_RECORDS:
+                    await asyncio.sleep(0)
+                yield record
 
     async def _read(self, ending: str, data: bytes) -> tuple[DocumentText, str]:
         if not data:
@@ -88,10 +114,20 @@ def check_id(id_: str) -> None:
 def _data_of(source: DocumentSource, most_bytes: int) -> bytes:
     if source.path is not None:
         return read_file(source.path, source.root or source.path.parent, most_bytes)
-    data = source.data or b""
-    data = data.encode("utf-8", "replace") if isinstance(data, str) else data
+    data = _bytes_of(source)
     check_size(len(data), most_bytes)
     return data
+
+
+def _bytes_of(source: DocumentSource) -> bytes:
+    data = source.data or b""
+    return data.encode("utf-8", "replace") if isinstance(data, str) else data
+
+
+def _opened(source: DocumentSource) -> AbstractContextManager[BinaryIO]:
+    if source.path is None:
+        return io.BytesIO(_bytes_of(source))
+    return open_file(source.path, source.root or source.path.parent)
 
 
 def ending_of(name: str) -> str:

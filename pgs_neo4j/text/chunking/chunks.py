@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.model.documents import Chunk, DocumentText, OutlineEntry, Sentence
+from pgs_neo4j.model.documents import Chunk, DocumentText, GivenEntity, OutlineEntry, Sentence
 from pgs_neo4j.text.chunking.groups import (
     divide,
     fill_groups,
@@ -61,6 +61,7 @@ def chunk_document(
             context=text[past.context_start(start) : start],
             path=past.path_at(sentences[0]),
             page=_page(document.page_starts, start, stretch),
+            given=past.given_in(start, end),
         )
         past.add(group)
 
@@ -98,6 +99,7 @@ class _Past:
     headings: list[OutlineEntry] = field(default_factory=list)
     recent: deque[SizedSentence] = field(default_factory=deque)
     read: int = 0  # entries of the outline
+    placed: int = 0  # given entities
 
     def add(self, group: Sequence[SizedSentence]) -> None:
         """Take in the sentences of a chunk."""
@@ -143,6 +145,16 @@ class _Past:
             level = level or outline[self.read].level
         above = [one for one in self.headings if not level or one.level < level]
         return tuple(one.title for one in above)
+
+    def given_in(self, start: int, end: int) -> tuple[GivenEntity, ...]:
+        """Return the given entities that begin in a chunk, with their places in it."""
+        given, first = self.document.given, self.placed
+        while self.placed < len(given) and given[self.placed].start < end:
+            self.placed += 1
+        return tuple(
+            replace(one, start=one.start - start, end=one.end - start)
+            for one in given[first : self.placed]
+        )
 
     def _enter(self, entry: OutlineEntry) -> None:
         while self.headings and self.headings[-1].level >= entry.level:

@@ -22,6 +22,7 @@ from pgs_neo4j.errors import (
     UsageError,
 )
 from pgs_neo4j.model import Usage
+from pgs_neo4j.model.documents import RecordColumns
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestedDocument
 
 STORED = [
@@ -104,7 +105,7 @@ def told(done: Result) -> str:
 def test_without_options_files_are_ingested_and_nothing_is_deleted(engine: Engine) -> None:
     done = ingest()
     assert done.exit_code == 0
-    wanted = {"label": None, "sync": False, "refresh": False}
+    wanted = {"label": None, "schema": None, "sync": False, "refresh": False, "columns": None}
     assert engine.asked == [("ingest", ["docs"], "notes", wanted)]
     assert engine.opened == [("engine", {})]
 
@@ -112,8 +113,25 @@ def test_without_options_files_are_ingested_and_nothing_is_deleted(engine: Engin
 def test_options_and_every_path_are_passed_on(engine: Engine) -> None:
     done = ingest("more/a.md", "--label", "Paper", "--sync", "--refresh")
     assert done.exit_code == 0
-    wanted = {"label": "Paper", "sync": True, "refresh": True}
+    wanted = {"label": "Paper", "schema": None, "sync": True, "refresh": True, "columns": None}
     assert engine.asked == [("ingest", ["docs", "more/a.md"], "notes", wanted)]
+
+
+def test_columns_of_records_are_passed_on(engine: Engine) -> None:
+    done = ingest("--text", "body", "--title", "head", "--key", "no", "--entity", "by=person")
+    assert done.exit_code == 0
+    ((_, _, _, wanted),) = engine.asked
+    assert wanted["columns"] == RecordColumns(
+        text="body", title="head", key="no", entities=(("by", "Person"),)
+    )
+
+
+@pytest.mark.parametrize("option", ["author", "=Person", "author=", "author=Chunk", "a=1"])
+def test_a_column_of_entities_needs_a_type(engine: Engine, option: str) -> None:
+    done = ingest("--entity", option)
+    assert done.exit_code == 2
+    assert "as in author=Person" in done.stderr
+    assert engine.asked == []
 
 
 def test_limits_are_those_of_the_engine(engine: Engine) -> None:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.graphs.ingest_options import (
+    EntityOption,
+    GraphName,
+    KeyOption,
+    LabelOption,
+    PathsArgument,
+    RefreshOption,
+    SchemaOption,
+    SyncOption,
+    TextOption,
+    TitleOption,
+    columns_named,
+)
 from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
 from pgs_neo4j.cli.pages.mapping_words import next_question
@@ -17,28 +27,9 @@ from pgs_neo4j.cli.run import DONE, PARTIAL, run
 from pgs_neo4j.text.json_data import Json
 
 KNOBS = (
-    *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning"),
+    *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb"),
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_concurrent_sweeps", "hedge"),
 )
-PathsArgument = Annotated[
-    list[Path],
-    typer.Argument(metavar="PATH...", help="Files and folders: text, Markdown, HTML, PDF, docx."),
-]
-GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
-LabelOption = Annotated[
-    str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
-]
-SchemaOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Types of entities and relations, as TOML or JSON; 'default' resets them.",
-    ),
-]
-SyncOption = Annotated[bool, typer.Option("--sync", help="Delete documents whose files are gone.")]
-RefreshOption = Annotated[
-    bool, typer.Option("--refresh", help="Extract again what another model extracted.")
-]
 
 
 @with_knobs(*KNOBS)
@@ -47,6 +38,10 @@ def ingest(
     graph: GraphName,
     label: LabelOption = None,
     schema: SchemaOption = None,
+    text: TextOption = None,
+    title: TitleOption = None,
+    key: KeyOption = None,
+    entity: EntityOption = None,
     sync: SyncOption = False,
     refresh: RefreshOption = False,
     as_json: JsonOption = False,
@@ -56,10 +51,9 @@ def ingest(
 ) -> None:
     """Make a graph of files, and keep it equal to them.
 
-    Documents are divided into chunks. The model of sweeps names the entities and relations of each
-    chunk; without a model, recurring terms and names are taken. What is not in the text is dropped.
-    Run it again after files have changed: what did not change costs nothing. Each document is in
-    the graph either as it was or as it is now.
+    The model of sweeps names the entities and relations of each chunk of a document; without one,
+    recurring terms and names are taken. Run it again after files have changed: what did not change
+    costs nothing.
 
     Exit codes: 0 done, 2 usage, 3 a document failed or a limit was reached, 4 another process
     writes these documents, 5 database, 6 model.
@@ -70,6 +64,7 @@ def ingest(
     """
     listening = progress(quiet=quiet, verbose=verbose)
     wanted: Json = {"label": label, "schema": schema, "sync": sync, "refresh": refresh}
+    wanted["columns"] = text, title, key, entity
     run(_ingest(paths, graph, wanted, knobs, listening, as_json=as_json))
 
 
@@ -87,6 +82,7 @@ async def _ingest(
     from pgs_neo4j.engine import check_graph_name
 
     check_graph_name(graph)
+    wanted["columns"] = columns_named(*wanted["columns"])
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
             done = await pgs.ingest(paths, graph, **wanted)

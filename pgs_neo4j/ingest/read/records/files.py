@@ -1,0 +1,59 @@
+"""Reads files of records: each becomes a document with an id of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO, TextIO
+
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.graph.hashes import encoded, hash64
+from pgs_neo4j.ingest.read.records.lines import Item, open_text
+from pgs_neo4j.ingest.read.records.objects import read_json, read_json_lines
+from pgs_neo4j.ingest.read.records.record import RecordText, make_document
+from pgs_neo4j.ingest.read.records.tables import read_table
+from pgs_neo4j.model.documents import LoadedDocument, RecordColumns, RefusedDocument
+
+RECORDS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+"""Endings of files of records."""
+
+
+def read_records(
+    file: BinaryIO, id_: str, ending: str, columns: RecordColumns, most: int
+) -> Iterator[LoadedDocument | RefusedDocument]:
+    """Yield the document of each record of a file, or why it has none; ``most`` bounds a record.
+
+    Raises InputFileError where the file cannot be read on.
+    """
+    stream, note = open_text(file)
+    seen: set[int] = set()
+    try:
+        for item in _items(stream, ending, columns, most):
+            try:
+                made = _document(item, columns, seen)
+            except InputFileError as error:
+                yield RefusedDocument(id=f"{id_}#{item.place}", reason=str(error))
+                continue
+            size = len(encoded(made.text.text))
+            yield LoadedDocument(
+                id=f"{id_}#{made.key}", text=made.text, size=size, name=made.title, note=note
+            )
+    finally:
+        stream.detach()
+
+
+def _items(stream: TextIO, ending: str, columns: RecordColumns, most: int) -> Iterator[Item]:
+    if ending in (".csv", ".tsv"):
+        return read_table(stream, columns, most, "\t" if ending == ".tsv" else None)
+    return read_json(stream, most) if ending == ".json" else read_json_lines(stream, most)
+
+
+def _document(item: Item, columns: RecordColumns, seen: set[int]) -> RecordText:
+    """Return the document of a record. Raises InputFileError, also for a key that is taken."""
+    if item.fields is None:
+        raise InputFileError(item.reason)
+    made = make_document(item.fields, columns)
+    key = hash64(encoded(made.key))
+    if key in seen:
+        raise InputFileError(f"an earlier record has the key {made.key!r} as well")
+    seen.add(key)
+    return made

@@ -1,0 +1,57 @@
+"""Opens files of records as text, and reads their lines, none longer than a document may be."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO, TextIO
+
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.encoding import Decoded, encoding_of, guess
+
+SAMPLE_BYTES = 1_000_000
+"""Bytes from which the encoding of a file is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A record of a file, with its place there; without ``fields``, the reason why it has none."""
+
+    place: str
+    fields: Mapping[str, object] | None = None
+    reason: str = ""
+
+
+def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
+    """Return a file as text, and what was guessed. Raises InputFileError."""
+    sample = file.read(SAMPLE_BYTES)
+    if len(sample) == SAMPLE_BYTES:
+        sample = sample[: sample.rfind(b"\n") + 1] or sample[:-4]
+    file.seek(0)
+    if not sample.strip():
+        raise InputFileError("it is empty")
+    encoding = encoding_of(sample)
+    note = "" if encoding else Decoded("", encoding := guess(sample), guessed=True).note
+    return io.TextIOWrapper(file, encoding, newline=""), note
+
+
+def read_lines(stream: TextIO, most: int) -> Iterator[str]:
+    """Yield the lines of a text. Raises InputFileError for one that is too long or not text."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            line = stream.readline(most + 1)
+        except UnicodeDecodeError as error:
+            raise InputFileError(
+                f"near line {number:,} it is not {error.encoding.upper()}; save it as UTF-8"
+            ) from None
+        if len(line) > most:
+            raise InputFileError(
+                f"line {number:,} is longer than {most / 1e6:,.6g} million characters; raise "
+                "max_document_mb, or split it"
+            )
+        if not line:
+            return
+        yield line

@@ -1,0 +1,217 @@
+"""Records of tables and JSON: each is a document, and each fault is told by its line."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.records import read_records
+from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.model.documents import (
+    DocumentSource,
+    LoadedDocument,
+    RecordColumns,
+    RefusedDocument,
+)
+
+PEOPLE = RecordColumns(entities=(("author", "Person"),))
+CITIES = RecordColumns(entities=(("city", "Location"),))
+BY_BODY = RecordColumns(text="body", title="head", key="no")
+Record = LoadedDocument | RefusedDocument
+
+
+def read(
+    data: str | bytes, ending: str, columns: RecordColumns | None = None, most: int = 10_000
+) -> list[Record]:
+    raw = data.encode() if isinstance(data, str) else data
+    return [*read_records(io.BytesIO(raw), "f", ending, columns or RecordColumns(), most)]
+
+
+def texts(records: list[Record]) -> dict[str, str]:
+    """The texts of records, and the reasons of those without."""
+    return {
+        one.id: one.text.text if isinstance(one, LoadedDocument) else one.reason for one in records
+    }
+
+
+def test_rows_become_documents_with_the_usual_columns() -> None:
+    table = 'ID,Title,author,Text\n7,Rivers,Ann,The Seine flows.\n8,,Bob,"Two\nlines, ""here"""\n'
+    first, second = read(table, ".csv", PEOPLE)
+    assert isinstance(first, LoadedDocument)
+    assert isinstance(second, LoadedDocument)
+    assert (first.id, first.name, first.size) == ("f#7", "Rivers", len(first.text.text))
+    assert first.text.text == "# Rivers\n\nauthor: Ann\n\nThe Seine flows.\n"
+    assert second.text.text == 'author: Bob\n\nTwo\nlines, "here"\n'
+    for one in (first, second):
+        ((name, type_, place),) = [
+            (given.name, given.type, one.text.text[given.start : given.end])
+            for given in one.text.given
+        ]
+        assert (type_, place) == ("Person", name)
+
+
+def test_named_columns_win_and_the_others_are_lines_without_a_text() -> None:
+    table = "no,head,body,text\na,H,B,T\n"
+    assert texts(read(table, ".csv", BY_BODY)) == {"f#a": "# H\n\nB\n"}
+    assert texts(read("no\tcolor\tage\n1\tred\t\n", ".tsv", RecordColumns(key="no"))) == {
+        "f#1": "color: red\n"
+    }
+
+
+def test_the_delimiter_is_that_of_the_first_line() -> None:
+    for mark in ",;|\t":
+        assert texts(read(f"id{mark}text\n1{mark}a\n", ".csv")) == {"f#1": "a\n"}
+
+
+def test_records_without_a_key_have_that_of_their_text() -> None:
+    first = texts(read("a,b\n1,2\n3,4\n", ".csv"))
+    second = texts(read("a,b\n5,6\n3,4\n1,2\n", ".csv"))
+    assert len(first) == 2
+    assert first.items() < second.items()
+
+
+def test_each_fault_of_a_row_is_told_by_its_line_and_the_rest_is_read() -> None:
+    table = 'id,text\n1,a\n2\n1,again\n,"x\ny"\n\n3,\n4,d,\n'
+    found = texts(read(table, ".csv", RecordColumns(key="id", text="text")))
+    assert found == {
+        "f#1": "a\n",
+        "f#line 3": "it has 1 cells for 2 columns",
+        "f#line 4": "an earlier record has the key '1' as well",
+        "f#line 5": "it has nothing in the column 'id'",
+        "f#line 8": "it has nothing in the column 'text'",
+        "f#line 9": "it has 3 cells for 2 columns",
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "ending", "said"),
+    [
+        ("", ".csv", "it is empty"),
+        (" \n", ".jsonl", "it is empty"),
+        ("id,id\n", ".csv", "names the column 'id' twice"),
+        ("id,words\n1,a\n", ".csv", "it has no column 'body'; it has id, words"),
+        ('no,head,body\n1,"a,b\n2,c,d\n', ".csv", "from line 2 on it is not CSV"),
+        ("no,head,body\n1,a," + "x" * 20_000, ".csv", "line 2 is longer than 0.01 million"),
+        ('{"a": "' + "x" * 20_000, ".jsonl", "line 1 is longer than"),
+        ('[{"body": "' + "x" * 2_000_000 + '"}]', ".json", "larger than a document may be"),
+        ('[{"body": 1', ".json", "after record 0 it is not JSON"),
+        (b"no,head,body\n1,2,\x81\x8d\x8f", ".csv", "is not UTF-8"),
+        (b"\0\1\2\3", ".csv", "it is not text"),
+    ],
+)
+def test_a_file_that_cannot_be_read_on_is_told(data: str | bytes, ending: str, said: str) -> None:
+    with pytest.raises(InputFileError, match=said):
+        read(data, ending, BY_BODY)
+
+
+def test_a_byte_that_is_wrong_far_into_the_file_is_told_by_its_line() -> None:
+    rows = "".join(f"{n},plain words\n" for n in range(80_000))
+    data = f"id,text\n{rows}".encode() + b"x,caf\xe9\n"
+    with pytest.raises(InputFileError, match=r"near line \d\d,\d\d\d it is not UTF-8"):
+        read(data, ".csv")
+
+
+def test_a_table_in_another_encoding_is_read_and_told() -> None:
+    words = "Die Straße führt über die Brücke. Wir möchten schöne Grüße schicken."
+    (one,) = read(f"id,text\n1,{words}\n".encode("cp1252"), ".csv")
+    assert isinstance(one, LoadedDocument)
+    assert (one.text.text, one.note) == (f"{words}\n", "it is not UTF-8; it was read as cp1252")
+    assert texts(read("id,text\n1,é\n".encode("utf-16"), ".csv")) == {"f#1": "é\n"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '[{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]',
+        '{"count": 2, "rows": [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]}',
+        '{"id": 1, "text": "a", "links": [{"to": 2}]}\n{"id": 2, "text": "b"}',
+        '\ufeff[{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]',
+    ],
+)
+def test_json_is_a_list_an_object_with_a_list_or_objects(data: str) -> None:
+    assert texts(read(data, ".json")) == {"f#1": "a\n", "f#2": "b\n"}
+
+
+def test_lines_of_json_are_read_one_by_one() -> None:
+    deep = "[" * 100_000
+    lines = f'{{"id": 1, "text": "a"}}\n\nno\n[1]\n{deep}\n{{"id": 2, "text": "b\\ud800"}}\n'
+    found = texts(read(lines, ".jsonl", most=200_000))
+    assert found == {
+        "f#1": "a\n",
+        "f#line 3": "it is not JSON (Expecting value)",
+        "f#line 4": "it is not an object with names and values",
+        "f#line 5": "it is not JSON (nested too deeply)",
+        "f#2": "b\ufffd\n",
+    }
+
+
+def test_nested_values_are_columns_with_dots_and_lists_several_values() -> None:
+    record = {
+        "id": "x", "who": {"name": "Ann", "age": 7}, "city": ["Paris", "Lyon\n am Ort"],
+        "ok": True, "none": None, "parts": [{"n": 1}, [2]],
+    }  # fmt: skip
+    (one,) = read(json.dumps([record]), ".json", CITIES)
+    assert isinstance(one, LoadedDocument)
+    assert one.text.text == (
+        "who.name: Ann\nwho.age: 7\ncity: Paris, Lyon am Ort\nok: true\nparts.1.n: 1\nparts.2: 2\n"
+    )
+    assert [one.text.text[g.start : g.end] for g in one.text.given] == ["Paris", "Lyon am Ort"]
+    deep: object = "x"
+    for _ in range(30):
+        deep = {"a": deep}
+    (refused,) = read(json.dumps([deep]), ".json")
+    assert isinstance(refused, RefusedDocument)
+    assert "nested more than 20 levels" in refused.reason
+
+
+def test_long_keys_are_refused_and_long_names_are_no_entities() -> None:
+    table = f"id,author,text\n{'k' * 201},A,t\n2,{'n' * 201},t\n3,...,t\n"
+    long, unnamed, marks = read(table, ".csv", PEOPLE)
+    assert isinstance(long, RefusedDocument)
+    assert "its key has more than 200 characters" in long.reason
+    for one in (unnamed, marks):
+        assert isinstance(one, LoadedDocument)
+        assert one.text.given == ()
+
+
+def test_without_the_extra_json_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ijson", None)
+    with pytest.raises(InputFileError, match="reading JSON needs the package ijson"):
+        read("[]", ".json")
+    assert texts(read('{"id": 1, "text": "a"}', ".jsonl")) == {"f#1": "a\n"}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json", ".jsonl"])
+def test_a_file_is_read_as_a_stream(ending: str, tmp_path: Path) -> None:
+    words = "word " * 200
+    with (tmp_path / "f").open("w") as file:
+        file.write({".csv": "id,text\n", ".json": "["}.get(ending, ""))
+        for n in range(8000):
+            row = {".csv": f"{n},{words}\n"}.get(ending, f'{{"id": {n}, "text": "{words}"}}')
+            between = {".json": "," if n < 7999 else "]", ".jsonl": "\n"}.get(ending, "")
+            file.write(row + between)
+    with (tmp_path / "f").open("rb") as opened:
+        tracemalloc.start()
+        count = sum(1 for _ in read_records(opened, "f", ending, RecordColumns(), 10_000))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert (count, peak < 5_000_000) == (8000, True)
+
+
+async def test_a_file_of_records_may_be_larger_than_a_document(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\n" + "1234,words of it\n5678,others\n" * 1)
+    source = DocumentSource(id="a.csv", path=tmp_path / "a.csv")
+    loader = FileLoader(20)
+    assert [one.id async for one in loader.load(source)] == ["a.csv#1234", "a.csv#5678"]
+    with pytest.raises(InputFileError, match="line 2 is longer"):
+        _ = [one async for one in FileLoader(10).load(source)]
+    text = replace(source, id="notes.jsonl", path=None, data='{"id": 1, "text": "é"}')
+    (one,) = [one async for one in FileLoader().load(text)]
+    assert one.id == "notes.jsonl#1"
