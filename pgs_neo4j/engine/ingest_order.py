@@ -18,7 +18,7 @@ from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
 from pgs_neo4j.ingest.schemas import read_schema_file, read_schemas, schema_in_force
 from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.stored import StoredDocument, read_documents
-from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
+from pgs_neo4j.model.documents import DocumentLoader, DocumentSource, RecordColumns
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
@@ -26,7 +26,8 @@ ENTITIES = ".entities"
 """Ends the name of the graph that has the entities alone."""
 DEFAULT_SCHEMA = "default"
 
-Paths = str | Path | Sequence[str | Path]
+Paths = str | Path | DocumentSource | Sequence[str | Path | DocumentSource]
+"""Files, folders, patterns, URLs, and texts."""
 
 
 class IngestOptions(TypedDict, total=False):
@@ -35,8 +36,8 @@ class IngestOptions(TypedDict, total=False):
     ``label``: of the graph's nodes, derived from its name by default. ``schema``: a file with the
     types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
     documents whose files are gone. ``refresh`` extracts again what another model, prompt, or schema
-    extracted. ``columns`` tell what records consist of. ``loader`` reads the files instead of our
-    readers.
+    extracted. ``columns`` tell what records consist of. ``allow_private`` fetches URLs of private
+    addresses as well. ``loader`` reads the files instead of our readers.
     """
 
     label: str | None
@@ -44,6 +45,7 @@ class IngestOptions(TypedDict, total=False):
     sync: bool
     refresh: bool
     columns: RecordColumns | None
+    allow_private: bool
     loader: DocumentLoader | None
 
 
@@ -62,8 +64,8 @@ async def make_order(
     catalog.check_name(graph)
     catalog.check_name(graph + ENTITIES)
     wanted = _wanted_schema(options.get("schema"))
-    named = [paths] if isinstance(paths, str | Path) else paths
-    sources = find_sources([Path(path) for path in named], loader.takes)
+    named = [paths] if isinstance(paths, str | Path | DocumentSource) else paths
+    sources = find_sources(named, loader.takes)
     await ensure_schema(db)
     stored = [*(await read_documents(db, graph)).values()]
     label = await _label(db, graph, stored, options.get("label"))

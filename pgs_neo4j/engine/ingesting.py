@@ -59,7 +59,9 @@ class Ingester:
         options, knobs = _split(given)
         core, config = self._core, self._core.knobs(knobs)
         files = FileLoader(
-            int(config.max_document_mb * 1e6), options.get("columns") or RecordColumns()
+            int(config.max_document_mb * 1e6),
+            options.get("columns") or RecordColumns(),
+            options.get("allow_private", False),
         )
         loader = options.get("loader") or files
         tell = on_event or core.on_event

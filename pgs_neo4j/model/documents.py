@@ -76,15 +76,16 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentSource:
-    """Where a document comes from: a file, or ``data``.
+    """Where a document comes from: a file, a URL, or ``data``.
 
     The file is at ``path``, and no link in it may lead out of ``root``. The ending of ``id`` tells
-    what ``data`` is.
+    what ``data`` is: ``DocumentSource(id="note.md", data="It is so.")``.
     """
 
     id: str
     path: Path | None = None
     root: Path | None = None
+    url: str | None = field(default=None, repr=False)
     data: str | bytes | None = None
 
 

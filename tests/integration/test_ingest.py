@@ -13,7 +13,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ConfigError, ModelUnavailableError, UsageError
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.model.documents import RecordColumns
+from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
 from tests.conftest import Endpoint
 from tests.documents import stored_graph
@@ -227,6 +227,18 @@ async def test_graphs_of_documents_and_of_files_stay_apart(
         await pgs.load(brain, "docs")
     with pytest.raises(UsageError, match="there is no"):
         await pgs.ingest(tmp_path / "nowhere", "docs")
+
+
+async def test_texts_and_patterns_are_ingested_like_files(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    note = DocumentSource(id="note.md", data="Pierre Curie lived in Paris.\n")
+    done = await pgs.ingest([f"{folder}/**/*.md", note], "docs")
+    assert [(one.id, one.state) for one in done.outcomes] == [
+        ("note.md", "added"), ("people/curie.md", "added"),
+    ]  # fmt: skip
+    nodes, _ = await graph_of(db)
+    assert nodes["entity:Location:PARIS"]["properties"]["weight"] == 2.0
 
 
 async def test_records_become_documents_and_their_columns_entities(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,10 +53,16 @@ class Decoded:
         return f"it is not UTF-8; it was read as {self.encoding}" if self.guessed else ""
 
 
-def decode(data: bytes) -> Decoded:
-    """Return the text of some bytes. Raises InputFileError unless its encoding is sure."""
+def decode(data: bytes, declared: str = "") -> Decoded:
+    """Return the text of some bytes. Raises InputFileError unless its encoding is sure.
+
+    ``declared`` is what its server says of it, which counts if it is not UTF-8.
+    """
     encoding = encoding_of(data)
     if encoding is None:
+        for named in encodings_named(declared):
+            with suppress(UnicodeError, LookupError):
+                return Decoded(data.decode(named), named)
         encoding = guess(data)
         return Decoded(_decoded(data, encoding), encoding, guessed=True)
     return Decoded(_decoded(data, encoding), encoding)
@@ -76,6 +83,17 @@ def encoding_of(data: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     return "utf-8"
+
+
+def encodings_named(name: str) -> tuple[str, ...]:
+    """Return the encodings that a page or server means by a name, none if it says nothing."""
+    try:
+        encoding = codecs.lookup(name).name if name else ""
+    except (LookupError, ValueError):
+        return ()
+    if encoding.startswith(("utf-16", "utf-32", "utf-8")) or not encoding:
+        return ()  # said in ASCII letters, so it is not true, or it is tried anyway
+    return ("cp1252", "iso8859-1") if encoding in ("iso8859-1", "ascii") else (encoding,)
 
 
 def guess(data: bytes) -> str:

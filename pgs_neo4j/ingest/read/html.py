@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgs_neo4j.ingest.read.encoding import Decoded, decode
+from pgs_neo4j.ingest.read.encoding import Decoded, decode, encodings_named
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.text import normalize_text
 from pgs_neo4j.model.documents import DocumentText
@@ -231,22 +230,9 @@ def _decoded(data: bytes, charset: str) -> Decoded:
     declared = charset
     if not declared and (match := _META.search(data[:META_BYTES])):
         declared = match[1].decode("ascii")
-    for encoding in _known(declared):
+    for encoding in encodings_named(declared):
         try:
             return Decoded(data.decode(encoding), encoding)
-        except UnicodeDecodeError:
+        except (UnicodeError, LookupError):  # or no encoding of text at all
             continue
     return decode(data)
-
-
-def _known(name: str) -> tuple[str, ...]:
-    """Return the encodings that a page means by a name."""
-    if not name:
-        return ()
-    try:
-        encoding = codecs.lookup(name).name
-    except (LookupError, ValueError):
-        return ()
-    if encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-8"):
-        return ()  # said in ASCII letters, so it is not true, or what is tried anyway
-    return ("cp1252", "iso8859-1") if encoding in ("iso8859-1", "ascii") else (encoding,)

@@ -13,9 +13,9 @@ _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _HALF = re.compile(r"[\ud800-\udfff]")
 
 
-def read_text(data: bytes) -> tuple[DocumentText, str]:
+def read_text(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
     """Return the text of a file, and what was guessed. Raises InputFileError for other content."""
-    decoded = decode(data)
+    decoded = decode(data, charset)
     return DocumentText(text=normalize_text(decoded.text)), decoded.note
 
 

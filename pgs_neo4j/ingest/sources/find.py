@@ -1,15 +1,20 @@
-"""Finds the files to ingest, each with an id that stays the same in every ingestion."""
+"""Finds the sources to ingest, each with an id that stays the same in every ingestion."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import InputFileError, UsageError
+from pgs_neo4j.ingest.sources.addresses import is_url, url_id
 from pgs_neo4j.model.documents import DocumentSource
+
+_WILD = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,39 +25,88 @@ class Sources:
     skipped: Mapping[str, int]
 
 
-def find_sources(paths: Sequence[Path], takes: Callable[[str], bool]) -> Sources:
-    """Return the files of some folders and files. The id of one is its path below its folder.
+def find_sources(
+    paths: Sequence[str | Path | DocumentSource], takes: Callable[[str], bool]
+) -> Sources:
+    """Return the sources that folders, files, patterns, and URLs name.
 
+    The id of a file is its path below its folder, or below the part of a pattern without wildcards.
     Hidden files and folders are left out; links to folders are not followed. Raises UsageError for
-    a path that is not there, and for two files of one id.
+    a path that is not there, and for two sources of one id.
     """
     found: dict[str, DocumentSource] = {}
     skipped: Counter[str] = Counter()
     for path in paths:
-        if not path.exists():
-            raise UsageError(f"there is no {path}; name a file or folder to ingest")
-        for source in _files_of(path):
-            place = source.path or path
+        for source, chosen in _named(path):
             former = found.get(source.id)
-            if path.is_dir() and not takes(place.name):
-                skipped[place.suffix.lower() or "without ending"] += 1
-            elif former and former.path and not former.path.samefile(place):
+            if not chosen and source.path and not takes(source.path.name):
+                skipped[source.path.suffix.lower() or "without ending"] += 1
+            elif former and not _is_same(former, source):
                 raise UsageError(
-                    f"{former.path} and {place} would both be {source.id}; ingest a folder that "
-                    "contains both"
+                    f"{_place(former)} and {_place(source)} would both be {source.id}; ingest a "
+                    "folder that contains both"
                 )
             else:
                 found[source.id] = source
     return Sources(tuple(found[id_] for id_ in sorted(found)), dict(sorted(skipped.items())))
 
 
-def _files_of(path: Path) -> Iterator[DocumentSource]:
-    if not path.is_dir():
-        yield DocumentSource(id=path.name, path=path, root=path.parent)
-        return
-    for folder, names, files in os.walk(path):
+def _named(path: str | Path | DocumentSource) -> Iterator[tuple[DocumentSource, bool]]:
+    """Yield what a path names, and whether it names it itself."""
+    if isinstance(path, DocumentSource):
+        yield path, True
+    elif isinstance(path, str) and is_url(path):
+        try:
+            yield DocumentSource(id=url_id(path), url=path), True
+        except InputFileError as error:
+            raise UsageError(f"a URL to ingest cannot be used: {error}") from None
+    elif Path(path).is_dir():
+        yield from ((source, False) for source in _walk(Path(path)))
+    elif Path(path).exists() or Path(path).is_symlink():
+        file = Path(path)
+        yield DocumentSource(id=file.name, path=file, root=file.parent), True
+    elif _WILD.search(str(path)):
+        yield from ((source, False) for source in _matching(str(path)))
+    else:
+        raise UsageError(f"there is no {path}; name a file, folder, pattern, or URL to ingest")
+
+
+def _matching(pattern: str) -> Iterator[DocumentSource]:
+    """Yield the files that match a pattern, in which ``**`` stands for any folders."""
+    parts = Path(pattern).parts
+    fixed = next(place for place, part in enumerate(parts) if _WILD.search(part))
+    rest = parts[fixed:]
+    below = _walk(Path(*parts[:fixed]))
+    sources = [source for source in below if _matches(source.id.split("/"), rest)]
+    if not sources:
+        raise UsageError(f"no file matches {pattern}")
+    yield from sources
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether the parts of a path match those of a pattern."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_matches(parts[place:], pattern[1:]) for place in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+
+
+def _walk(folder: Path) -> Iterator[DocumentSource]:
+    for place, names, files in os.walk(folder):
         names[:] = sorted(name for name in names if not name.startswith("."))
         for name in sorted(files):
             if not name.startswith("."):
-                file = Path(folder, name)
-                yield DocumentSource(id=file.relative_to(path).as_posix(), path=file, root=path)
+                file = Path(place, name)
+                id_ = file.relative_to(folder).as_posix()
+                yield DocumentSource(id=id_, path=file, root=folder)
+
+
+def _is_same(one: DocumentSource, other: DocumentSource) -> bool:
+    if one.path and other.path:
+        return one.path.samefile(other.path)
+    return one == other
+
+
+def _place(source: DocumentSource) -> str:
+    return str(source.path) if source.path else f"the URL {source.id}" if source.url else "a text"

@@ -1,4 +1,4 @@
-"""Loads documents from files and data, by readers for each ending."""
+"""Loads documents from files, URLs, and data, by readers for each ending."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
@@ -15,6 +15,7 @@ from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.read.records import RECORDS, read_records
 from pgs_neo4j.ingest.read.text import read_text
 from pgs_neo4j.ingest.read.worker import ParseWorker
+from pgs_neo4j.ingest.sources.fetch import fetch
 from pgs_neo4j.ingest.sources.opening import check_size, open_file, read_file
 from pgs_neo4j.model.documents import (
     DocumentSource,
@@ -47,11 +48,12 @@ ENDINGS = (*TEXTS, *PARSED, *RECORDS)
 class FileLoader:
     """Loads text, Markdown, HTML, PDF, and docx of at most ``most_bytes``, and records of files.
 
-    ``columns`` tell what records consist of.
+    ``columns`` tell what records consist of. ``private`` allows URLs of private addresses.
     """
 
     most_bytes: int = 100_000_000
     columns: RecordColumns = _NO_COLUMNS
+    private: bool = False
     worker: ParseWorker = field(default_factory=ParseWorker)
 
     @property
@@ -64,19 +66,24 @@ class FileLoader:
         return ending_of(name) in ENDINGS
 
     async def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
-        """Yield the document of a source. Raises InputFileError at any fault."""
+        """Yield the documents of a source. Raises InputFileError at any fault."""
         check_id(source.id)
-        ending = ending_of(source.id)
+        ending, charset = ending_of(source.id), ""
+        if source.url is not None:
+            fetched = await fetch(source.url, self.most_bytes, ENDINGS, private=self.private)
+            ending, charset = fetched.ending, fetched.charset
+            source = replace(source, data=fetched.data)
         if ending not in ENDINGS:
-            raise InputFileError(
-                f"no reader takes {ending or 'it'}; those are {', '.join(ENDINGS)}"
-            )
+            known = ", ".join(ENDINGS)
+            raise InputFileError(f"no reader takes {ending or 'it'}; those are {known}")
         if ending in RECORDS:
             async for record in self._records(source, ending):
                 yield record
             return
         data = await asyncio.to_thread(_data_of, source, self.most_bytes)
-        text, note = await self._read(ending, data)
+        if not data:
+            raise InputFileError("it is empty")
+        text, note = await self._read(ending, data, charset)
         yield LoadedDocument(id=source.id, text=text, size=len(data), note=note)
 
     async def _records(
@@ -89,12 +96,11 @@ class FileLoader:
                     await asyncio.sleep(0)
                 yield record
 
-    async def _read(self, ending: str, data: bytes) -> tuple[DocumentText, str]:
-        if not data:
-            raise InputFileError("it is empty")
+    async def _read(self, ending: str, data: bytes, charset: str) -> tuple[DocumentText, str]:
         if ending in TEXTS:
-            return await asyncio.to_thread(read_text, data)
-        return await self.worker.parse(PARSED[ending], data, self.most_bytes)
+            return await asyncio.to_thread(read_text, data, charset)
+        given = (charset,) if PARSED[ending] == "html" else ()
+        return await self.worker.parse(PARSED[ending], data, self.most_bytes, *given)
 
     async def close(self) -> None:
         """End the process that parses."""

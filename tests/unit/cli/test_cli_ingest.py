@@ -22,7 +22,7 @@ from pgs_neo4j.errors import (
     UsageError,
 )
 from pgs_neo4j.model import Usage
-from pgs_neo4j.model.documents import RecordColumns
+from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestedDocument
 
 STORED = [
@@ -90,8 +90,8 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     return stand_in
 
 
-def pgs(*words: str) -> Result:
-    return CliRunner().invoke(app, list(words))
+def pgs(*words: str, stdin: str = "") -> Result:
+    return CliRunner().invoke(app, list(words), input=stdin)
 
 
 def ingest(*words: str) -> Result:
@@ -102,10 +102,23 @@ def told(done: Result) -> str:
     return " ".join(done.stderr.split())
 
 
+DEFAULTS = {
+    "label": None, "schema": None, "sync": False, "refresh": False, "columns": None,
+    "allow_private": False,
+}  # fmt: skip
+
+
 def test_without_options_files_are_ingested_and_nothing_is_deleted(engine: Engine) -> None:
     done = ingest()
     assert done.exit_code == 0
-    wanted = {"label": None, "schema": None, "sync": False, "refresh": False, "columns": None}
+    wanted = {
+        "label": None,
+        "schema": None,
+        "sync": False,
+        "refresh": False,
+        "columns": None,
+        "allow_private": False,
+    }
     assert engine.asked == [("ingest", ["docs"], "notes", wanted)]
     assert engine.opened == [("engine", {})]
 
@@ -113,8 +126,26 @@ def test_without_options_files_are_ingested_and_nothing_is_deleted(engine: Engin
 def test_options_and_every_path_are_passed_on(engine: Engine) -> None:
     done = ingest("more/a.md", "--label", "Paper", "--sync", "--refresh")
     assert done.exit_code == 0
-    wanted = {"label": "Paper", "schema": None, "sync": True, "refresh": True, "columns": None}
+    wanted = {
+        "label": "Paper",
+        "schema": None,
+        "sync": True,
+        "refresh": True,
+        "columns": None,
+        "allow_private": False,
+    }
     assert engine.asked == [("ingest", ["docs", "more/a.md"], "notes", wanted)]
+
+
+def test_a_text_on_stdin_has_a_name(engine: Engine) -> None:
+    words = ("ingest", "docs", "-", "--graph", "notes", "--quiet")
+    done = pgs(*words, "--name", "note.md", stdin="It is so.")
+    assert done.exit_code == 0
+    ((_, sources, _, _),) = engine.asked
+    assert sources == ["docs", str(DocumentSource(id="note.md", data=b"It is so."))]
+    assert pgs(*words, stdin="x").exit_code == 2
+    assert ingest("--name", "note.md").exit_code == 2
+    assert len(engine.asked) == 1
 
 
 def test_columns_of_records_are_passed_on(engine: Engine) -> None:

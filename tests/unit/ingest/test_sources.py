@@ -43,7 +43,7 @@ def test_a_folder_gives_its_texts_by_path_and_counts_the_others(tmp_path: Path) 
 
 
 def test_a_path_that_is_not_there_and_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="name a file or folder"):
+    with pytest.raises(UsageError, match="name a file, folder, pattern, or URL"):
         find_sources([tmp_path / "nothing"])
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
@@ -51,6 +51,38 @@ def test_a_path_that_is_not_there_and_two_files_of_one_name_are_refused(tmp_path
     with pytest.raises(UsageError, match=r"would both be x\.md"):
         find_sources([tmp_path / "a", tmp_path / "b"])
     assert len(find_sources([tmp_path / "a", tmp_path / "a" / "x.md"]).listed) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ids"),
+    [
+        ("**/*.md", ["a.md", "x/b.md", "x/y/c.md"]),
+        ("*.md", ["a.md"]),
+        ("x/**", ["b.md", "y/c.md", "y/d1.txt"]),
+        ("x/*/?1.txt", ["y/d1.txt"]),
+        ("*/y/[!x]*.md", ["x/y/c.md"]),
+        ("x/y/[cd]*", ["c.md", "d1.txt"]),
+    ],
+)
+def test_a_pattern_gives_what_matches_below_its_fixed_part(
+    tmp_path: Path, pattern: str, ids: list[str]
+) -> None:
+    (tmp_path / "x" / "y").mkdir(parents=True)
+    for name in ("a.md", "x/b.md", "x/y/c.md", "x/y/d1.txt", "x/.h.md", "x/y/p.png"):
+        (tmp_path / name).write_text("text")
+    found = find_sources([tmp_path / pattern])
+    assert [source.id for source in found.listed] == ids
+    assert all(source.path and source.path.is_file() for source in found.listed)
+
+
+def test_a_pattern_without_a_match_is_refused_and_a_file_of_that_name_found(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no file matches"):
+        find_sources([tmp_path / "*.md"])
+    for broken in ("[z-a].md", "nothing/*.md"):
+        with pytest.raises(UsageError, match="no file matches"):
+            find_sources([tmp_path / broken])
+    (tmp_path / "a[1].md").write_text("text")
+    assert [source.id for source in find_sources([tmp_path / "a[1].md"]).listed] == ["a[1].md"]
 
 
 async def test_links_lead_nowhere_else(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graphs.ingest_options import (
@@ -11,13 +10,16 @@ from pgs_neo4j.cli.commands.graphs.ingest_options import (
     GraphName,
     KeyOption,
     LabelOption,
+    NameOption,
     PathsArgument,
+    PrivateOption,
     RefreshOption,
     SchemaOption,
     SyncOption,
     TextOption,
     TitleOption,
     columns_named,
+    sources_named,
 )
 from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
@@ -38,6 +40,8 @@ def ingest(
     graph: GraphName,
     label: LabelOption = None,
     schema: SchemaOption = None,
+    name: NameOption = None,
+    allow_private: PrivateOption = False,
     text: TextOption = None,
     title: TitleOption = None,
     key: KeyOption = None,
@@ -64,12 +68,13 @@ def ingest(
     """
     listening = progress(quiet=quiet, verbose=verbose)
     wanted: Json = {"label": label, "schema": schema, "sync": sync, "refresh": refresh}
-    wanted["columns"] = text, title, key, entity
-    run(_ingest(paths, graph, wanted, knobs, listening, as_json=as_json))
+    wanted |= {"columns": (text, title, key, entity), "allow_private": allow_private}
+    run(_ingest(paths, name, graph, wanted, knobs, listening, as_json=as_json))
 
 
 async def _ingest(
-    paths: list[Path],
+    paths: list[str],
+    name: str | None,
     graph: str,
     wanted: Json,
     knobs: dict[str, object],
@@ -83,9 +88,10 @@ async def _ingest(
 
     check_graph_name(graph)
     wanted["columns"] = columns_named(*wanted["columns"])
+    sources = sources_named(paths, name)
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
-            done = await pgs.ingest(paths, graph, **wanted)
+            done = await pgs.ingest(sources, graph, **wanted)
     if as_json:
         output.write_json(ingested.as_json(done))
     else:

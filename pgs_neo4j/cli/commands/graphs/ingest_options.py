@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model.documents import RecordColumns
+from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.text.extraction.schema import label_name
 
+MOST_BYTES = 1_000_000_000
+"""Bytes of stdin that are read: the largest max_document_mb."""
+
 PathsArgument = Annotated[
-    list[Path],
-    typer.Argument(metavar="PATH...", help="Files and folders: text, HTML, PDF, docx, CSV, JSON."),
+    list[str],
+    typer.Argument(metavar="PATH...", help="Files, folders, quoted patterns, URLs; - is stdin."),
 ]
 GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
 LabelOption = Annotated[
@@ -31,6 +34,12 @@ SyncOption = Annotated[bool, typer.Option("--sync", help="Delete documents whose
 RefreshOption = Annotated[
     bool, typer.Option("--refresh", help="Extract again what another model extracted.")
 ]
+NameOption = Annotated[
+    str | None, typer.Option(metavar="FILE", help="What stdin is called, as in notes.md.")
+]
+PrivateOption = Annotated[
+    bool, typer.Option("--allow-private", help="Fetch URLs of private addresses as well.")
+]
 TextOption = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Of records: the column of the text.")
 ]
@@ -46,6 +55,18 @@ EntityOption = Annotated[
         metavar="COLUMN=TYPE", help="Of records: a column that names entities; repeatable."
     ),
 ]
+
+
+def sources_named(paths: Sequence[str], name: str | None) -> list[str | DocumentSource]:
+    """Return what to ingest, with the text on stdin for a dash. Raises UsageError."""
+    if "-" not in paths:
+        if name is not None:
+            raise UsageError("--name says what stdin is called; name - as a path as well")
+        return [*paths]
+    if name is None:
+        raise UsageError("- reads stdin, which needs a name: add --name notes.md")
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    return [DocumentSource(id=name, data=data) if path == "-" else path for path in paths]
 
 
 def columns_named(

@@ -1,0 +1,85 @@
+"""Which URLs and network addresses may be fetched, and how a URL is called."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from urllib.parse import urlsplit, urlunsplit
+
+from pgs_neo4j.errors import InputFileError
+
+SCHEMES = ("http://", "https://")
+PORTS = {"http": 80, "https": 443}
+MASK = "***"
+
+_NAT64 = IPv6Network("64:ff9b::/96")  # holds an IPv4 address in its last 32 bits
+_SECRET = re.compile(r"(?i)((?:^|&)[^=&]*(?:key|token|secret|passw|sig|auth|code)[^=&]*=)[^&]*")
+
+
+def is_url(path: str) -> bool:
+    """Whether a path to ingest is a URL."""
+    return path.lower().startswith(SCHEMES)
+
+
+def url_id(url: str) -> str:
+    """Return the id of a URL: without fragment, and with secrets of its query masked.
+
+    Raises InputFileError if it cannot be fetched.
+    """
+    scheme, place, path, query, _ = urlsplit(check_url(url))
+    return urlunsplit((scheme, place.lower(), path, _SECRET.sub(rf"\1{MASK}", query), ""))
+
+
+def check_url(url: str) -> str:
+    """Return a URL. Raises InputFileError, which never quotes it, if it must not be fetched."""
+    try:
+        parts = urlsplit(url)
+        fetchable = parts.scheme in PORTS and parts.hostname and parts.port != 0
+    except ValueError:
+        fetchable = False
+    if not fetchable or not url.isprintable() or " " in url:
+        raise InputFileError("it is not a URL of http or https")
+    if parts.username is not None or parts.password is not None:
+        raise InputFileError("a URL must not contain a name or password; fetch it another way")
+    return url
+
+
+async def resolve(host: str, port: int, *, private: bool) -> str:
+    """Return an address of a host, which is the one to connect to.
+
+    Unless ``private`` ones are allowed, all of its addresses must be public. Raises InputFileError.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise InputFileError(f"no address of the host {host} is known") from None
+    addresses = [str(place[0]) for *_, place in found]
+    if not addresses:
+        raise InputFileError(f"no address of the host {host} is known")
+    if not private and not all(map(is_public, addresses)):
+        raise InputFileError(
+            f"the host {host} has a private address; --allow-private fetches it all the same"
+        )
+    return addresses[0]
+
+
+def is_public(address: str) -> bool:
+    """Whether an address belongs to the public network, also the one that it stands for."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return False  # with a zone, so link-local
+    if isinstance(ip, IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        if ip in _NAT64:
+            inner = IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:
+            return _is_public(inner)
+    return _is_public(ip)
+
+
+def _is_public(ip: IPv4Address | IPv6Address) -> bool:
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved
