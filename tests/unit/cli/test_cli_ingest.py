@@ -379,3 +379,15 @@ def test_help_tells_the_exit_codes_and_an_example() -> None:
     assert "3 a document failed or a limit was reached" in shown
     assert "4 another process writes these documents" in shown
     assert "pgs ingest notes/ --graph notes" in shown
+
+
+def test_what_was_guessed_is_told(engine: Engine) -> None:
+    note = "it is not UTF-8; it was read as cp1252"
+    engine.done = ingested(
+        *(DocumentOutcome(id=f"d{n}.txt", state="added", note=note) for n in range(11)),
+        DocumentOutcome(id="plain.txt", state="added"),
+    )
+    said = told(ingest())
+    assert f"something about them was guessed: note: d0.txt: {note} note: d1.txt:" in said
+    assert "and 1 more" in said
+    assert "plain.txt" not in said

@@ -12,7 +12,9 @@ from pgs_neo4j.ingest.read.text import normalize_text, read_text
 from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.ingest.sources.find import find_sources as find
 from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.ingest.sources.opening import open_file
 from pgs_neo4j.model.documents import DocumentSource, DocumentText, LoadedDocument
+from pgs_neo4j.text.chunking import chunk_document
 
 LOADER = FileLoader(1000)
 
@@ -140,3 +142,52 @@ def test_what_is_no_text_is_said(data: bytes, said: str) -> None:
 def test_normalizing_twice_changes_nothing() -> None:
     text = normalize_text("A\u030a\r\n\x85x")
     assert normalize_text(text) == text
+
+
+async def test_a_file_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("before")
+    with (
+        pytest.raises(InputFileError, match="it changed while it was read"),
+        open_file(path, tmp_path) as file,
+    ):
+        assert file.read() == b"before"
+        path.write_text("after that")
+    with pytest.raises(InputFileError, match="cannot be read: No such file"):
+        await load(DocumentSource(id="a.txt", path=tmp_path / "gone.txt", root=tmp_path))
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nb.txt", "\u202egpj.txt", "-rf.txt", "a#b.txt", "%00.txt", " .txt"]
+)
+async def test_a_hostile_name_is_an_id_like_any_other(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("text")
+    (source,) = find_sources([tmp_path]).listed
+    assert (source.id, (await load(source)).text.text) == (name, "text")
+    with pytest.raises(InputFileError, match="more than 500 characters"):
+        await load(DocumentSource(id="x" * 500 + ".txt", data="a"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["漢字" * 50_000, "a\u200b" * 50_000, "\u05e9\u05dc\u05d5\u200f " * 20_000, "x" * 100_000],
+)
+async def test_a_long_line_in_any_script_is_divided_without_loss(text: str) -> None:
+    (loaded,) = [
+        one async for one in FileLoader().load(DocumentSource(id="long.txt", data=text + "\n"))
+    ]
+    assert isinstance(loaded, LoadedDocument)
+    assert loaded.text.text == text + "\n"
+    pieces = [chunk.text for chunk in chunk_document(loaded.text)]
+    assert "".join(pieces) == loaded.text.text
+    assert max(map(len, pieces)) < 10_000
+
+
+async def test_a_line_of_ten_megabytes_is_read() -> None:
+    (loaded,) = [
+        one async for one in FileLoader().load(DocumentSource(id="a.txt", data="x" * 10_000_000))
+    ]
+    assert isinstance(loaded, LoadedDocument)
+    assert (loaded.size, len(loaded.text.text)) == (10_000_000, 10_000_000)

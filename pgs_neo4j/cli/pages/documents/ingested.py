@@ -81,3 +81,15 @@ def notes(done: Ingested) -> Iterator[str]:
             yield f"  {one_line(outcome.id)}{reason}"
         if len(concerned) > MOST_NAMED:
             yield f"  and {len(concerned) - MOST_NAMED:,} more"
+    yield from _guesses(done)
+
+
+def _guesses(done: Ingested) -> Iterator[str]:
+    """Yield what was guessed of documents that were read."""
+    guessed = [outcome for outcome in done.outcomes if outcome.note]
+    if guessed:
+        yield "check these, since something about them was guessed:"
+    for outcome in guessed[:MOST_NAMED]:
+        yield f"  {one_line(outcome.id)}: {one_line(outcome.note)}"
+    if len(guessed) > MOST_NAMED:
+        yield f"  and {len(guessed) - MOST_NAMED:,} more"
