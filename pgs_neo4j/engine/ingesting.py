@@ -15,13 +15,14 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingest_order import ENTITIES, IngestOptions, Paths, make_order
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
-from pgs_neo4j.ingest.extract import ModelExtractor
+from pgs_neo4j.ingest.extract.kept import Keeper
+from pgs_neo4j.ingest.extract.model import ModelExtractor
+from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import delete_documents, ingest
 from pgs_neo4j.ingest.publish import entity_label, mapping_of
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
-from pgs_neo4j.ingest.terms import TermExtractor
 from pgs_neo4j.ingest.writer import hold_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
@@ -121,20 +122,26 @@ class Ingester:
     ) -> IngestTools:
         core = self._core
         calls = core.calls(config, on_event)
+        keeper = Keeper(core.db, order.graph)
         calls.budget.check({core.sweep_llm.name: is_free(core.sweep_llm)})
         return IngestTools(
             db=core.db,
             loader=loader,
-            extractor=self._extractor(config, order, calls),
+            extractor=self._extractor(config, order, calls, keeper),
+            keeper=keeper,
             calls=calls,
             on_event=on_event,
         )
 
-    def _extractor(self, config: PGSConfig, order: IngestOrder, calls: Calls) -> Extractor:
+    def _extractor(
+        self, config: PGSConfig, order: IngestOrder, calls: Calls, keeper: Keeper
+    ) -> Extractor:
         llm = self._core.sweep_llm
         if isinstance(llm, ExtractiveLLM):
             return TermExtractor()
-        return ModelExtractor(llm, calls, order.schema, config.sweep_effort)
+        return ModelExtractor(
+            llm, calls, order.schema, config.sweep_effort, config.gleaning, keeper
+        )
 
 
 def _split(given: IngestArguments) -> tuple[IngestOptions, Knobs]:

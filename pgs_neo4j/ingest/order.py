@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.model.documents import Chunk, DocumentLoader, Extraction
 from pgs_neo4j.text.chunking import ChunkRules
@@ -37,12 +38,20 @@ class Extractor(Protocol):
         ...
 
     @property
+    def shares(self) -> bool:
+        """Whether small documents are extracted together; if that fails, all of them fail."""
+        ...
+
+    @property
     def sure(self) -> bool:
         """Whether one mention is enough for an entity of the view."""
         ...
 
-    async def extract(self, chunk: Chunk) -> Extraction:
-        """Return what a chunk says. Raises ModelError and StoppedError."""
+    async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        """Return what each chunk says: mostly one, or several small documents.
+
+        What it says of a chunk may depend on that chunk alone. Raises ModelError and StoppedError.
+        """
         ...
 
 
@@ -72,5 +81,6 @@ class IngestTools:
     db: Database
     loader: DocumentLoader
     extractor: Extractor
+    keeper: Keeper
     calls: Calls
     on_event: OnEvent

@@ -13,9 +13,9 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.assemble import assemble
-from pgs_neo4j.ingest.buying import Extracted, extract_group
 from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare
-from pgs_neo4j.ingest.kept import forget_extractions
+from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
+from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
 from pgs_neo4j.ingest.schemas import in_use, keep_schemas
@@ -36,6 +36,11 @@ class _Tally:
     outcomes: list[DocumentOutcome] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     stopped: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether a document failed."""
+        return any(outcome.state == "failed" for outcome in self.outcomes)
 
 
 async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
@@ -62,6 +67,8 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
                 )
                 _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
+        if not (tools.extractor.free or tally.stopped or tally.failed):
+            await tools.keeper.forget_replies()
         if order.sync and not tally.stopped:
             await delete_documents(tools.db, writer, [*compared.missing])
     return Ingested(

@@ -185,10 +185,14 @@ class ExtractedRelation:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a reply says about one chunk, before anything of it is checked."""
+    """What a reply says about one chunk, before it is checked against the text.
+
+    ``dropped`` counts records that could not be read, by reason.
+    """
 
     entities: tuple[ExtractedEntity, ...] = ()
     relations: tuple[ExtractedRelation, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pgs_neo4j.model.documents import Chunk
 from pgs_neo4j.model.graph import Relationship
 from pgs_neo4j.model.report import Report, Usage
 
@@ -18,6 +19,7 @@ Task = Literal[
     "keywords",
     "rerank",
     "extraction",
+    "gleaning",
 ]
 Effort = Literal["minimal", "low", "medium", "high"]
 
@@ -92,6 +94,7 @@ class Prompt:
     relationships: tuple[Relationship, ...] = ()
     neighbors: tuple[PromptNeighbor, ...] = ()
     reports: tuple[PromptReport, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
     partition: int | None = None
     content: str = ""
 

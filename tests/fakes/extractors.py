@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.model.documents import Chunk, ExtractedEntity, Extraction
@@ -15,11 +16,15 @@ class WordExtractor:
     signature: str = "s1"
     schema: EntitySchema | None = None
     free: bool = False
+    shares: bool = False
     sure: bool = True
     errors: dict[str, Exception] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
-    async def extract(self, chunk: Chunk) -> Extraction:
+    async def extract(self, chunks: Sequence[Chunk]) -> list[Extraction]:
+        return [self._said(chunk) for chunk in chunks]
+
+    def _said(self, chunk: Chunk) -> Extraction:
         word = chunk.text.split()[0]
         self.asked.append(word)
         if word in self.errors:

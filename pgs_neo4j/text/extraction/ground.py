@@ -35,14 +35,16 @@ def ground(extraction: Extraction, chunk: Chunk) -> GroundedExtraction:
     """Return what of an extraction stands in the chunk, with exact places.
 
     ``dropped`` counts the rest by reason: ``not in the text``, ``end`` (a relation between what is
-    not there), ``no sentence``. Entities of one name and type are one.
+    not there), ``no sentence``, and why records could not be read. Entities of one name and type
+    are one.
     """
     ground_ = _Ground.of(chunk)
     for entity in extraction.entities:
         ground_.add(entity)
     entities = ground_.distinct()
     relations = _grounded_relations(extraction.relations, ground_, entities)
-    return GroundedExtraction(tuple(entities), tuple(relations), dict(ground_.dropped))
+    dropped = ground_.dropped + Counter(extraction.dropped)
+    return GroundedExtraction(tuple(entities), tuple(relations), dict(dropped))
 
 
 @dataclass(slots=True)

@@ -56,15 +56,17 @@ def write_numbers(numbers: Sequence[int]) -> str:
     return ",".join("-".join(map(str, run)) for run in runs)
 
 
-def number_sentences(chunk: Chunk) -> str:
+def number_sentences(chunk: Chunk, before: int = 0) -> str:
     """Return the sentences of a chunk for a prompt, one a line after its number.
+
+    Numbers count from ``before``, those of the passages before it.
 
     Nothing in them could be repeated by a reply as a record. Sentences without words are left out,
     but they have numbers.
     """
     lines = [
         f"[{number}] {neutral_text(chunk.text[one.start : one.end]).strip()}"
-        for number, one in enumerate(chunk.sentences, 1)
+        for number, one in enumerate(chunk.sentences, before + 1)
         if one.kind != "rule"
     ]
     return "\n".join(lines)

@@ -39,14 +39,18 @@ _Item = ExtractedEntity | ExtractedRelation
 class ParsedReply:
     """What a reply says. If it is not ``complete``, it was cut off, or it is no answer.
 
-    ``dropped`` counts what could not be used, by reason: ``cut off``, ``fields``, ``name``,
-    ``repeated``, ``too many``.
+    Reasons for what could not be used: ``cut off``, ``fields``, ``name``, ``repeated``, ``too
+    many``.
     """
 
     extraction: Extraction = field(default_factory=Extraction)
     complete: bool = False
     form: Literal["records", "json", "none"] = "none"
-    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Counts of the records that could not be used, by reason."""
+        return self.extraction.dropped
 
 
 def parse_reply(reply: str) -> ParsedReply:
@@ -85,7 +89,7 @@ def _result(
         distinct = distinct[:MOST_RECORDS]
     entities = tuple(one for one in distinct if isinstance(one, ExtractedEntity))
     relations = tuple(one for one in distinct if isinstance(one, ExtractedRelation))
-    return ParsedReply(Extraction(entities, relations), complete, form, dict(dropped))
+    return ParsedReply(Extraction(entities, relations, dict(dropped)), complete, form)
 
 
 def _read_lines(text: str, dropped: Counter[str]) -> Iterator[_Item]:

@@ -35,7 +35,7 @@ entity<|#|>Atlantis<|#|>Location<|#|>It is nowhere.<|#|>
 def stored_document(id_: str, label: str = "Notes", **changed: Any) -> Row:
     given: Row = {
         "id": id_, "hash": f"hash of {id_}", "rules": "r", "signature": "s", "chunks": 2,
-        "name": id_, "size": 10, "label": label,
+        "name": id_, "size": 10, "label": label, "schema": "", "told": [],
     }  # fmt: skip
     return given | changed
 
@@ -141,7 +141,8 @@ async def test_the_two_readers_leave_different_signatures(place: Any, folder: Pa
 
 
 async def test_knobs_limit_one_ingestion(place: Any, folder: Path) -> None:
-    (folder / "seine.md").write_text("The Seine flows through Paris.\n")
+    # Large enough for a prompt of its own.
+    (folder / "seine.md").write_text("The Seine flows through Paris.\n" * 60)
     llm = ScriptedLLM(lambda prompt: RECORDS)
     done = await place(llm).ingest(folder, "notes", max_calls=1)
     assert done.usage.calls == 1

@@ -16,6 +16,7 @@ from pgs_neo4j.errors import BusyError, DatabaseError, ModelOutputError, Stopped
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest import pipeline
 from pgs_neo4j.ingest.documents import WantedDocument
+from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import (
     GROUP_BYTES,
@@ -97,6 +98,7 @@ async def run(
         db=documents.database,
         loader=loader,
         extractor=extractor,
+        keeper=Keeper(documents.database, "docs"),
         calls=Calls.of(PGSConfig(), {}),
         on_event=([] if events is None else events).append,
     )
@@ -403,3 +405,14 @@ async def test_a_group_is_extracted_while_the_one_before_is_published(tmp_path: 
         done = await run(documents, extractor, tmp_path)
     assert done.count("added") == GROUP_DOCUMENTS + 1
     assert list(map(len, documents.published)) == [GROUP_DOCUMENTS, 1]
+
+
+async def test_small_documents_that_fail_together_are_extracted_in_halves(tmp_path: Path) -> None:
+    documents = Documents()
+    write(tmp_path, "Alpha", "Beta", "Gamma", "Delta")
+    extractor = WordExtractor(shares=True, errors={"Gamma": ModelOutputError("no records")})
+    done = await run(documents, extractor, tmp_path)
+    assert states(done) == {
+        "alpha.md": "added", "beta.md": "added", "delta.md": "added", "gamma.md": "failed",
+    }  # fmt: skip
+    assert "".join(word[0] for word in extractor.asked) == "ABDGABDGDG"

@@ -32,6 +32,14 @@ DROPPED = {
     "not in the text": "entities that are not in the text",
     "end": "relations of such entities",
     "no sentence": "relations that no sentence states",
+    "type": "entities of other types than the schema's",
+    "relation": "relations with other names than the schema's",
+    "pattern": "relations that the schema does not connect",
+    "fields": "records that could not be read",
+    "name": "records whose names are no names",
+    "cut off": "records that were cut off",
+    "repeated": "records said twice",
+    "too many": "records beyond the most that a reply may have",
 }
 """What was dropped, by the reason that is counted."""
 

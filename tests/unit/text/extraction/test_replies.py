@@ -160,7 +160,7 @@ def test_records_after_the_mark_are_read_and_make_the_reply_incomplete() -> None
 @pytest.mark.parametrize("reply", ["", "I cannot help with that.", "\n\n", "entity", "<|COMPL"])
 def test_no_answer_is_not_complete(reply: str) -> None:
     parsed = parse_reply(reply)
-    assert parsed.extraction == Extraction()
+    assert (parsed.extraction.entities, parsed.extraction.relations) == ((), ())
     assert not parsed.complete
 
 

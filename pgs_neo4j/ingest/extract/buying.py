@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import ModelError, StoppedError
+from pgs_neo4j.errors import ModelError, ModelOutputError, StoppedError
 from pgs_neo4j.ingest.documents import WantedChunk, WantedDocument
-from pgs_neo4j.ingest.kept import Keeper, read_kept
-from pgs_neo4j.ingest.order import IngestOrder, IngestTools
+from pgs_neo4j.ingest.extract.kept import read_kept
+from pgs_neo4j.ingest.extract.sharing import share_prompts
+from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk
 from pgs_neo4j.model.documents import GroundedExtraction
 from pgs_neo4j.text.extraction.given import add_given
 from pgs_neo4j.text.extraction.ground import ground
+
+Outcome = GroundedExtraction | ModelError | StoppedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,34 +67,54 @@ async def extract_group(
     settled = [one.settle(found) for one in group]
     wanted = {chunk.extraction_key: chunk for one in settled for chunk in one.chunks}
     missing = [chunk for key, chunk in wanted.items() if key not in found]
-    # A chunk has its room until it is kept: a crash loses no more calls than may be in flight.
+    # A prompt has its room until its reply is kept: a crash loses no more than may be in flight.
     room = asyncio.Semaphore(tools.calls.scheduler.limit.ceiling)
-    keeper = Keeper(tools.db, order.graph)
-    outcomes = await together(*(_extract(tools, chunk, room, keeper) for chunk in missing))
+    groups = shared(missing, tools.extractor)
+    outcomes = chain(*await together(*(_extract(tools, one, room) for one in groups)))
     errors: dict[str, ModelError | StoppedError] = {}
-    fresh: set[str] = set()
-    for chunk, outcome in zip(missing, outcomes, strict=True):
+    fresh: dict[str, GroundedExtraction] = {}
+    for key, outcome in outcomes:
         if isinstance(outcome, GroundedExtraction):
-            found[chunk.extraction_key] = outcome
-            fresh.add(chunk.extraction_key)
+            fresh[key] = outcome
         else:
-            errors[chunk.extraction_key] = outcome
-    return Extracted(settled, found, frozenset(fresh), errors)
+            errors[key] = outcome
+    return Extracted(settled, found | fresh, frozenset(fresh), errors)
+
+
+def shared(missing: Sequence[WantedChunk], extractor: Extractor) -> list[list[WantedChunk]]:
+    """Return the chunks that are extracted together, in their order."""
+    if not extractor.shares:
+        return [[chunk] for chunk in missing]
+    rest = iter(missing)
+    groups = share_prompts(chunk.chunk for chunk in missing)
+    return [[*islice(rest, len(group))] for group in groups]
 
 
 async def _extract(
-    tools: IngestTools, wanted: WantedChunk, room: asyncio.Semaphore, keeper: Keeper
-) -> GroundedExtraction | ModelError | StoppedError:
-    """Return what a chunk says. What is not free is kept before the next chunk is bought."""
+    tools: IngestTools, wanted: Sequence[WantedChunk], room: asyncio.Semaphore
+) -> list[tuple[str, Outcome]]:
+    """Return what some chunks say, by key; those that fail together are tried in halves.
+
+    What is not free is kept before the next chunk is bought.
+    """
+    chunks = [one.chunk for one in wanted]
+    keys = [one.extraction_key for one in wanted]
     async with room:
         try:
-            said = ground(await tools.extractor.extract(wanted.chunk), wanted.chunk)
-            found = add_given(said, wanted.chunk)
+            said = await tools.extractor.extract(chunks)
         except (ModelError, StoppedError) as error:
-            return error
-        if not tools.extractor.free:
-            await keeper.keep(wanted.extraction_key, found)
-        return found
+            outcomes: list[Outcome] = [error for _ in wanted]
+        else:
+            pairs = zip(said, chunks, strict=True)
+            found = [add_given(ground(one, chunk), chunk) for one, chunk in pairs]
+            if not tools.extractor.free:
+                await tools.keeper.keep(dict(zip(keys, found, strict=True)))
+            outcomes = [*found]
+    if len(wanted) > 1 and isinstance(outcomes[0], ModelOutputError):
+        middle = len(wanted) // 2
+        first = await _extract(tools, wanted[:middle], room)
+        return [*first, *await _extract(tools, wanted[middle:], room)]
+    return [*zip(keys, outcomes, strict=True)]
 
 
 def _known(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.graph.hashes import digest
@@ -34,10 +35,15 @@ class TermExtractor:
         return True
 
     @property
+    def shares(self) -> bool:
+        """Small documents share a thread."""
+        return True
+
+    @property
     def sure(self) -> bool:
         """A term that one chunk alone names connects nothing."""
         return False
 
-    async def extract(self, chunk: Chunk) -> Extraction:
-        """Return the terms of a chunk, in a thread."""
-        return await asyncio.to_thread(extract_terms, chunk)
+    async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        """Return the terms of some chunks, in a thread."""
+        return await asyncio.to_thread(lambda: [extract_terms(chunk) for chunk in chunks])

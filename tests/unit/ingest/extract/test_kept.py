@@ -8,7 +8,7 @@ from typing import Any
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseError
-from pgs_neo4j.ingest.kept import Keeper, forget_extractions, read_kept
+from pgs_neo4j.ingest.extract.kept import Keeper, forget_extractions, read_kept
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
 from tests.fakes.database import FakeDatabase, Row
@@ -27,7 +27,7 @@ SAID = GroundedExtraction(
 
 async def test_what_is_kept_is_read_back_as_it_was() -> None:
     db: Any = FakeDatabase()
-    await Keeper(db, "docs").keep("k1", SAID)
+    await Keeper(db, "docs").keep({"k1": SAID})
     (params,) = db.params("keep_extractions")
     assert (params["graph"], [row["key"] for row in params["rows"]]) == ("docs", ["k1"])
     db.answers["read_extractions"] = params["rows"]
@@ -46,21 +46,21 @@ class SlowDatabase(FakeDatabase):
 async def test_what_arrives_during_one_transaction_shares_the_next() -> None:
     db: Any = SlowDatabase()
     keeper = Keeper(db, "docs")
-    await together(*(keeper.keep(f"k{number}", SAID) for number in range(9)))
+    await together(*(keeper.keep({f"k{number}": SAID}) for number in range(9)))
     sent = [[row["key"] for row in one["rows"]] for one in db.params("keep_extractions")]
     assert sent == [["k0"], [f"k{number}" for number in range(1, 9)]]
-    await keeper.keep("k9", SAID)
+    await keeper.keep({"k9": SAID})
     assert len(db.params("keep_extractions")) == 3
 
 
 async def test_an_extraction_that_cannot_be_kept_is_told_to_all_that_wait() -> None:
     db: Any = SlowDatabase(keep_extractions=DatabaseError("the disk is full"))
     keeper = Keeper(db, "docs")
-    waits = (keeper.keep(key, SAID) for key in ("k1", "k2"))
+    waits = (keeper.keep({key: SAID}) for key in ("k1", "k2"))
     outcomes = await asyncio.gather(*waits, return_exceptions=True)
     assert [str(one) for one in outcomes] == ["the disk is full"] * 2
     db.answers.clear()
-    await keeper.keep("k3", SAID)
+    await keeper.keep({"k3": SAID})
     assert {row["key"] for row in db.params("keep_extractions")[-1]["rows"]} == {"k1", "k2", "k3"}
 
 
@@ -81,3 +81,18 @@ def test_the_stored_form_has_every_part_of_an_extraction() -> None:
     data = EXTRACTION.dump_json(SAID)
     assert EXTRACTION.validate_json(data) == SAID
     assert EXTRACTION.dump_json(EXTRACTION.validate_json(data)) == data
+
+
+async def test_replies_are_found_by_the_next_process_and_forgotten_apart() -> None:
+    db: Any = FakeDatabase()
+    await Keeper(db, "docs").keep_text("k1", "entity")
+    (params,) = db.params("keep_extractions")
+    assert params["rows"] == [{"key": "reply:k1", "data": "entity"}]
+    db.answers["read_reply_keys"] = [{"key": "reply:k1"}]
+    db.answers["read_extractions"] = params["rows"]
+    later = Keeper(db, "docs")
+    assert [await later.find(key) for key in ("k1", "k2", "k1")] == ["entity", None, "entity"]
+    assert len(db.params("read_reply_keys")) == 1
+    assert len(db.params("read_extractions")) == 2
+    await later.forget_replies()
+    assert db.params("delete_replies") == [{"graph": "docs", "prefix": "reply:"}]

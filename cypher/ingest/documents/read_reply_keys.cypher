@@ -1,0 +1,8 @@
+// The keys of the replies that are kept for chunks of a graph which need several.
+// params: graph: str, prefix: str
+// returns: key: str
+// mode: read
+// language: 5, 25
+MATCH (x:PgsExtraction)
+WHERE x.uid STARTS WITH $graph + '/' + $prefix
+RETURN x.key AS key

@@ -1,0 +1,1 @@
+"""Extracts what chunks say: by a model or by statistics, and each text once."""

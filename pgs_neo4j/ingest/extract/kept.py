@@ -1,0 +1,95 @@
+"""Keeps extractions that were paid for until the graph holds them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.ingest.stored import EXTRACTION
+from pgs_neo4j.model.documents import GroundedExtraction
+
+REPLY = "reply:"
+"""Begins the keys of replies to chunks that need several."""
+
+
+@dataclass(slots=True)
+class Keeper:
+    """Keeps extractions of a graph, and the replies to chunks that need several.
+
+    Those that arrive during one transaction share the next, since each takes a lock and a write to
+    the disk.
+    """
+
+    db: Database
+    graph: str
+    _waiting: dict[str, str] = field(default_factory=dict)
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _replies: frozenset[str] | None = None
+
+    async def keep(self, extractions: Mapping[str, GroundedExtraction]) -> None:
+        """Return when the database has extractions under their keys. Raises DatabaseError."""
+        await self._keep(
+            {key: EXTRACTION.dump_json(one).decode() for key, one in extractions.items()}
+        )
+
+    async def keep_text(self, key: str, text: str) -> None:
+        """Return when the database has a reply under its key. Raises DatabaseError."""
+        await self._keep({REPLY + key: text})
+
+    async def find(self, key: str) -> str | None:
+        """Return a reply that an ingestion which did not end kept. Raises DatabaseError.
+
+        Which keys there are is read once, since there are none but after a crash.
+        """
+        async with self._reading:
+            if self._replies is None:
+                query = queries.get("ingest/documents/read_reply_keys")
+                rows = await self.db.read(query, graph=self.graph, prefix=REPLY)
+                self._replies = frozenset(row["key"] for row in rows)
+        if REPLY + key not in self._replies:
+            return None
+        query = queries.get("ingest/documents/read_extractions")
+        rows = await self.db.read(query, graph=self.graph, keys=[REPLY + key])
+        return rows[0]["data"] if rows else None
+
+    async def forget_replies(self) -> None:
+        """Delete all replies: what they led to is kept or published. Raises DatabaseError."""
+        query = queries.get("ingest/documents/delete_replies")
+        await self.db.write(query, graph=self.graph, prefix=REPLY)
+
+    async def _keep(self, texts: Mapping[str, str]) -> None:
+        self._waiting |= texts
+        async with self._writing:
+            if not texts.keys() & self._waiting.keys():
+                return
+            taken, self._waiting = self._waiting, {}
+            try:
+                await self._write(taken)
+            except BaseException:
+                self._waiting = taken | self._waiting
+                raise
+
+    async def _write(self, data: dict[str, str]) -> None:
+        rows = [{"key": key, "data": text} for key, text in data.items()]
+        query = queries.get("ingest/documents/keep_extractions")
+        await self.db.write(query, graph=self.graph, rows=rows)
+
+
+async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, GroundedExtraction]:
+    """Return the extractions that are kept, by key. Raises DatabaseError."""
+    wanted = sorted(keys)
+    if not wanted:
+        return {}
+    rows = await db.read(queries.get("ingest/documents/read_extractions"), graph=graph, keys=wanted)
+    return {row["key"]: EXTRACTION.validate_json(row["data"]) for row in rows}
+
+
+async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> None:
+    """Delete extractions that the graph holds by now. Raises DatabaseError."""
+    wanted = sorted(set(keys))
+    if wanted:
+        await db.write(queries.get("ingest/documents/delete_extractions"), graph=graph, keys=wanted)

@@ -1,0 +1,241 @@
+"""Asks a model what chunks say, with more room or in halves until its reply is whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
+from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.ingest.extract.prompts import (
+    FORMAT,
+    extraction_prompt,
+    gleaning_prompt,
+)
+from pgs_neo4j.ingest.extract.sharing import separate
+from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
+from pgs_neo4j.model import Effort, Prompt
+from pgs_neo4j.model.documents import Chunk, Extraction, Sentence
+from pgs_neo4j.model.ingest import Gleaning
+from pgs_neo4j.text.extraction.names import normalize_name
+from pgs_neo4j.text.extraction.replies import ParsedReply, parse_reply
+from pgs_neo4j.text.extraction.schema import EntitySchema
+from pgs_neo4j.text.local_extraction.missed import missed_names
+
+ROOMS = ((25_000, 4_096), (75_000, 8_192), (125_000, 12_288))
+"""Bytes of a chunk below which a reply has this room (dual-level retrieval, published figures)."""
+MOST_ROOM = 16_384
+LARGEST_ROOM = 32_768
+"""Tokens of a reply that was cut off and is asked for again."""
+DOUBLINGS = 2
+TRIES = 2
+"""Times that a reply without any record is asked for."""
+AUTO_ROUNDS = 2
+"""Times that ``auto`` asks again at most; more rounds bring little (dual-level retrieval)."""
+MISSED_LEAST = 3
+"""Names of the text that a reply must lack before ``auto`` asks again."""
+
+
+class KeptReplies(Protocol):
+    """Keeps replies to a chunk while more are bought for it."""
+
+    async def find(self, key: str) -> str | None:
+        """Return what is kept under a key."""
+        ...
+
+    async def keep_text(self, key: str, text: str) -> None:
+        """Return when a text is kept under its key."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PaidReply:
+    """A reply as it is kept; one that was cut off is not asked for again."""
+
+    text: str
+    truncated: bool
+
+
+PAID = TypeAdapter(PaidReply)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelExtractor:
+    """Extracts by a language model; ``replies`` keeps what a chunk in progress has cost."""
+
+    llm: LLM
+    calls: Calls
+    schema: EntitySchema
+    effort: Effort | None = None
+    gleaning: Gleaning = "0"
+    replies: KeptReplies | None = None
+
+    @property
+    def signature(self) -> str:
+        """A hash of the model and the prompt, but for the schema that it is told."""
+        told = [reply_signature(self.llm), str(self.effort), FORMAT, self.gleaning]
+        return digest(["model", *told])
+
+    @property
+    def free(self) -> bool:
+        """Whether extracting costs nothing."""
+        return is_free(self.llm)
+
+    @property
+    def shares(self) -> bool:
+        """Small documents share a prompt, most of which are instructions."""
+        return True
+
+    @property
+    def sure(self) -> bool:
+        """A model names what matters, so one mention is enough."""
+        return True
+
+    async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        """Return what each of some chunks says, asked for in one prompt.
+
+        A reply that was cut off is asked for again with twice the room, and then for each half.
+        Raises ModelError and StoppedError.
+        """
+        return await _Asking(self).extract(tuple(chunks))
+
+
+@dataclass(slots=True)
+class _Asking:
+    """The calls for some passages; each reply is kept before the next is bought."""
+
+    own: ModelExtractor
+    unkept: list[tuple[str, str]] = field(default_factory=list)
+
+    async def extract(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
+        """Return what each passage says."""
+        prompt = extraction_prompt(passages, self.own.schema)
+        parsed = await self._whole(prompt, room_for(passages))
+        if parsed is None:
+            return await self._halves(passages)
+        found = await self._glean(prompt, passages, parsed.extraction)
+        return separate(found, passages)
+
+    async def _halves(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
+        if len(passages) > 1:
+            middle = len(passages) // 2
+            first = await self.extract(passages[:middle])
+            return [*first, *await self.extract(passages[middle:])]
+        (chunk,) = passages
+        if len(chunk.sentences) < 2:
+            raise ModelOutputError(
+                f"the replies of the model {self.own.llm.name} to one sentence were cut off at "
+                f"{LARGEST_ROOM:,} tokens; use another model"
+            )
+        middle = _middle(chunk.sentences)
+        halves = chunk.sentences[:middle], chunk.sentences[middle:]
+        parts = [(await self.extract((replace(chunk, sentences=half),)))[0] for half in halves]
+        return [_joined(parts[0], parts[1], middle)]
+
+    async def _glean(
+        self, prompt: Prompt, passages: Sequence[Chunk], found: Extraction
+    ) -> Extraction:
+        """Return an extraction with what more rounds add to it."""
+        own = self.own
+        auto = own.gleaning == "auto"
+        for _ in range(AUTO_ROUNDS if auto else int(own.gleaning)):
+            missed = missed_names(passages, (one.name for one in found.entities))
+            if auto and len(missed) < MISSED_LEAST:
+                break
+            try:
+                again = gleaning_prompt(prompt, found, missed)
+                parsed = await self._whole(again, room_for(passages))
+            except ModelOutputError:
+                break
+            more = found if parsed is None else _with(found, parsed.extraction)
+            if more == found:
+                break
+            found = more
+        return found
+
+    async def _whole(self, prompt: Prompt, room: int) -> ParsedReply | None:
+        """Return a whole reply; None if each was cut off. Raises ModelOutputError without one."""
+        for _ in range(DOUBLINGS + 1):
+            try:
+                parsed = await self._read(prompt, room)
+            except PromptTooLongError:
+                return None
+            if parsed is not None:
+                return parsed
+            room = min(2 * room, LARGEST_ROOM)
+        return None
+
+    async def _read(self, prompt: Prompt, room: int) -> ParsedReply | None:
+        """Return a reply within ``room`` tokens; None if it was cut off."""
+        for attempt in range(TRIES):
+            reply = await self._buy(prompt, room, attempt)
+            if reply.truncated:
+                return None
+            parsed = parse_reply(reply.text)
+            if parsed.form != "none":
+                # Without the last mark, a reply that the endpoint calls whole still counts.
+                return parsed
+        raise ModelOutputError(
+            f"the model {self.own.llm.name} did not write records; name another PGS_SWEEP_MODEL"
+        )
+
+    async def _buy(self, prompt: Prompt, room: int, attempt: int) -> PaidReply:
+        """Return a reply that is kept, else a new one."""
+        own, replies = self.own, self.own.replies
+        key = digest([own.signature, prompt.system, prompt.user, room, attempt])
+        if replies is not None:
+            if kept := await replies.find(key):
+                return PAID.validate_json(kept)
+            for paid, text in self.unkept:
+                await replies.keep_text(paid, text)
+        self.unkept.clear()
+        reply = await own.calls.complete(
+            own.llm, prompt, room=room, effort=own.effort, repeat_malformed=False
+        )
+        bought = PaidReply(reply.text, reply.truncated)
+        self.unkept.append((key, PAID.dump_json(bought).decode()))
+        return bought
+
+
+def room_for(passages: Sequence[Chunk]) -> int:
+    """Return the tokens of a reply to some passages."""
+    size = sum(len(chunk.text.encode("utf-8", "replace")) for chunk in passages)
+    return next((room for bytes_, room in ROOMS if size < bytes_), MOST_ROOM)
+
+
+def _middle(sentences: Sequence[Sentence]) -> int:
+    """Return the place at which two halves have about the same length."""
+    half = (sentences[0].start + sentences[-1].end) / 2
+    place = next(at for at, one in enumerate(sentences, start=1) if one.end >= half)
+    return min(max(place, 1), len(sentences) - 1)
+
+
+def _joined(first: Extraction, second: Extraction, before: int) -> Extraction:
+    """Return two halves as one; sentences of the second count on."""
+
+    def later(numbers: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(number + before for number in numbers)
+
+    entities = [replace(one, sentences=later(one.sentences)) for one in second.entities]
+    relations = [replace(one, sentences=later(one.sentences)) for one in second.relations]
+    return Extraction(
+        (*first.entities, *entities),
+        (*first.relations, *relations),
+        Counter(first.dropped) + Counter(second.dropped),
+    )
+
+
+def _with(found: Extraction, more: Extraction) -> Extraction:
+    """Return an extraction with what a later reply adds; the first description of a name stays."""
+    known = {(normalize_name(one.name), one.type) for one in found.entities}
+    entities = (one for one in more.entities if (normalize_name(one.name), one.type) not in known)
+    stated = {(one.source, one.target, one.keywords) for one in found.relations}
+    relations = (
+        one for one in more.relations if (one.source, one.target, one.keywords) not in stated
+    )
+    return Extraction((*found.entities, *entities), (*found.relations, *relations), found.dropped)
