@@ -181,6 +181,7 @@ def test_json_has_all_counts_and_whether_it_is_complete() -> None:
     assert data["complete"] is False
     assert data["outcomes"][2] == {
         "id": "failed-00.md", "state": "failed", "chunks": 0, "extracted": 0, "reason": "why",
+        "note": "",
     }  # fmt: skip
 
 

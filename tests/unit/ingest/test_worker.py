@@ -21,7 +21,7 @@ MOST = 10_000
 
 @pytest.fixture
 async def worker() -> AsyncIterator[ParseWorker]:
-    hostile = ParseWorker(seconds=1, module=HOSTILE)
+    hostile = ParseWorker(seconds=3, module=HOSTILE)
     yield hostile
     await hostile.close()
 
@@ -37,7 +37,7 @@ async def process_of(worker: ParseWorker, text: str = "a") -> int:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("hang", "reading it took more than 2 seconds"),
+        ("hang", "reading it took more than 6 seconds"),
         ("crash", r"its parser crashed \(signal 11\)"),
         ("grow", "reading it takes more than 1,536 MB of memory"),
         ("lie", "its parser replied with something else than a text"),
