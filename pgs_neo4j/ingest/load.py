@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +21,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, ignore
+from pgs_neo4j.ingest.batches import batches
 from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.model import GraphMapping
 
@@ -158,7 +159,7 @@ async def _stage(
     ):
         query = queries.get(statement)
         done = 0
-        for rows in batches(source):
+        for rows in batches(source, BATCH_ROWS, BATCH_BYTES, row_size):
             answer = await database.write(query, graph=graph, load=name, batch=batch, rows=rows)
             _check_owned(answer, graph)
             batch += 1
@@ -166,27 +167,8 @@ async def _stage(
             on_event(Progressed("load", done, total, what))
 
 
-def batches(
-    rows: Iterator[Row], most: int = BATCH_ROWS, size: int = BATCH_BYTES
-) -> Iterator[list[Row]]:
-    """Yield batches of at most ``most`` rows and about ``size`` bytes.
-
-    A single larger row forms its own batch.
-    """
-    batch: list[Row] = []
-    filled = 0
-    for row in rows:
-        bytes_ = _size(row)
-        if batch and (len(batch) >= most or filled + bytes_ > size):
-            yield batch
-            batch, filled = [], 0
-        batch.append(row)
-        filled += bytes_
-    if batch:
-        yield batch
-
-
-def _size(row: Row) -> int:
+def row_size(row: Row) -> int:
+    """Return about how many bytes a row has."""
     values = row.get("properties", row).values()
     return sum(
         len(value) * (9 if isinstance(value, list) else 2) if isinstance(value, list | str) else 9

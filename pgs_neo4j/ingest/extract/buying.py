@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelError, ModelOutputError, StoppedError
@@ -82,12 +82,10 @@ async def extract_group(
 
 
 def shared(missing: Sequence[WantedChunk], extractor: Extractor) -> list[list[WantedChunk]]:
-    """Return the chunks that are extracted together, in their order."""
+    """Return the chunks that are extracted together."""
     if not extractor.shares:
         return [[chunk] for chunk in missing]
-    rest = iter(missing)
-    groups = share_prompts(chunk.chunk for chunk in missing)
-    return [[*islice(rest, len(group))] for group in groups]
+    return [*share_prompts(missing, lambda wanted: wanted.chunk)]
 
 
 async def _extract(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from typing import TypeVar
 
+from pgs_neo4j.ingest.batches import batches
 from pgs_neo4j.model.documents import (
     Chunk,
     ExtractedEntity,
@@ -16,31 +18,26 @@ from pgs_neo4j.model.documents import (
 from pgs_neo4j.text.extraction.names import normalize_name
 from pgs_neo4j.text.tokens import estimate
 
+T = TypeVar("T")
+
 SMALL_TOKENS = 300
 """Tokens of a document below which it shares a prompt with others."""
 SHARED_TOKENS, MOST_SHARED = 1200, 16
 """Tokens and documents of a shared prompt: not more than a chunk of the published size."""
 
 
-def share_prompts(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Yield the chunks that share a prompt, in their order; most are alone.
+def share_prompts(wanted: Iterable[T], chunk_of: Callable[[T], Chunk]) -> Iterator[list[T]]:
+    """Yield what shares a prompt; what has one of its own comes first.
 
     Only whole documents share one, since chunks of larger ones have headings and context.
     """
-    group: list[Chunk] = []
-    tokens = 0
-    for chunk in chunks:
-        size = estimate(chunk.text)
-        if not _is_small(chunk, size):
-            yield [chunk]
-            continue
-        if group and (tokens + size > SHARED_TOKENS or len(group) == MOST_SHARED):
-            yield group
-            group, tokens = [], 0
-        group.append(chunk)
-        tokens += size
-    if group:
-        yield group
+    small: list[T] = []
+    for one in wanted:
+        if is_small(chunk_of(one)):
+            small.append(one)
+        else:
+            yield [one]
+    yield from batches(small, MOST_SHARED, SHARED_TOKENS, lambda one: estimate(chunk_of(one).text))
 
 
 def separate(extraction: Extraction, passages: Sequence[Chunk]) -> list[Extraction]:
@@ -72,8 +69,10 @@ def separate(extraction: Extraction, passages: Sequence[Chunk]) -> list[Extracti
     return [replace(parts[0], dropped=extraction.dropped), *parts[1:]]
 
 
-def _is_small(chunk: Chunk, tokens: int) -> bool:
-    return tokens <= SMALL_TOKENS and chunk.index == 0 and not (chunk.context or chunk.path)
+def is_small(chunk: Chunk) -> bool:
+    """Whether a chunk is a whole document that may share a prompt."""
+    whole = chunk.index == 0 and not (chunk.context or chunk.path)
+    return whole and estimate(chunk.text) <= SMALL_TOKENS
 
 
 def _cited(numbers: Sequence[int], ends: Sequence[int]) -> dict[int, tuple[int, ...]]:

@@ -34,7 +34,7 @@ PASSAGES = [chunk_of("Ann sails. Bob rows."), chunk_of("Bob swims."), chunk_of("
 
 
 def sizes(*chunks: Chunk) -> list[int]:
-    return [len(group) for group in share_prompts(chunks)]
+    return [len(group) for group in share_prompts(chunks, lambda chunk: chunk)]
 
 
 def test_only_small_documents_share_a_prompt() -> None:

@@ -1,0 +1,28 @@
+"""Groups what goes together, bounded in number and size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def batches(
+    items: Iterable[T], most: int, size: int, size_of: Callable[[T], int]
+) -> Iterator[list[T]]:
+    """Yield batches of at most ``most`` items and about ``size``, in their order.
+
+    A single larger item forms its own batch.
+    """
+    batch: list[T] = []
+    filled = 0
+    for item in items:
+        own = size_of(item)
+        if batch and (len(batch) >= most or filled + own > size):
+            yield batch
+            batch, filled = [], 0
+        batch.append(item)
+        filled += own
+    if batch:
+        yield batch
