@@ -115,7 +115,9 @@ def compare(
     source any more is that one, moved.
     """
     comparison = Compared.of({source.id for source in order.sources.listed}, stored)
-    return comparison, _Comparing(order, loader, stored, extractor, comparison).wanted()
+    rules, signature = rules_of(order, loader), extractor.signature
+    comparing = _Comparing(order, loader, stored, extractor, comparison, rules, signature)
+    return comparison, comparing.wanted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,8 @@ class _Comparing:
     stored: Mapping[str, StoredDocument]
     extractor: Extractor
     comparison: Compared
+    rules: str
+    signature: str
 
     async def wanted(self) -> AsyncGenerator[WantedDocument]:
         """Yield the documents to write."""
@@ -182,15 +186,15 @@ class _Comparing:
             chunks=list(_chunks(loaded.id, loaded.text, self.order, self._signatures(known))),
             former=(loaded.id, former) if former else (loaded.id,),
             name=loaded.name or title_of(loaded.id),
-            rules=rules_of(self.order, self.loader),
+            rules=self.rules,
             note=loaded.note,
         )
 
     def _standing(self, known: StoredDocument, hash_: str) -> DocumentState | None:
         """Return the state of a document that stays as it is; None if it is to be written."""
-        if (known.hash, known.rules) != (hash_, rules_of(self.order, self.loader)):
+        if (known.hash, known.rules) != (hash_, self.rules):
             return None
-        if known.signature != self.extractor.signature or not all(map(self._narrows, known.told)):
+        if known.signature != self.signature or not all(map(self._narrows, known.told)):
             return None if self.order.refresh else "stale"
         pruned = known.schema or DEFAULT.signature
         return "unchanged" if pruned == self.order.schema.signature else None
@@ -204,13 +208,13 @@ class _Comparing:
 
     def _signatures(self, known: StoredDocument | None) -> list[tuple[str, str]]:
         """Return the extractor's signature with each schema asked under: the wanted one first."""
-        extractor = self.extractor
-        if extractor.schema is None:
-            return [(extractor.signature, "")]
-        told = [extractor.schema.told.signature]
-        if known is not None and known.signature == extractor.signature:
+        schema = self.extractor.schema
+        if schema is None:
+            return [(self.signature, "")]
+        told = [schema.told.signature]
+        if known is not None and known.signature == self.signature:
             told += (one for one in known.told if one not in told and self._narrows(one))
-        return [(extractor.signature, one) for one in told]
+        return [(self.signature, one) for one in told]
 
 
 def hash_of(text: DocumentText) -> str:

@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from pgs_neo4j.errors import UsageError
@@ -53,7 +54,7 @@ Pattern = tuple[str, str, str]
 """Source type, relation, target type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EntitySchema:
     """Types and relations by name, each with its description; ``patterns`` are of both.
 
@@ -66,12 +67,12 @@ class EntitySchema:
     patterns: tuple[Pattern, ...] = ()
     mode: Literal["strict", "open"] = "open"
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """A hash of the schema."""
         return digest(self.as_data())
 
-    @property
+    @cached_property
     def told(self) -> EntitySchema:
         """What a prompt tells of it: all but the patterns."""
         return replace(self, patterns=())
@@ -99,13 +100,20 @@ class EntitySchema:
 
     def type_named(self, name: str) -> str | None:
         """Return the type that a reply means, None if it has none of these names."""
-        wanted = _bare(name)
-        own = {_bare(one): one for one in self.types}
+        wanted, own = _bare(name), self._bare_types
         return own.get(wanted) or own.get(_bare(_SYNONYMS.get(wanted, "")))
 
     def relation_named(self, name: str) -> str | None:
         """Return the relation that a reply means, None if it has none of these names."""
-        return {_bare(one): one for one in self.relations}.get(_bare(name))
+        return self._bare_relations.get(_bare(name))
+
+    @cached_property
+    def _bare_types(self) -> Mapping[str, str]:
+        return {_bare(one): one for one in self.types}
+
+    @cached_property
+    def _bare_relations(self) -> Mapping[str, str]:
+        return {_bare(one): one for one in self.relations}
 
 
 def read_schema(data: Mapping[str, Any]) -> EntitySchema:
