@@ -58,31 +58,32 @@ def decode(data: bytes, declared: str = "") -> Decoded:
 
     ``declared`` is what its server says of it, which counts if it is not UTF-8.
     """
-    encoding = encoding_of(data)
-    if encoding is None:
-        for named in encodings_named(declared):
-            with suppress(UnicodeError, LookupError):
-                return Decoded(data.decode(named), named)
-        encoding = guess(data)
-        return Decoded(_decoded(data, encoding), encoding, guessed=True)
-    return Decoded(_decoded(data, encoding), encoding)
+    if marked := marked_encoding(data):
+        return Decoded(_decoded(data, marked), marked)
+    for named in ("utf-8", *encodings_named(declared)):
+        with suppress(UnicodeError, LookupError):
+            return Decoded(data.decode(named), named)
+    encoding = guess(data)
+    return Decoded(_decoded(data, encoding), encoding, guessed=True)
 
 
-def encoding_of(data: bytes) -> str | None:
-    """Return what a byte order mark names, or UTF-8; None if bytes are neither.
-
-    Raises InputFileError for bytes that no text has.
-    """
-    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    if marked:
-        return marked
-    if b"\0" in data:
-        raise InputFileError("it is not text: it contains bytes that no text has")
+def encoding_of(data: bytes) -> tuple[str, bool]:
+    """Return the encoding of some bytes, and whether it is a guess. Raises InputFileError."""
+    if marked := marked_encoding(data):
+        return marked, False
     try:
         data.decode()
     except UnicodeDecodeError:
-        return None
-    return "utf-8"
+        return guess(data), True
+    return "utf-8", False
+
+
+def marked_encoding(data: bytes) -> str | None:
+    """Return what a byte order mark names. Raises InputFileError for bytes that no text has."""
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    if marked is None and b"\0" in data:
+        raise InputFileError("it is not text: it contains bytes that no text has")
+    return marked
 
 
 def encodings_named(name: str) -> tuple[str, ...]:

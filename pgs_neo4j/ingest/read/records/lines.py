@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, TextIO
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.read.encoding import Decoded, encoding_of, guess
+from pgs_neo4j.ingest.read.encoding import Decoded, encoding_of
 
 SAMPLE_BYTES = 1_000_000
 """Bytes from which the encoding of a file is told."""
@@ -31,9 +31,8 @@ def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
     file.seek(0)
     if not sample.strip():
         raise InputFileError("it is empty")
-    encoding = encoding_of(sample)
-    note = "" if encoding else Decoded("", encoding := guess(sample), guessed=True).note
-    return io.TextIOWrapper(file, encoding, newline=""), note
+    encoding, guessed = encoding_of(sample)
+    return io.TextIOWrapper(file, encoding, newline=""), Decoded("", encoding, guessed).note
 
 
 def read_lines(stream: TextIO, most: int) -> Iterator[str]:
