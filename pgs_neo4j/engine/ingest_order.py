@@ -36,8 +36,8 @@ class IngestOptions(TypedDict, total=False):
     ``label``: of the graph's nodes, derived from its name by default. ``schema``: a file with the
     types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
     documents whose files are gone. ``refresh`` extracts again what another model, prompt, or schema
-    extracted. ``columns`` tell what records consist of. ``allow_private`` fetches URLs of private
-    addresses as well. ``loader`` reads the files instead of our readers.
+    extracted. ``columns`` tell what records consist of. ``allow_private`` also fetches URLs of
+    private addresses. ``loader`` reads the files instead of our readers.
     """
 
     label: str | None

@@ -27,7 +27,7 @@ RESERVED = frozenset(("document", "chunk", "__entity__", "loadednode"))
 class NewChunk:
     """A chunk with its id, its extraction, and what that rests on.
 
-    ``extraction`` is what the schema left of ``unpruned``, which is None if it left all.
+    ``extraction`` is what the schema left of ``unpruned``; without that, it left all.
     """
 
     id: str

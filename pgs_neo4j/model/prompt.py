@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pgs_neo4j.model.documents import Chunk
 from pgs_neo4j.model.graph import Relationship
 from pgs_neo4j.model.report import Report, Usage
 
@@ -94,7 +93,6 @@ class Prompt:
     relationships: tuple[Relationship, ...] = ()
     neighbors: tuple[PromptNeighbor, ...] = ()
     reports: tuple[PromptReport, ...] = ()
-    chunks: tuple[Chunk, ...] = ()
     partition: int | None = None
     content: str = ""
 

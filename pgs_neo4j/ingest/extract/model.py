@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pydantic import TypeAdapter
@@ -75,6 +75,9 @@ class ModelExtractor:
     gleaning: Gleaning = "0"
     replies: KeptReplies | None = None
 
+    shares = True  # since instructions are most of a small document's prompt
+    sure = True  # since a model names what matters
+
     @property
     def signature(self) -> str:
         """A hash of the model and the prompt, but for the schema that it is told."""
@@ -85,16 +88,6 @@ class ModelExtractor:
     def free(self) -> bool:
         """Whether extracting costs nothing."""
         return is_free(self.llm)
-
-    @property
-    def shares(self) -> bool:
-        """Small documents share a prompt, most of which are instructions."""
-        return True
-
-    @property
-    def sure(self) -> bool:
-        """A model names what matters, so one mention is enough."""
-        return True
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """Return what each of some chunks says, asked for in one prompt.
@@ -110,7 +103,7 @@ class _Asking:
     """The calls for some passages; each reply is kept before the next is bought."""
 
     own: ModelExtractor
-    unkept: list[tuple[str, str]] = field(default_factory=list)
+    unkept: tuple[str, str] | None = None
 
     async def extract(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
         """Return what each passage says."""
@@ -191,14 +184,14 @@ class _Asking:
         if replies is not None:
             if kept := await replies.find(key):
                 return PAID.validate_json(kept)
-            for paid, text in self.unkept:
-                await replies.keep_text(paid, text)
-        self.unkept.clear()
+            if self.unkept is not None:
+                await replies.keep_text(*self.unkept)
+                self.unkept = None
         reply = await own.calls.complete(
             own.llm, prompt, room=room, effort=own.effort, repeat_malformed=False
         )
         bought = PaidReply(reply.text, reply.truncated)
-        self.unkept.append((key, PAID.dump_json(bought).decode()))
+        self.unkept = key, PAID.dump_json(bought).decode()
         return bought
 
 

@@ -54,13 +54,8 @@ def extraction_prompt(passages: Sequence[Chunk], schema: EntitySchema) -> Prompt
     for passage in passages:
         parts.append(_passage(passage, before))
         before += len(passage.sentences)
-    user = "\n".join(parts)
     return Prompt(
-        task="extraction",
-        system=system_prompt(schema),
-        user=user,
-        question="",
-        chunks=tuple(passages),
+        task="extraction", system=system_prompt(schema), user="\n".join(parts), question=""
     )
 
 

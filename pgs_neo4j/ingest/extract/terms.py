@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import Chunk, Extraction
-from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.local_extraction import extract_terms
 
 FORM = "1"
@@ -19,30 +18,15 @@ FORM = "1"
 class TermExtractor:
     """Extracts by statistics of the chunk alone; it costs nothing."""
 
+    schema = None
+    free = True
+    shares = True  # a thread
+    sure = False  # since a term that one chunk alone names connects nothing
+
     @property
     def signature(self) -> str:
         """A hash of the rules, which another version of them changes."""
         return digest(["terms", FORM])
-
-    @property
-    def schema(self) -> EntitySchema | None:
-        """It is told no schema."""
-        return None
-
-    @property
-    def free(self) -> bool:
-        """Whether extracting costs nothing."""
-        return True
-
-    @property
-    def shares(self) -> bool:
-        """Small documents share a thread."""
-        return True
-
-    @property
-    def sure(self) -> bool:
-        """A term that one chunk alone names connects nothing."""
-        return False
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """Return the terms of some chunks, in a thread."""

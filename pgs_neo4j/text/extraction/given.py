@@ -22,7 +22,7 @@ Named = tuple[str, str]
 def add_given(extraction: GroundedExtraction, chunk: Chunk) -> GroundedExtraction:
     """Return what a chunk says with its given entities.
 
-    One that was found as well is one with it. A name that is given one type has no other.
+    One that was also found is one with it. A name that is given one type has no other.
     """
     if not chunk.given:
         return extraction
@@ -41,7 +41,7 @@ def add_given(extraction: GroundedExtraction, chunk: Chunk) -> GroundedExtractio
 
 
 def _grounded(given: GivenEntity, chunk: Chunk) -> GroundedEntity:
-    """Return a given entity; without a place if it stands in the next chunk as well."""
+    """Return a given entity; without a place if it reaches into the next chunk."""
     whole = given.end <= len(chunk.text)
     number = bisect_right([sentence.start for sentence in chunk.sentences], given.start)
     return GroundedEntity(

@@ -35,6 +35,6 @@ async def test_an_unusable_schema_is_told_before_the_database_is_asked(
         await make_order(nobody, tmp_path, "docs", {"schema": schema}, PGSConfig(), FileLoader())
 
 
-def test_the_default_schema_is_that_without_a_file() -> None:
+def test_the_default_schema_covers_itself_and_tells_all_of_itself() -> None:
     assert EntitySchema().covers(EntitySchema())
     assert EntitySchema().signature == EntitySchema().told.signature
