@@ -18,8 +18,7 @@ class IngestKnobs(Sourced):
         Literal["content", "sentence", "token"],
         About("ingestion"),
         Field(
-            description="where chunks of a document end: content (at the sentence ends that an "
-            "edit elsewhere does not move), sentence, or token"
+            description="where chunks end: content (unmoved by distant edits), sentence, or token"
         ),
     ] = "content"
     chunk_tokens: Annotated[
@@ -35,10 +34,7 @@ class IngestKnobs(Sourced):
     gleaning: Annotated[
         Gleaning,
         About("ingestion"),
-        Field(
-            description="times a model is asked again for names it missed: 0 to 3, or auto (only "
-            "where names of the text are missing)"
-        ),
+        Field(description="rounds for names that a model missed: 0 to 3, or auto (where needed)"),
     ] = "auto"
     max_document_mb: Annotated[
         float,

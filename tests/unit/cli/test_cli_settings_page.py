@@ -78,8 +78,9 @@ def test_the_local_server_is_named_where_it_is_used(monkeypatch: pytest.MonkeyPa
 def test_the_threshold_is_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     own = HashingEmbedder().threshold
     name = "partition_relevance_threshold"
-    # The rest of the value is on the next line.
-    assert shown(monkeypatch)[name].startswith(f"{own:g} with hashing, 0.25 with stored default")
+    assert shown(monkeypatch)[name].startswith(
+        f"{own:g} with hashing, 0.25 with stored vectors default"
+    )
     monkeypatch.setenv("PGS_EMBEDDER", "hashing")
     assert shown(monkeypatch)[name].startswith(f"{own:g} with hashing default")
     monkeypatch.setenv("PGS_EMBEDDER", "openai")
