@@ -16,7 +16,7 @@ def wanted(text: str) -> WantedChunk:
 
 
 SMALL = [wanted(f"Small {number} is short.") for number in range(3)]
-LARGE = wanted("Large is long, and goes on. " * 80)
+LARGE = wanted("Large is long, and never short. " * 80)
 
 
 def test_a_large_chunk_is_alone_wherever_it_stands() -> None:
