@@ -11,6 +11,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "pgs_neo4j" / "manual").glob("*.md")))
 UNTRIED = {"needs=key", "needs=install", "needs=extra"}
 """Marks of blocks that no test runs: a model's key, what ``.ci/run`` does, and large extras."""
+SCHEMA = "schema"
+"""Marks a TOML block that is a schema of an ingestion; others are settings."""
 
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

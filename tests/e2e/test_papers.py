@@ -15,7 +15,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import parse
 from tests.conftest import Endpoint
 from tests.graphs import papers
-from tests.papers import PAGES, ROOT, UNTRIED, Block, blocks
+from tests.papers import PAGES, ROOT, SCHEMA, UNTRIED, Block, blocks
 
 WAIT_S = 300.0
 QUESTION = "What do the papers say about sleep?"
@@ -73,6 +73,10 @@ class Shell:
             await self("bash", "-euc", block.code.replace("RUN", self.run))
         elif block.language == "python":
             await self(sys.executable, "-W", "error", "-c", block.code)
+        elif SCHEMA in block.marks:
+            (self.folder / "types.toml").write_text(block.code, encoding="utf-8")
+            (self.folder / "note.md").write_text("Earth circles the Sun.", encoding="utf-8")
+            await self("pgs", "ingest", "note.md", "--graph", "sky", "--schema", "types.toml")
         elif block.language == "toml":
             (self.folder / "pgs.toml").write_text(block.code, encoding="utf-8")
             await self("pgs", "config", "show")
@@ -113,7 +117,7 @@ async def test_every_block_of_a_page_runs(page: Path, shell: Shell, db: Database
 def test_a_block_has_a_known_language_and_known_marks(page: Path) -> None:
     for block in blocks(page):
         assert block.language in LANGUAGES, block
-        assert block.marks <= UNTRIED, block
+        assert block.marks <= UNTRIED | {SCHEMA}, block
 
 
 def test_what_no_test_runs_is_what_needs_a_key_or_an_extra_or_is_run_by_ci() -> None:
