@@ -190,7 +190,9 @@ class _Asking:
         reply = await own.calls.complete(
             own.llm, prompt, room=room, effort=own.effort, repeat_malformed=False
         )
-        bought = PaidReply(reply.text, reply.truncated)
+        # JSON can bring half of a character, which cannot be stored.
+        text = reply.text.encode("utf-8", "replace").decode("utf-8")
+        bought = PaidReply(text, reply.truncated)
         self.unkept = key, PAID.dump_json(bought).decode()
         return bought
 

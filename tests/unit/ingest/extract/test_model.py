@@ -202,6 +202,20 @@ async def test_replies_before_the_last_are_kept_and_not_bought_again() -> None:
     assert [prompt.task for prompt in prompts(made)] == ["gleaning"]
 
 
+async def test_half_a_character_in_a_reply_is_replaced_so_that_it_can_be_kept() -> None:
+    kept = Kept()
+
+    def half(prompt: Prompt) -> Reply:
+        if prompt.task == "gleaning":
+            return ModelUnavailableError("it is gone")
+        return names(prompt, "Ann Lee").replace("Ann", "Ann\ud800")
+
+    with pytest.raises(ModelUnavailableError):
+        await extractor(half, gleaning="1", replies=kept).extract([chunk_of(CREW)])
+    (text,) = kept.texts.values()
+    assert "Ann? Lee" in text
+
+
 async def test_a_reply_that_was_cut_off_is_not_bought_again_either() -> None:
     kept = Kept()
 
