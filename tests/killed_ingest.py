@@ -1,0 +1,209 @@
+"""Ingestions in forks of one interpreter, each killed at a moment if one is given.
+
+``python -m tests.killed_ingest`` reads an order a line, and answers with an exit code.
+The model is a script, which logs each of its calls with its time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sys
+import threading
+import time
+import traceback
+from asyncio.subprocess import PIPE, Process
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.queries import Query
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.model import Completion, Effort, Prompt
+from tests.bench.ingestion.replies import FaithfulLLM
+from tests.documents import stored_graph
+
+KILLED = -signal.SIGKILL
+ROOT = Path(__file__).resolve().parents[1]
+PASSAGE = re.compile(r"<passage>.*</passage>", re.DOTALL)
+HALF = """
+MATCH (d:LoadedNode:Document {graph: $graph})
+OPTIONAL MATCH (d)-[:PART_OF]->(c:Chunk)
+WITH d, count(c) AS chunks WHERE chunks <> d.chunks
+RETURN d.id AS id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An ingestion; ``statement`` is the last part of the name of one to be killed at.
+
+    ``when``: ``before``, ``during``, or ``after`` it is sent for the ``count``-th time. With
+    ``after_s``, it is killed so long after the first call of the model. A call takes ``model_s``.
+    """
+
+    folder: str
+    graph: str
+    log: str
+    statement: str = ""
+    when: str = ""
+    count: int = 1
+    after_s: float = 0.0
+    model_s: float = 0.0
+
+
+class LoggedLLM(FaithfulLLM):
+    """Tells a file of each call when it begins."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__()
+        self._order = order
+        self._file = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self._timer = threading.Timer(order.after_s, die) if order.after_s else None
+
+    async def complete(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> Completion:
+        passage = PASSAGE.search(prompt.user)
+        name = digest(passage[0] if passage else prompt.user)
+        os.write(self._file, f"{name} {time.monotonic()}\n".encode())
+        if self._timer is not None and not self._timer.is_alive():
+            self._timer.daemon = True
+            self._timer.start()
+        await asyncio.sleep(self._order.model_s)
+        return await super().complete(prompt, max_tokens=max_tokens, effort=effort)
+
+
+@dataclass(slots=True)
+class Killer:
+    """Kills this process at a statement."""
+
+    order: Order
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def watch(self) -> None:
+        """Look at every write from now on."""
+        write = Database.write
+
+        async def watched(db: Database, query: Query, **params: object) -> list[Row]:
+            name = query.name.rpartition("/")[2]
+            self.seen[name] += 1
+            now = (name, self.seen[name]) == (self.order.statement, self.order.count)
+            if now and self.order.when == "before":
+                die()
+            if now and self.order.when == "during":
+                threading.Timer(0.03, die).start()
+            rows = await write(db, query, **params)
+            if now:
+                die()
+            return rows
+
+        patch.object(Database, "write", watched).start()
+
+
+def die() -> None:
+    """Kill this process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def ingest(order: Order) -> None:
+    """Do what an order says."""
+    if order.statement:
+        Killer(order).watch()
+    llm = LoggedLLM(order)
+    async with PGS.connect(sweep_llm=llm, synthesis_llm=llm, embedder="none") as pgs:
+        done = await pgs.ingest(order.folder, order.graph)
+        assert done.complete, done.outcomes
+
+
+def serve(lines: Iterable[str]) -> None:
+    """Answer orders."""
+    for line in lines:
+        order = Order(**json.loads(line))
+        child = os.fork()
+        if not child:
+            try:
+                asyncio.run(ingest(order))
+                os._exit(0)
+            except BaseException:  # noqa: BLE001 - the parent is told
+                traceback.print_exc()
+                os._exit(70)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        sys.stdout.write(f"{code}\n")
+        sys.stdout.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Ingestions:
+    """Runs orders."""
+
+    process: Process
+
+    async def run(self, order: Order) -> int:
+        """Return the exit code of an ingestion."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(asdict(order)).encode() + b"\n")
+        await self.process.stdin.drain()
+        return int(await asyncio.wait_for(self.process.stdout.readline(), 300))
+
+
+@asynccontextmanager
+async def ingestions(environment: dict[str, str]) -> AsyncIterator[Ingestions]:
+    """An interpreter that ingests into the database that its environment names."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.killed_ingest"),
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdin=PIPE,
+        stdout=PIPE,
+    )
+    try:
+        yield Ingestions(process)
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        await process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCalls:
+    """Calls of a model: when the first began, and how many passages were asked about again."""
+
+    first_s: float
+    repeated: int
+
+    @classmethod
+    def read(cls, log: str) -> LoggedCalls:
+        """Return the calls of a log."""
+        lines = [line.split() for line in Path(log).read_text().splitlines()]
+        return cls(float(lines[0][1]), len(lines) - len({name for name, _ in lines}))
+
+
+async def half_documents(db: Database, graph: str) -> list[str]:
+    """Return the documents that have more or fewer chunks than they say."""
+    _, rows = await db.call(HALF, {"graph": graph}, "read")
+    return [row["id"] for row in rows]
+
+
+async def graph_without_name(db: Database, graph: str) -> dict[str, Any]:
+    """Return everything of a graph, but for its name and the labels that are made of it."""
+    stored = await stored_graph(db, graph)
+    label = graph.capitalize()
+    for node in stored["nodes"]:
+        node["labels"] = sorted(one.removeprefix(label) for one in node["labels"])
+        node["properties"] |= {"graph": "", "label": ""}
+    return stored
+
+
+if __name__ == "__main__":
+    serve(sys.stdin)
