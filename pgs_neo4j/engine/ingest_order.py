@@ -9,7 +9,6 @@ from typing import TypedDict
 from pgs_neo4j import catalog
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.kind import refuse_loaded
 from pgs_neo4j.ingest.load import check_label, graph_label
@@ -57,7 +56,7 @@ async def make_order(
     config: PGSConfig,
     loader: DocumentLoader,
 ) -> IngestOrder:
-    """Return the order for some files.
+    """Return the order for some files, and write nothing.
 
     Raises UsageError for unusable paths, names, labels, and schemas, and DatabaseError.
     """
@@ -66,7 +65,6 @@ async def make_order(
     wanted = _wanted_schema(options.get("schema"))
     named = [paths] if isinstance(paths, str | Path | DocumentSource) else paths
     sources = find_sources(named, loader.takes)
-    await ensure_schema(db)
     stored = [*(await read_documents(db, graph)).values()]
     label = await _label(db, graph, stored, options.get("label"))
     await refuse_loaded(db, graph)

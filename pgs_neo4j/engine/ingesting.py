@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Unpack, cast
 
@@ -20,6 +21,7 @@ from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import delete_documents, ingest
+from pgs_neo4j.ingest.plan import plan_ingest
 from pgs_neo4j.ingest.publish import entity_label, mapping_of
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
@@ -27,7 +29,7 @@ from pgs_neo4j.ingest.writer import hold_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
-from pgs_neo4j.model.ingest import Ingested, IngestedDocument
+from pgs_neo4j.model.ingest import Ingested, IngestedDocument, IngestPlan
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_text
 
@@ -57,6 +59,33 @@ class Ingester:
         Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a limit
         that needs a price, BusyError while another process writes these, and DatabaseError.
         """
+        async with self._prepared(paths, graph, given, on_event) as (order, tools):
+            await ensure_schema(tools.db)
+            done = await ingest(order, tools)
+        if done.has_documents:
+            await self._store(graph, order.label)
+        return done
+
+    async def plan(
+        self,
+        paths: Paths,
+        graph: str,
+        *,
+        on_event: OnEvent | None = None,
+        **given: Unpack[IngestArguments],
+    ) -> IngestPlan:
+        """Return what an ingestion would do and cost. It reads all files, and calls no model.
+
+        Raises what an ingestion raises, but for BusyError.
+        """
+        async with self._prepared(paths, graph, given, on_event) as (order, tools):
+            return await plan_ingest(order, tools, self._core.sweep_llm)
+
+    @asynccontextmanager
+    async def _prepared(
+        self, paths: Paths, graph: str, given: IngestArguments, on_event: OnEvent | None
+    ) -> AsyncGenerator[tuple[IngestOrder, IngestTools]]:
+        """Yield what an ingestion is to do, and its connections."""
         options, knobs = _split(given)
         core, config = self._core, self._core.knobs(knobs)
         files = FileLoader(
@@ -67,14 +96,11 @@ class Ingester:
         loader = options.get("loader") or files
         tell = on_event or core.on_event
         tell(PhaseStarted("ingest"))
-        order = await make_order(core.db, paths, graph, options, config, loader)
         try:
-            done = await ingest(order, self._tools(config, order, loader, tell))
+            order = await make_order(core.db, paths, graph, options, config, loader)
+            yield order, self._tools(config, order, loader, tell)
         finally:
             await to_the_end(files.close())
-        if done.has_documents:
-            await self._store(graph, order.label)
-        return done
 
     async def documents(self, graph: str) -> list[IngestedDocument]:
         """Return the documents of a graph by id. Raises DatabaseError."""

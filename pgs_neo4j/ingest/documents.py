@@ -101,6 +101,24 @@ class Compared:
         """Note that a document or source cannot be loaded."""
         self.outcomes.append(DocumentOutcome(id=id_, state="failed", reason=reason))
 
+    def all_outcomes(
+        self, order: IngestOrder, written: Sequence[DocumentOutcome], *, stopped: bool = False
+    ) -> tuple[DocumentOutcome, ...]:
+        """Return what became of every source and document, by id.
+
+        After a stop, sources wait, and a document without one may have moved to one of them.
+        """
+        gone: DocumentState = "deleted" if order.sync else "missing"
+        outcomes = [*self.outcomes, *written]
+        if not stopped:
+            outcomes += [DocumentOutcome(id=id_, state=gone) for id_ in self.missing]
+        outcomes += [
+            DocumentOutcome(id=source.id, state="waiting")
+            for source in order.sources.listed
+            if source.id not in self.done
+        ]
+        return tuple(sorted(outcomes, key=lambda one: one.id))
+
 
 def compare(
     order: IngestOrder,

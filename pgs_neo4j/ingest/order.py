@@ -12,6 +12,7 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.model.documents import Chunk, DocumentLoader, Extraction
+from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
@@ -45,6 +46,10 @@ class Extractor(Protocol):
     @property
     def sure(self) -> bool:
         """Whether one mention is enough for an entity of the view."""
+        ...
+
+    async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
+        """Return the calls that ``extract`` would make for some chunks."""
         ...
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:

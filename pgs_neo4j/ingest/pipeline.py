@@ -13,7 +13,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.assemble import assemble
-from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare
+from pgs_neo4j.ingest.documents import WantedDocument, compare
 from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
@@ -21,7 +21,7 @@ from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
 from pgs_neo4j.ingest.schemas import in_use, keep_schemas
 from pgs_neo4j.ingest.stored import StoredChunk, read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
-from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
+from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 from pgs_neo4j.text.extraction.schema import prune
 
 GROUP_DOCUMENTS = 50
@@ -57,14 +57,12 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         schemas = [order.schema, order.schema.told, *in_use(stored, order.schemas)]
         await keep_schemas(tools.db, writer, schemas)
         compared, wanted = compare(order, tools.loader, stored, tools.extractor)
-        async with aclosing(wanted), aclosing(group_documents(wanted)) as groups:
-            ready = await _extract_next(order, tools, groups, tally)
-            while ready is not None:
-                # The database writes one group while the next one is extracted.
-                ready, _ = await together(
-                    _extract_next(order, tools, groups, tally),
-                    _write(order, tools, writer, ready, tally),
-                )
+        async with (
+            aclosing(wanted),
+            aclosing(group_documents(wanted)) as groups,
+            aclosing(_write_groups(order, tools, writer, groups, tally)) as written,
+        ):
+            async for _ in written:
                 _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         if not (tools.extractor.free or tally.stopped or tally.failed):
@@ -74,7 +72,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     return Ingested(
         graph=order.graph,
         label=order.label,
-        outcomes=_all_outcomes(order, compared, tally),
+        outcomes=compared.all_outcomes(order, tally.outcomes, stopped=bool(tally.stopped)),
         skipped=order.sources.skipped,
         dropped=dict(tally.dropped),
         usage=tools.calls.usage,
@@ -84,23 +82,28 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     )
 
 
-def _all_outcomes(
-    order: IngestOrder, compared: Compared, tally: _Tally
-) -> tuple[DocumentOutcome, ...]:
-    """Return what became of every source and document, by id.
+async def _write_groups(
+    order: IngestOrder,
+    tools: IngestTools,
+    writer: Writer,
+    groups: AsyncIterator[list[WantedDocument]],
+    tally: _Tally,
+) -> AsyncGenerator[None]:
+    """Extract and publish groups, and yield after each.
 
-    After a stop, sources wait, and a document without one may have moved to one of them.
+    The database writes one group while the next one is extracted.
     """
-    gone: DocumentState = "deleted" if order.sync else "missing"
-    outcomes = [*compared.outcomes, *tally.outcomes]
-    if not tally.stopped:
-        outcomes += [DocumentOutcome(id=id_, state=gone) for id_ in compared.missing]
-    outcomes += [
-        DocumentOutcome(id=source.id, state="waiting")
-        for source in order.sources.listed
-        if source.id not in compared.done
-    ]
-    return tuple(sorted(outcomes, key=lambda one: one.id))
+    ready = await _extract_next(order, tools, groups, tally)
+    while ready is not None:
+        following, written = await together(
+            _extract_next(order, tools, groups, tally),
+            _write(order, tools, writer, ready, tally),
+        )
+        # Only now, so that what the next group repeats is always known to it.
+        needed = _needed(ready) | (_needed(following) if following else set())
+        await forget_extractions(tools.db, order.graph, written - needed)
+        ready = following
+        yield
 
 
 def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:
@@ -158,8 +161,8 @@ async def _extract_next(
 
 async def _write(
     order: IngestOrder, tools: IngestTools, writer: Writer, group: _ExtractedGroup, tally: _Tally
-) -> None:
-    """Publish the documents of a group that are whole."""
+) -> set[str]:
+    """Publish the documents of a group that are whole; return the keys of what was kept of them."""
     extracted, stored = group.extracted, group.stored
     whole: list[WantedDocument] = []
     for document in extracted.documents:
@@ -172,15 +175,16 @@ async def _write(
             failed = DocumentOutcome(id=document.id, state="failed", reason=str(error))
             tally.outcomes.append(failed)
     await _publish(order, tools, writer, whole, extracted, stored, tally)
-    published = {chunk.extraction_key for one in whole for chunk in one.chunks}
-    await forget_extractions(tools.db, order.graph, published - _needed(extracted, whole))
     tally.outcomes += [_written(document, extracted) for document in whole]
+    if tools.extractor.free:
+        return set()
+    return {chunk.extraction_key for one in whole for chunk in one.chunks}
 
 
-def _needed(extracted: Extracted, whole: Sequence[WantedDocument]) -> set[str]:
+def _needed(group: _ExtractedGroup) -> set[str]:
     """Return the keys of extractions that documents which are not whole still need."""
-    written = {one.id for one in whole}
-    rest = (one for one in extracted.documents if one.id not in written)
+    extracted = group.extracted
+    rest = (one for one in extracted.documents if extracted.error_of(one))
     return {chunk.extraction_key for one in rest for chunk in one.chunks}
 
 

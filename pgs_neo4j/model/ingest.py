@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pgs_neo4j.model.plan import PlannedCalls
 from pgs_neo4j.model.report import Usage
 
 DocumentState = Literal[
@@ -65,6 +66,50 @@ class Ingested:
     def has_documents(self) -> bool:
         """Whether the graph is known to have documents, so that it can be asked."""
         return len(self.outcomes) > self.count("failed", "deleted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionForecast:
+    """The calls for some chunks, and the most that asking again for missed names may add."""
+
+    calls: PlannedCalls = field(default_factory=PlannedCalls)
+    gleaning: PlannedCalls = field(default_factory=PlannedCalls)
+
+    def __add__(self, other: ExtractionForecast) -> ExtractionForecast:
+        return ExtractionForecast(
+            calls=self.calls + other.calls, gleaning=self.gleaning + other.gleaning
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestPlan:
+    """What an ingestion would do and cost, known before its first call.
+
+    ``outcomes`` are in the order of the ids; ``extracted`` counts the chunks to extract. ``low``
+    and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high``;
+    both are None if the model has no price. ``seconds`` is a rough guess. ``budget`` says what a
+    limit would leave out; it is empty if nothing is left out.
+    """
+
+    graph: str
+    label: str
+    model: str
+    outcomes: tuple[DocumentOutcome, ...]
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    forecast: ExtractionForecast = field(default_factory=ExtractionForecast)
+    low: float | None = None
+    high: float | None = None
+    seconds: float = 0.0
+    budget: str = ""
+
+    @property
+    def calls(self) -> int:
+        """Model calls to pay for, without gleaning."""
+        return self.forecast.calls.calls
+
+    def count(self, *states: DocumentState) -> int:
+        """Return how many documents would end in one of these states."""
+        return sum(outcome.state in states for outcome in self.outcomes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

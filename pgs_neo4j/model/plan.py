@@ -30,25 +30,31 @@ class PlannedSweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCalls:
-    """Calls that depend on the reports: reductions, synthesis, flag sweeps.
+    """Calls and their tokens; ``output_tokens`` are likely ones, ``output_most`` is the maximum."""
 
-    ``output_tokens`` are likely ones; ``output_most`` is the maximum.
-    """
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    output_most: int = 0
 
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    output_most: int
+    def __add__(self, other: PlannedCalls) -> PlannedCalls:
+        return PlannedCalls(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            output_most=self.output_most + other.output_most,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """Everything that is known about a run before its first model call.
 
-    ``flagged`` is the most that flags may add. ``low`` and ``high`` bound the cost in the unit of
-    the configured prices; both are None if a model has no price. ``budget`` says what a limit
-    would leave out; it is empty if nothing is left out. ``advice`` says how to get partitions that
-    one pass shows whole; it is empty if they are so already.
+    ``synthesis`` includes the reductions before it. ``flagged`` is the most that flags may add.
+    ``low`` and ``high`` bound the cost in the unit of the configured prices; both are None if a
+    model has no price. ``budget`` says what a limit would leave out; it is empty if nothing is left
+    out. ``advice`` says how to get partitions that one pass shows whole; it is empty if they are so
+    already.
     """
 
     graph: str

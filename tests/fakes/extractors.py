@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.documents import Chunk, ExtractedEntity, Extraction
+from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
 
@@ -19,9 +21,15 @@ class WordExtractor:
     shares: bool = False
     sure: bool = True
     errors: dict[str, Exception] = field(default_factory=dict)
+    prompts: int = 0
     asked: list[str] = field(default_factory=list)
 
+    async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
+        del chunks
+        return ExtractionForecast(calls=PlannedCalls(calls=1, input_tokens=100, output_most=50))
+
     async def extract(self, chunks: Sequence[Chunk]) -> list[Extraction]:
+        self.prompts += 1
         return [self._said(chunk) for chunk in chunks]
 
     def _said(self, chunk: Chunk) -> Extraction:

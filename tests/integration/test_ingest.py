@@ -62,6 +62,16 @@ def model(pgs: PGS) -> ScriptedLLM:
     return pgs.sweep_llm
 
 
+async def everything(db: Database) -> list[Any]:
+    """The numbers of nodes and relationships of the database, and all names in it."""
+    counted = "MATCH (n) RETURN count(n) AS n UNION ALL MATCH ()-[r]->() RETURN count(r) AS n"
+    named = (
+        "CALL db.labels() YIELD label RETURN label AS name "
+        "UNION CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey AS name"
+    )
+    return [(await db.call(one, {}, "read"))[1] for one in (counted, named)]
+
+
 async def graph_of(db: Database, graph: str = "docs") -> tuple[dict[str, Any], list[Any]]:
     """Nodes by id with their properties, and relationships between ids."""
     stored = await stored_graph(db, graph)
@@ -97,6 +107,19 @@ async def test_a_folder_becomes_a_graph_that_leads_back_to_its_text(
     answer = await pgs.execute("What of the Seine?", graph="docs")
     assert answer.coverage.nodes_read == answer.coverage.nodes_total == 7
     assert {graph.name for graph in await pgs.graphs()} == {"docs", "docs.entities"}
+
+
+async def test_a_plan_is_what_is_then_done_and_writes_nothing(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    before = await everything(db)
+    planned = await pgs.ingest.plan(folder, "docs")
+    assert await everything(db) == before
+    assert model(pgs).prompts == []
+    done = await pgs.ingest(folder, "docs")
+    assert (planned.calls, planned.outcomes) == (done.usage.calls, done.outcomes)
+    again = await pgs.ingest.plan(folder, "docs")
+    assert (again.calls, again.count("unchanged")) == (0, 2)
 
 
 async def test_what_did_not_change_costs_nothing(pgs: PGS, db: Database, folder: Path) -> None:

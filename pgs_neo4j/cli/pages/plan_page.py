@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model import Plan, PlannedCalls, SearchPlan
+from pgs_neo4j.model.ingest import IngestPlan
 from pgs_neo4j.text.shown import counted, money, one_line, tokens
 
 
@@ -65,7 +66,7 @@ def _tokens(read: int, written: int) -> str:
     return tokens(read, written, estimated=True)
 
 
-def cost(plan: Plan | SearchPlan, unpriced: Sequence[str]) -> str:
+def cost(plan: Plan | SearchPlan | IngestPlan, unpriced: Sequence[str]) -> str:
     """Return the likely range of the cost, or how to configure prices."""
     if plan.low is None or plan.high is None:
         names = " and ".join(f'[models."{one_line(name, 60)}"]' for name in unpriced)
@@ -74,8 +75,8 @@ def cost(plan: Plan | SearchPlan, unpriced: Sequence[str]) -> str:
             "pgs.toml"
         )
     if not plan.high:
-        paid = isinstance(plan, SearchPlan) and not plan.calls
-        return "nothing: no call is needed" if paid else "nothing: no language model is used"
+        none = not isinstance(plan, Plan) and not plan.calls
+        return "nothing: no call is needed" if none else "nothing: no language model is used"
     return f"between {money(plan.low)} and {money(plan.high)}"
 
 

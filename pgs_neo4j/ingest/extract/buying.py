@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -61,15 +61,11 @@ async def extract_group(
     What the graph or an earlier ingestion has is not extracted. The failure of one chunk ends no
     call for another, since those are paid for. Raises DatabaseError.
     """
-    found = _known(stored)
-    bases = (basis.key for one in group for chunk in one.chunks for basis in chunk.bases)
-    found |= await read_kept(tools.db, order.graph, {*bases} - found.keys())
+    found = await read_known(order, tools, group, stored)
     settled = [one.settle(found) for one in group]
-    wanted = {chunk.extraction_key: chunk for one in settled for chunk in one.chunks}
-    missing = [chunk for key, chunk in wanted.items() if key not in found]
     # A prompt has its room until its reply is kept: a crash loses no more than may be in flight.
     room = asyncio.Semaphore(tools.calls.scheduler.limit.ceiling)
-    groups = shared(missing, tools.extractor)
+    groups = prompt_groups(settled, found, tools.extractor)
     outcomes = chain(*await together(*(_extract(tools, one, room) for one in groups)))
     errors: dict[str, ModelError | StoppedError] = {}
     fresh: dict[str, GroundedExtraction] = {}
@@ -81,8 +77,27 @@ async def extract_group(
     return Extracted(settled, found | fresh, frozenset(fresh), errors)
 
 
-def shared(missing: Sequence[WantedChunk], extractor: Extractor) -> list[list[WantedChunk]]:
-    """Return the chunks that are extracted together."""
+async def read_known(
+    order: IngestOrder,
+    tools: IngestTools,
+    group: Sequence[WantedDocument],
+    stored: Mapping[str, Sequence[StoredChunk]],
+) -> dict[str, GroundedExtraction]:
+    """Return the extractions that the graph or an earlier ingestion has of some documents, by key.
+
+    Raises DatabaseError.
+    """
+    found = _known(stored)
+    bases = (basis.key for one in group for chunk in one.chunks for basis in chunk.bases)
+    return found | await read_kept(tools.db, order.graph, {*bases} - found.keys())
+
+
+def prompt_groups(
+    settled: Sequence[WantedDocument], known: Container[str], extractor: Extractor
+) -> list[list[WantedChunk]]:
+    """Return the chunks to extract, those that are extracted together as one list."""
+    wanted = {chunk.extraction_key: chunk for one in settled for chunk in one.chunks}
+    missing = [chunk for key, chunk in wanted.items() if key not in known]
     if not extractor.shares:
         return [[chunk] for chunk in missing]
     return [*share_prompts(missing, lambda wanted: wanted.chunk)]

@@ -10,6 +10,7 @@ from typing import Protocol
 from pydantic import TypeAdapter
 
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.extract.prompts import (
@@ -19,13 +20,14 @@ from pgs_neo4j.ingest.extract.prompts import (
 )
 from pgs_neo4j.ingest.extract.sharing import separate
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
-from pgs_neo4j.model import Effort, Prompt
+from pgs_neo4j.model import Effort, PlannedCalls, Prompt
 from pgs_neo4j.model.documents import Chunk, Extraction, Sentence
-from pgs_neo4j.model.ingest import Gleaning
+from pgs_neo4j.model.ingest import ExtractionForecast, Gleaning
 from pgs_neo4j.text.extraction.names import normalize_name
 from pgs_neo4j.text.extraction.replies import ParsedReply, parse_reply
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.local_extraction.missed import missed_names
+from pgs_neo4j.text.tokens import estimate
 
 ROOMS = ((25_000, 4_096), (75_000, 8_192), (125_000, 12_288))
 """Bytes of a chunk below which a reply has this room (dual-level retrieval, published figures)."""
@@ -37,6 +39,8 @@ TRIES = 2
 """Times that a reply without any record is asked for."""
 AUTO_ROUNDS = 2
 """Times that ``auto`` asks again at most; more rounds bring little (dual-level retrieval)."""
+REPLY_SHARE = 0.5
+"""Tokens of a usual reply for each of the text: some 6 entities and 8 relations for 1200."""
 MISSED_LEAST = 3
 """Names of the text that a reply must lack before ``auto`` asks again."""
 
@@ -88,6 +92,27 @@ class ModelExtractor:
     def free(self) -> bool:
         """Whether extracting costs nothing."""
         return is_free(self.llm)
+
+    async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
+        """Return the call for some chunks; one whose reply is kept costs nothing."""
+        prompt, room = extraction_prompt(chunks, self.schema), room_for(chunks)
+        asked = estimated_tokens(prompt)
+        likely = min(room, int(REPLY_SHARE * sum(estimate(chunk.text) for chunk in chunks)))
+        rounds = AUTO_ROUNDS if self.gleaning == "auto" else int(self.gleaning)
+        again = PlannedCalls(
+            calls=rounds,
+            input_tokens=rounds * (asked + likely),
+            output_tokens=rounds * likely // 2,
+            output_most=rounds * room,
+        )
+        if self.replies and await self.replies.find(self.reply_key(prompt, room, 0)):
+            return ExtractionForecast(gleaning=again)
+        first = PlannedCalls(calls=1, input_tokens=asked, output_tokens=likely, output_most=room)
+        return ExtractionForecast(calls=first, gleaning=again)
+
+    def reply_key(self, prompt: Prompt, room: int, attempt: int) -> str:
+        """Return the key under which a reply is kept."""
+        return digest([self.signature, prompt.system, prompt.user, room, attempt])
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """Return what each of some chunks says, asked for in one prompt.
@@ -180,7 +205,7 @@ class _Asking:
     async def _buy(self, prompt: Prompt, room: int, attempt: int) -> PaidReply:
         """Return a reply that is kept, else a new one."""
         own, replies = self.own, self.own.replies
-        key = digest([own.signature, prompt.system, prompt.user, room, attempt])
+        key = own.reply_key(prompt, room, attempt)
         if replies is not None:
             if kept := await replies.find(key):
                 return PAID.validate_json(kept)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import Chunk, Extraction
+from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.local_extraction import extract_terms
 
 FORM = "1"
@@ -27,6 +28,10 @@ class TermExtractor:
     def signature(self) -> str:
         """A hash of the rules, which another version of them changes."""
         return digest(["terms", FORM])
+
+    async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:  # noqa: ARG002
+        """Return no calls."""
+        return ExtractionForecast()
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """Return the terms of some chunks, in a thread."""

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
+from pgs_neo4j.config import Settings
 from pgs_neo4j.errors import (
     BusyError,
     DatabaseUnavailableError,
@@ -21,9 +22,17 @@ from pgs_neo4j.errors import (
     PGSError,
     UsageError,
 )
-from pgs_neo4j.model import Usage
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.model import PlannedCalls, Usage
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
-from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestedDocument
+from pgs_neo4j.model.ingest import (
+    DocumentOutcome,
+    DocumentState,
+    ExtractionForecast,
+    Ingested,
+    IngestedDocument,
+    IngestPlan,
+)
 
 STORED = [
     IngestedDocument(id="people/curie.md", name="curie.md", chunks=1, size=65),
@@ -43,6 +52,15 @@ def ingested(*documents: DocumentOutcome, **changed: Any) -> Ingested:
     return Ingested(outcomes=documents, **given | changed)
 
 
+def planned(*documents: DocumentOutcome, **changed: Any) -> IngestPlan:
+    given: dict[str, Any] = {"graph": "notes", "label": "Notes", "model": "scripted", "seconds": 90}
+    given["forecast"] = ExtractionForecast(
+        calls=PlannedCalls(calls=2, input_tokens=3_000, output_tokens=800, output_most=8_192),
+        gleaning=PlannedCalls(calls=4, input_tokens=9_000, output_tokens=800, output_most=16_384),
+    )
+    return IngestPlan(outcomes=documents, **given | changed)
+
+
 class Engine:
     """Stands in for the engine: remembers what it was asked for, and how it was opened."""
 
@@ -50,6 +68,9 @@ class Engine:
         self.ingest = self
         self.done = ingested(*outcomes("added", 2))
         self.stored = STORED
+        self.planned = planned(*outcomes("added", 2))
+        self.sweep_llm = self.synthesis_llm = ScriptedLLM(lambda prompt: "")
+        self.settings = Settings()
         self.raising: PGSError | None = None
         self.opened: list[tuple[str, dict[str, Any]]] = []
         self.asked: list[tuple[Any, ...]] = []
@@ -57,6 +78,10 @@ class Engine:
     async def __call__(self, paths: list[Path], graph: str, **wanted: Any) -> Ingested:
         self.note("ingest", [str(path) for path in paths], graph, wanted)
         return self.done
+
+    async def plan(self, paths: list[Path], graph: str, **wanted: Any) -> IngestPlan:
+        self.note("plan", [str(path) for path in paths], graph, wanted)
+        return self.planned
 
     async def documents(self, graph: str) -> list[IngestedDocument]:
         self.note("documents", graph)
@@ -121,6 +146,32 @@ def test_without_options_files_are_ingested_and_nothing_is_deleted(engine: Engin
     }
     assert engine.asked == [("ingest", ["docs"], "notes", wanted)]
     assert engine.opened == [("engine", {})]
+
+
+def test_a_plan_passes_the_same_on_and_changes_nothing(engine: Engine) -> None:
+    done = ingest("--plan", "--sync", "--max-cost", "2")
+    assert done.exit_code == 0
+    assert engine.asked == [("plan", ["docs"], "notes", DEFAULTS | {"sync": True})]
+    assert engine.opened == [("engine", {"max_cost": "2"})]
+    rows = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    assert rows[1:4] == [
+        ["Documents", "2 added"],
+        ["Chunks", "4, 2 of them to extract"],
+        ["Calls", "2 calls, about 3,000 tokens in, 800 out"],
+    ]
+    assert ["Time", "about 90 s"] in rows
+
+
+def test_a_plan_as_json_has_its_counts(engine: Engine) -> None:
+    data = json.loads(ingest("--plan", "--json").stdout)
+    assert (data["counts"]["added"], data["forecast"]["calls"]["calls"]) == (2, 2)
+
+
+def test_a_plan_tells_what_cannot_be_read(engine: Engine) -> None:
+    engine.planned = planned(*outcomes("failed", 1, "it is not text"), *outcomes("added", 1))
+    done = ingest("--plan")
+    assert done.exit_code == 3
+    assert "these cannot be read: note: failed-00.md: it is not text" in told(done)
 
 
 def test_options_and_every_path_are_passed_on(engine: Engine) -> None:

@@ -212,7 +212,7 @@ async def test_another_label_is_refused_and_nothing_is_written(place: Any, folde
     made = place(read_documents=[stored_document("old.md", "Paper")])
     with pytest.raises(UsageError, match="was ingested with the label Paper; leave out --label"):
         await made.ingest(folder, "notes", label="Note")
-    assert set(made.names()) == {"read_version", "read_documents"}
+    assert set(made.names()) == {"read_documents"}
 
 
 @pytest.mark.parametrize("taken", ["Notes", "NotesChunk", "NotesEntity"])

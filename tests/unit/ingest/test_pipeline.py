@@ -16,8 +16,6 @@ from pgs_neo4j.errors import BusyError, DatabaseError, ModelOutputError, Stopped
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest import pipeline
 from pgs_neo4j.ingest.documents import WantedDocument
-from pgs_neo4j.ingest.extract.kept import Keeper
-from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import (
     GROUP_BYTES,
     GROUP_DOCUMENTS,
@@ -25,60 +23,11 @@ from pgs_neo4j.ingest.pipeline import (
     group_documents,
     ingest,
 )
-from pgs_neo4j.ingest.sources.find import find_sources
-from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.ingest import Ingested
-from tests.fakes.database import FakeDatabase, Row
+from tests.fakes.database import Row
 from tests.fakes.extractors import WordExtractor
-
-
-class Documents:
-    """The documents and kept extractions of a graph, as the database holds them."""
-
-    def __init__(self) -> None:
-        self.documents: dict[str, Row] = {}
-        self.chunks: dict[str, Row] = {}
-        self.kept: dict[str, str] = {}
-        self.database: Any = FakeDatabase(
-            take_ingest=lambda sent: [{"taken": True, "holder": sent["holder"], "expires_at": ""}],
-            read_documents=lambda sent: [*self.documents.values()],
-            read_chunks=lambda sent: [
-                row for row in self.chunks.values() if row["document"] in sent["documents"]
-            ],
-            read_extractions=lambda sent: [
-                {"key": key, "data": self.kept[key]} for key in sent["keys"] if key in self.kept
-            ],
-            keep_extractions=self.keep,
-            delete_extractions=self.forget,
-            publish=self.publish,
-        )
-
-    @property
-    def published(self) -> list[list[str]]:
-        """The ids of the documents of each publication."""
-        return [[row["id"] for row in one["documents"]] for one in self.database.params("publish")]
-
-    def keep(self, sent: Row) -> list[Row]:
-        self.kept |= {row["key"]: row["data"] for row in sent["rows"]}
-        return []
-
-    def forget(self, sent: Row) -> list[Row]:
-        for key in sent["keys"]:
-            self.kept.pop(key, None)
-        return []
-
-    def publish(self, sent: Row) -> list[Row]:
-        for id_ in sent["gone"]:
-            self.documents.pop(id_, None)
-            self.chunks.pop(id_, None)
-        self.documents |= {row["id"]: row for row in sent["documents"]}
-        for row in sent["chunks"]:
-            said = row["properties"]
-            own = {key: said[key] for key in ("id", "extraction_key", "extraction", "sure")}
-            own["unpruned"] = said["unpruned"] or ""
-            self.chunks[own["id"]] = {"document": row["document"], **own}
-        return [{"held": True}]
+from tests.fakes.ingestion import Documents, ingestion
 
 
 def write(folder: Path, *words: str) -> None:
@@ -93,18 +42,7 @@ async def run(
     events: list[Any] | None = None,
     **given: Any,
 ) -> Ingested:
-    loader = FileLoader()
-    tools = IngestTools(
-        db=documents.database,
-        loader=loader,
-        extractor=extractor,
-        keeper=Keeper(documents.database, "docs"),
-        calls=Calls.of(PGSConfig(), {}),
-        on_event=([] if events is None else events).append,
-    )
-    sources = find_sources([folder], loader.takes)
-    order = IngestOrder(graph="docs", label="Docs", sources=sources, **given)
-    return await ingest(order, tools)
+    return await ingest(*ingestion(documents, extractor, folder, events, **given))
 
 
 def states(done: Ingested) -> dict[str, str]:

@@ -12,6 +12,7 @@ from pgs_neo4j.cli.commands.graphs.ingest_options import (
     LabelOption,
     NameOption,
     PathsArgument,
+    PlanOption,
     PrivateOption,
     RefreshOption,
     SchemaOption,
@@ -26,6 +27,7 @@ from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
 from pgs_neo4j.cli.pages.mapping_words import next_question
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
+from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.text.json_data import Json
 
 KNOBS = (
@@ -48,6 +50,7 @@ def ingest(
     entity: EntityOption = None,
     sync: SyncOption = False,
     refresh: RefreshOption = False,
+    plan: PlanOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -67,9 +70,49 @@ def ingest(
       pgs ask --graph notes "What contradicts what?"
     """
     listening = progress(quiet=quiet, verbose=verbose)
+    do = _plan if plan else _ingest
     wanted: Json = {"label": label, "schema": schema, "sync": sync, "refresh": refresh}
     wanted |= {"columns": (text, title, key, entity), "allow_private": allow_private}
-    run(_ingest(paths, name, graph, wanted, knobs, listening, as_json=as_json))
+    run(do(paths, name, graph, wanted, knobs, listening, as_json=as_json))
+
+
+async def _plan(
+    paths: list[str],
+    name: str | None,
+    graph: str,
+    wanted: Json,
+    knobs: dict[str, object],
+    listening: AbstractContextManager[Listener],
+    *,
+    as_json: bool,
+) -> int:
+    from pgs_neo4j.cli.commands.questions.plan import unpriced
+    from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.cli.pages.documents import ingest_plan
+    from pgs_neo4j.cli.pages.documents.ingested import notes
+
+    sources = _checked(paths, name, graph, wanted)
+    with listening as listener:
+        async with engine(listener, **knobs) as pgs:
+            planned, missing = await pgs.ingest.plan(sources, graph, **wanted), unpriced(pgs)
+    if as_json:
+        output.write_json(ingest_plan.as_json(planned))
+    else:
+        output.write_lines(ingest_plan.lines(planned, missing, output.width()))
+        for note in notes(planned, ingest_plan.FIXES_PLANNED):
+            output.note(note)
+    return PARTIAL if planned.count("failed") else DONE
+
+
+def _checked(
+    paths: list[str], name: str | None, graph: str, wanted: Json
+) -> list[str | DocumentSource]:
+    """Return the sources that options name, and read ``columns``. Raises UsageError."""
+    from pgs_neo4j.engine import check_graph_name
+
+    check_graph_name(graph)
+    wanted["columns"] = columns_named(*wanted["columns"])
+    return sources_named(paths, name)
 
 
 async def _ingest(
@@ -84,11 +127,8 @@ async def _ingest(
 ) -> int:
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.pages.documents import ingested
-    from pgs_neo4j.engine import check_graph_name
 
-    check_graph_name(graph)
-    wanted["columns"] = columns_named(*wanted["columns"])
-    sources = sources_named(paths, name)
+    sources = _checked(paths, name, graph, wanted)
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
             done = await pgs.ingest(sources, graph, **wanted)

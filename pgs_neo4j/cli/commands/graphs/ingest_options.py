@@ -34,6 +34,9 @@ SyncOption = Annotated[bool, typer.Option("--sync", help="Delete documents whose
 RefreshOption = Annotated[
     bool, typer.Option("--refresh", help="Extract again what another model extracted.")
 ]
+PlanOption = Annotated[
+    bool, typer.Option("--plan", help="Show what it would do and cost, and change nothing.")
+]
 NameOption = Annotated[
     str | None, typer.Option(metavar="FILE", help="What stdin is called, as in notes.md.")
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pgs_neo4j.cli.pages.text import labeled
-from pgs_neo4j.model.ingest import DocumentState, Ingested
+from pgs_neo4j.model.ingest import DocumentState, Ingested, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, money, one_line, seconds, tokens
 
@@ -52,14 +52,13 @@ def as_json(done: Ingested) -> Json:
 
 def lines(done: Ingested, width: int) -> list[str]:
     """Return what became of the documents, and what it cost."""
-    documents = [f"{done.count(state):,} {word}" for state, word in STATES if done.count(state)]
     chunks = sum(outcome.chunks for outcome in done.outcomes)
     extracted = sum(outcome.extracted for outcome in done.outcomes)
     dropped = [f"{count:,} {DROPPED.get(why, why)}" for why, count in done.dropped.items()]
     used = done.usage
     rows = [
         ("Graph", f"{one_line(done.graph)}, label {one_line(done.label)}"),
-        ("Documents", ", ".join(documents) or "none"),
+        ("Documents", counted_states(done)),
         ("Chunks", f"{chunks:,}, {extracted:,} of them extracted now"),
         ("Dropped", ", ".join(dropped)),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
@@ -77,9 +76,15 @@ def lines(done: Ingested, width: int) -> list[str]:
     return [line for label, text in rows if text for line in labeled(label, text, width)]
 
 
-def notes(done: Ingested) -> Iterator[str]:
+def counted_states(done: Ingested | IngestPlan) -> str:
+    """Return how many documents are in each state: ``3 added, 1 failed``."""
+    counts = ((done.count(state), word) for state, word in STATES)
+    return ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none"
+
+
+def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXES) -> Iterator[str]:
     """Yield what to do about documents that are not as their files are."""
-    for state, fix in FIXES.items():
+    for state, fix in fixes.items():
         concerned = [outcome for outcome in done.outcomes if outcome.state == state]
         if not concerned:
             continue
@@ -92,7 +97,7 @@ def notes(done: Ingested) -> Iterator[str]:
     yield from _guesses(done)
 
 
-def _guesses(done: Ingested) -> Iterator[str]:
+def _guesses(done: Ingested | IngestPlan) -> Iterator[str]:
     """Yield what was guessed of documents that were read."""
     guessed = [outcome for outcome in done.outcomes if outcome.note]
     if guessed:

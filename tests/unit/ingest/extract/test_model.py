@@ -8,19 +8,23 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError
 from pgs_neo4j.ingest.extract.model import (
+    AUTO_ROUNDS,
     DOUBLINGS,
     LARGEST_ROOM,
     MOST_ROOM,
+    ROOMS,
     ModelExtractor,
     room_for,
 )
 from pgs_neo4j.ingest.extract.prompts import extraction_prompt
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
-from pgs_neo4j.model import Completion, Prompt, Usage
+from pgs_neo4j.model import Completion, PlannedCalls, Prompt, Usage
 from pgs_neo4j.model.documents import Chunk, DocumentText
+from pgs_neo4j.model.ingest import Gleaning
 from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
@@ -53,6 +57,31 @@ class Kept:
 
     async def keep_text(self, key: str, text: str) -> None:
         self.texts[key] = text
+
+
+async def test_a_forecast_is_the_call_that_is_then_made() -> None:
+    made = extractor(lambda prompt: "<|COMPLETE|>")
+    planned = (await made.forecast([chunk_of()])).calls
+    await made.extract([chunk_of()])
+    (prompt,) = prompts(made)
+    assert (planned.calls, planned.input_tokens) == (1, estimated_tokens(prompt))
+    assert planned.output_tokens < planned.output_most == ROOMS[0][1]
+
+
+@pytest.mark.parametrize(("gleaning", "rounds"), [("0", 0), ("2", 2), ("auto", AUTO_ROUNDS)])
+async def test_a_forecast_bounds_what_gleaning_adds(gleaning: Gleaning, rounds: int) -> None:
+    made = extractor(lambda prompt: "<|COMPLETE|>", gleaning=gleaning)
+    forecast = await made.forecast([chunk_of()])
+    assert (forecast.calls.calls, forecast.gleaning.calls) == (1, rounds)
+    assert forecast.gleaning.output_most == rounds * ROOMS[0][1]
+
+
+async def test_a_forecast_knows_a_reply_that_is_kept() -> None:
+    replies = Kept()
+    made = extractor(lambda prompt: "<|COMPLETE|>", replies=replies)
+    prompt = extraction_prompt([chunk_of()], made.schema)
+    replies.texts[made.reply_key(prompt, ROOMS[0][1], 0)] = "kept"
+    assert (await made.forecast([chunk_of()])).calls == PlannedCalls()
 
 
 def cut_off(prompt: Prompt) -> Completion:

@@ -1,0 +1,45 @@
+"""The plan of an ingestion, as lines and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgs_neo4j.cli.pages import plan_page
+from pgs_neo4j.cli.pages.documents.ingested import FIXES, STATES, counted_states
+from pgs_neo4j.cli.pages.text import labeled
+from pgs_neo4j.model.ingest import IngestPlan
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.text.shown import duration, one_line
+
+FIXES_PLANNED = {**FIXES, "failed": "these cannot be read"}
+
+
+def as_json(plan: IngestPlan) -> Json:
+    """Return a plan as JSON data."""
+    counts = {state: plan.count(state) for state, _ in STATES}
+    return {**plain_data(plan), "counts": counts}
+
+
+def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
+    """Return what an ingestion would do and cost.
+
+    ``unpriced`` are the models without a configured price.
+    """
+    chunks = sum(outcome.chunks for outcome in plan.outcomes)
+    extracted = sum(outcome.extracted for outcome in plan.outcomes)
+    forecast = plan.forecast
+    gleaning = f"may add at most {plan_page.calls(forecast.gleaning)}"
+    priced = [name for name in unpriced if name == plan.model]
+    rows = [
+        ("Graph", f"{one_line(plan.graph)}, label {one_line(plan.label)}"),
+        ("Documents", counted_states(plan)),
+        ("Chunks", f"{chunks:,}, {extracted:,} of them to extract"),
+        ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in plan.skipped.items())),
+        ("Calls", plan_page.calls(forecast.calls) if plan.calls else "none"),
+        ("Gleaning", gleaning if forecast.gleaning.calls else ""),
+        ("Cost", plan_page.cost(plan, priced)),
+        ("Time", f"about {duration(plan.seconds)}"),
+        ("Limit", one_line(plan.budget)),
+        ("Model", one_line(plan.model, 60)),
+    ]
+    return [line for label, text in rows if text for line in labeled(label, text, width)]

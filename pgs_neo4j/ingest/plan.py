@@ -1,0 +1,134 @@
+"""Predicts what an ingestion would do and cost. It calls no model, and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from pgs_neo4j.calls.budget import Amount
+from pgs_neo4j.calls.cost_range import cost_range
+from pgs_neo4j.ingest.documents import WantedDocument, compare
+from pgs_neo4j.ingest.extract.buying import prompt_groups, read_known
+from pgs_neo4j.ingest.order import IngestOrder, IngestTools
+from pgs_neo4j.ingest.pipeline import group_documents
+from pgs_neo4j.ingest.stored import read_chunks, read_documents
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import PlannedCalls
+from pgs_neo4j.model.ingest import DocumentOutcome, ExtractionForecast, IngestPlan
+
+OWN_BYTES_S = 200_000
+"""Bytes of text a second that are extracted without a model, or grounded, and written."""
+CALL_S, REPLY_TOKENS_S = 1.0, 60
+"""Usual seconds before a reply begins, and its tokens a second; endpoints differ widely."""
+
+
+@dataclass(slots=True)
+class _Forecast:
+    """What is known so far. ``known`` are the keys of what the group before leaves behind."""
+
+    outcomes: list[DocumentOutcome] = field(default_factory=list)
+    calls: ExtractionForecast = field(default_factory=ExtractionForecast)
+    known: set[str] = field(default_factory=set)
+    bytes: int = 0
+    crossed: tuple[str, int] | None = None
+
+
+async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> IngestPlan:
+    """Return what an ingestion would do, and what ``llm`` would be asked for.
+
+    Every source is read and divided, since only its text tells what changed. Calls are counted as
+    the ingestion makes them; only gleaning, and replies that are cut off or useless, can add to
+    them. Raises DatabaseError.
+    """
+    stored = await read_documents(tools.db, order.graph)
+    compared, wanted = compare(order, tools.loader, stored, tools.extractor)
+    forecast = _Forecast()
+    async with aclosing(wanted), aclosing(group_documents(wanted)) as groups:
+        async for group in groups:
+            await _add(order, tools, llm, forecast, group)
+    first, again = forecast.calls.calls, forecast.calls.gleaning
+    low, _ = cost_range(tools.calls.budget, _part(llm, first))
+    _, high = cost_range(tools.calls.budget, _part(llm, first + again))
+    return IngestPlan(
+        graph=order.graph,
+        label=order.label,
+        model=llm.name,
+        outcomes=compared.all_outcomes(order, forecast.outcomes),
+        skipped=order.sources.skipped,
+        forecast=forecast.calls,
+        low=low,
+        high=high,
+        seconds=_seconds(tools, forecast),
+        budget=_left_out(forecast),
+    )
+
+
+async def _add(
+    order: IngestOrder,
+    tools: IngestTools,
+    llm: LLM,
+    forecast: _Forecast,
+    group: Sequence[WantedDocument],
+) -> None:
+    """Add the documents of a group, which the ingestion would extract together."""
+    former = [id_ for document in group for id_ in document.former]
+    stored = await read_chunks(tools.db, order.graph, former)
+    known = forecast.known | (await read_known(order, tools, group, stored)).keys()
+    settled = [document.settle(known) for document in group]
+    for chunks in prompt_groups(settled, known, tools.extractor):
+        forecast.calls += await tools.extractor.forecast([one.chunk for one in chunks])
+    missing = {chunk.extraction_key for one in settled for chunk in one.chunks} - known
+    if forecast.crossed is None and (limit := _crossed(tools, llm, forecast)):
+        forecast.crossed = limit, len(forecast.outcomes)
+    forecast.known = missing
+    forecast.outcomes += [_outcome(document, missing) for document in settled]
+    forecast.bytes += sum(
+        len(chunk.chunk.text.encode("utf-8", "replace"))
+        for one in settled
+        for chunk in one.chunks
+        if chunk.extraction_key in missing
+    )
+
+
+def _outcome(document: WantedDocument, missing: set[str]) -> DocumentOutcome:
+    return DocumentOutcome(
+        id=document.id,
+        state=document.state,
+        chunks=len(document.chunks),
+        extracted=sum(chunk.extraction_key in missing for chunk in document.chunks),
+        note=document.note,
+    )
+
+
+def _part(llm: LLM, calls: PlannedCalls) -> list[tuple[LLM, int, int]]:
+    return [(llm, calls.input_tokens, calls.output_most)] if calls.calls else []
+
+
+def _crossed(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
+    """Return the limit that the calls so far are likely to cross; empty if they cross none."""
+    budget, calls = tools.calls.budget, forecast.calls.calls
+    used = calls.input_tokens + calls.output_tokens
+    cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens) or 0.0
+    crossed = budget.bounds.crossed(Amount(calls.calls, used, cost))
+    return crossed[0] if crossed else ""
+
+
+def _left_out(forecast: _Forecast) -> str:
+    """Return what a limit would leave out, to the group of documents that reaches it."""
+    if forecast.crossed is None:
+        return ""
+    limit, done = forecast.crossed
+    left, total = len(forecast.outcomes) - done, len(forecast.outcomes)
+    return f"{limit} would leave up to {left:,} of {total:,} documents waiting"
+
+
+def _seconds(tools: IngestTools, forecast: _Forecast) -> float:
+    """Return the seconds that the ingestion may take: its own work and the replies overlap."""
+    calls = forecast.calls.calls
+    at_once = max(1, tools.calls.scheduler.limit.ceiling)
+    replies = (CALL_S * calls.calls + calls.output_tokens / REPLY_TOKENS_S) / at_once
+    if tools.calls.tokens_per_minute:
+        tokens = calls.input_tokens + calls.output_most
+        replies = max(replies, 60 * tokens / tools.calls.tokens_per_minute)
+    return max(forecast.bytes / OWN_BYTES_S, replies)

@@ -1,0 +1,87 @@
+"""What an ingestion reads and writes, in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config.models_table import ModelEntry
+from pgs_neo4j.ingest.extract.kept import Keeper
+from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
+from pgs_neo4j.ingest.sources.find import find_sources
+from pgs_neo4j.ingest.sources.loader import FileLoader
+from tests.fakes.database import FakeDatabase, Row
+
+
+class Documents:
+    """The documents and kept extractions of a graph, as the database holds them."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, Row] = {}
+        self.chunks: dict[str, Row] = {}
+        self.kept: dict[str, str] = {}
+        self.database: Any = FakeDatabase(
+            take_ingest=lambda sent: [{"taken": True, "holder": sent["holder"], "expires_at": ""}],
+            read_documents=lambda sent: [*self.documents.values()],
+            read_chunks=lambda sent: [
+                row for row in self.chunks.values() if row["document"] in sent["documents"]
+            ],
+            read_extractions=lambda sent: [
+                {"key": key, "data": self.kept[key]} for key in sent["keys"] if key in self.kept
+            ],
+            keep_extractions=self.keep,
+            delete_extractions=self.forget,
+            publish=self.publish,
+        )
+
+    @property
+    def published(self) -> list[list[str]]:
+        """The ids of the documents of each publication."""
+        return [[row["id"] for row in one["documents"]] for one in self.database.params("publish")]
+
+    def keep(self, sent: Row) -> list[Row]:
+        self.kept |= {row["key"]: row["data"] for row in sent["rows"]}
+        return []
+
+    def forget(self, sent: Row) -> list[Row]:
+        for key in sent["keys"]:
+            self.kept.pop(key, None)
+        return []
+
+    def publish(self, sent: Row) -> list[Row]:
+        for id_ in sent["gone"]:
+            self.documents.pop(id_, None)
+            self.chunks.pop(id_, None)
+        self.documents |= {row["id"]: row for row in sent["documents"]}
+        for row in sent["chunks"]:
+            said = row["properties"]
+            own = {key: said[key] for key in ("id", "extraction_key", "extraction", "sure")}
+            own["unpruned"] = said["unpruned"] or ""
+            self.chunks[own["id"]] = {"document": row["document"], **own}
+        return [{"held": True}]
+
+
+def ingestion(
+    documents: Documents,
+    extractor: Extractor,
+    folder: Path,
+    events: list[Any] | None = None,
+    *,
+    config: PGSConfig | None = None,
+    models: dict[str, ModelEntry] | None = None,
+    **given: Any,
+) -> tuple[IngestOrder, IngestTools]:
+    """The order to ingest a folder into these documents, and its tools."""
+    loader = FileLoader()
+    tools = IngestTools(
+        db=documents.database,
+        loader=loader,
+        extractor=extractor,
+        keeper=Keeper(documents.database, "docs"),
+        calls=Calls.of(config or PGSConfig(), models or {}),
+        on_event=([] if events is None else events).append,
+    )
+    sources = find_sources([folder], loader.takes)
+    return IngestOrder(graph="docs", label="Docs", sources=sources, **given), tools

@@ -1,0 +1,120 @@
+"""The plan of an ingestion says what the ingestion then does, and what it would cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config.models_table import ModelEntry
+from pgs_neo4j.errors import ModelOutputError
+from pgs_neo4j.ingest import pipeline
+from pgs_neo4j.ingest.pipeline import ingest
+from pgs_neo4j.ingest.plan import OWN_BYTES_S, plan_ingest
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.model.ingest import IngestPlan
+from tests.fakes.extractors import WordExtractor
+from tests.fakes.ingestion import Documents, ingestion
+from tests.unit.ingest.test_pipeline import write
+
+READS = {"read_documents", "read_chunks", "read_extractions"}
+LLM = ScriptedLLM(lambda prompt: "")
+PRICED = {LLM.name: ModelEntry(input_price=1.0, output_price=10.0)}
+
+
+async def plan(
+    documents: Documents, extractor: WordExtractor, folder: Path, **given: object
+) -> IngestPlan:
+    order, tools = ingestion(documents, extractor, folder, **given)
+    return await plan_ingest(order, tools, LLM)
+
+
+async def test_a_plan_writes_nothing_and_asks_for_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha", "Beta")
+    documents, extractor = Documents(), WordExtractor()
+    planned = await plan(documents, extractor, tmp_path)
+    assert planned.calls == 2
+    assert extractor.prompts == 0
+    assert {name for name, _ in documents.database.sent} <= READS
+
+
+@pytest.mark.parametrize("shares", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+async def test_the_ingestion_makes_the_calls_of_its_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, *, shares: bool
+) -> None:
+    monkeypatch.setattr(pipeline, "GROUP_DOCUMENTS", 3)
+    random, documents = Random(seed), Documents()
+    extractor = WordExtractor(shares=shares)
+    for _ in range(4):
+        for name in random.sample("abcdefghijkl", 6):
+            # Few texts, so that some are repeated in the same group, in the next, and later.
+            word = random.choice(("Red", "Green", "Blue", "Long " * 400))
+            (tmp_path / f"{name}.md").write_text(f"{word} is a word.\n")
+        if random.random() < 0.5:
+            extractor.errors = {"Green": ModelOutputError("no records")}
+        planned = await plan(documents, extractor, tmp_path)
+        before = extractor.prompts
+        done = await ingest(*ingestion(documents, extractor, tmp_path))
+        if not done.count("failed"):
+            assert extractor.prompts - before == planned.calls
+            assert done.outcomes == planned.outcomes
+        extractor.errors = {}
+
+
+async def test_after_a_failure_only_what_is_missing_is_planned(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha", "Bad", "Gone")
+    documents = Documents()
+    extractor = WordExtractor()
+    await ingest(*ingestion(documents, extractor, tmp_path))
+    (tmp_path / "gone.md").unlink()
+    write(tmp_path, "New")
+    (tmp_path / "bad.md").write_text("Better is a word.\n")
+    (tmp_path / "empty.md").write_text("")
+    planned = await plan(documents, extractor, tmp_path)
+    assert [(one.id, one.state, one.extracted) for one in planned.outcomes] == [
+        ("alpha.md", "unchanged", 0),
+        ("bad.md", "changed", 1),
+        ("empty.md", "failed", 0),
+        ("gone.md", "missing", 0),
+        ("new.md", "added", 1),
+    ]
+    assert planned.calls == 2
+    assert (await plan(documents, extractor, tmp_path, sync=True)).count("deleted") == 1
+
+
+async def test_the_cost_is_a_band_and_unknown_without_prices(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha", "Beta")
+    unpriced = await plan(Documents(), WordExtractor(), tmp_path)
+    assert (unpriced.low, unpriced.high) == (None, None)
+    priced = await plan(Documents(), WordExtractor(), tmp_path, models=PRICED)
+    assert priced.low == pytest.approx(0.8 * 200 / 1e6)
+    assert priced.high == pytest.approx((1.5 * 200 + 10 * 100) / 1e6)
+
+
+async def test_a_limit_tells_how_many_documents_would_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "GROUP_DOCUMENTS", 2)
+    write(tmp_path, "A", "B", "C", "D", "E")
+    limited = await plan(Documents(), WordExtractor(), tmp_path, config=PGSConfig(max_calls=3))
+    assert limited.budget == "3 calls (max_calls) would leave up to 3 of 5 documents waiting"
+    enough = await plan(Documents(), WordExtractor(), tmp_path, config=PGSConfig(max_calls=5))
+    assert enough.budget == ""
+
+
+async def test_the_time_is_that_of_the_replies_or_of_the_own_work(tmp_path: Path) -> None:
+    size = 2 * OWN_BYTES_S
+    (tmp_path / "large.md").write_text("Words are many here. " * (size // 21))
+    one_at_a_time = PGSConfig(max_concurrent_sweeps=1, max_concurrent_calls=1)
+    slow = await plan(Documents(), WordExtractor(), tmp_path, config=one_at_a_time)
+    assert slow.seconds == pytest.approx(slow.calls)
+    hundred = PGSConfig(max_concurrent_sweeps=100, max_concurrent_calls=100)
+    own = await plan(Documents(), WordExtractor(), tmp_path, config=hundred)
+    assert own.seconds == pytest.approx(2, rel=0.1)
+    paced = PGSConfig(tokens_per_minute=150)
+    assert (await plan(Documents(), WordExtractor(), tmp_path, config=paced)).seconds == (
+        pytest.approx(60 * slow.calls)
+    )
