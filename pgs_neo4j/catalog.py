@@ -1,4 +1,4 @@
-"""Named graphs in the database, and the removal of all pgs data."""
+"""Named graphs in the database."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from typing import Any
 from pgs_neo4j.analogies.store import forget_analogies
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.names import LABELS, TYPES
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, GraphExistsError, MappingError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.rows import definition_of
-from pgs_neo4j.retrieval.indexes.making import drop_indexes
 from pgs_neo4j.runs import feedback, session
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.text.shown import counted
 
 ATTEMPTS = 3  # to store a mapping that other processes change at the same time
-PURGES = 3  # a run under way may record something between two steps of the first
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -72,16 +69,6 @@ class GraphChange:
         lost = [f"its {parts} must be made again"] if parts else []
         lost += [f"the coverage of {held} starts from the texts that stay the same"] if held else []
         return " and ".join(lost) or "nothing depends on it yet"
-
-
-@dataclass(frozen=True, slots=True)
-class Purged:
-    """The counts of what a purge removed."""
-
-    nodes: int
-    relationships: int
-    constraints: int
-    indexes: int
 
 
 async def add(db: Database, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
@@ -207,30 +194,6 @@ async def remove(db: Database, name: str) -> None:
     await generation.delete_all(db, graph.name)
     await forget_analogies(db, graph.name)
     await db.write(queries.get("catalog/delete_graphs"), name=graph.name)
-
-
-async def purge(db: Database) -> Purged:
-    """Remove every node, relationship, constraint, and index that pgs wrote.
-
-    The user's nodes and relationships are not touched. Harmless to repeat.
-    """
-    before = await _count_ours(db)
-    for _ in range(PURGES):
-        await db.batch(queries.get("catalog/purge_relationships"), types=list(TYPES))
-        await db.batch(queries.get("catalog/purge_nodes"), labels=list(LABELS))
-        left = await _count_ours(db)
-        if not (left["nodes"] or left["relationships"]):
-            break
-    constraints = await db.read(queries.get("catalog/read_constraints"))
-    for row in constraints:
-        await db.write(queries.get("catalog/drop_constraint"), name=row["name"])
-    indexes = await drop_indexes(db)
-    return Purged(before["nodes"], before["relationships"], len(constraints), len(indexes))
-
-
-async def _count_ours(db: Database) -> Row:
-    query = queries.get("catalog/count_ours")
-    return (await db.read(query, labels=list(LABELS), types=list(TYPES)))[0]
 
 
 def check_name(name: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pgs_neo4j.answering.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.calls.replies import Kept
-    from pgs_neo4j.catalog import GraphChange, Purged, StoredGraph, StoredNames, check_mapping
+    from pgs_neo4j.catalog import GraphChange, StoredGraph, StoredNames, check_mapping
     from pgs_neo4j.catalog import check_name as check_graph_name
     from pgs_neo4j.database.lease import LeaseHolder
     from pgs_neo4j.demo.graph import DEMO_QUESTIONS
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.llm.protocol import is_free
     from pgs_neo4j.partitioning.result import Partitioning
     from pgs_neo4j.pgs.order import check_question
+    from pgs_neo4j.purge import Purged
     from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
     from pgs_neo4j.runs.feedback import check_outcome
     from pgs_neo4j.runs.jobs import Job
@@ -96,7 +97,7 @@ _HOMES = {
     "PGS": "engine.facade",
     "Partitioning": "partitioning.result",
     "Proposal": "survey",
-    "Purged": "catalog",
+    "Purged": "purge",
     "RunInfo": "runs.listing",
     "SearchAnswer": "answering.layered",
     "SearchIndex": "retrieval.indexes.search_index",

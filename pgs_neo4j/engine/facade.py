@@ -13,11 +13,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
-from pgs_neo4j import catalog
 from pgs_neo4j.answering.layered import LayeredAnswer
 from pgs_neo4j.calls import replies
 from pgs_neo4j.calls.replies import Kept
-from pgs_neo4j.catalog import Purged, StoredGraph
+from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, SettingsOverrides
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import questions
@@ -49,6 +48,7 @@ from pgs_neo4j.model import (
     Unit,
 )
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.purge import Purged, purge
 from pgs_neo4j.runs import session
 
 if TYPE_CHECKING:
@@ -400,4 +400,4 @@ class PGS:
 
     async def purge(self) -> Purged:
         """Remove everything pgs wrote; your own graph stays as it is."""
-        return await catalog.purge(self.db)
+        return await purge(self.db)

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pgs_neo4j import catalog, local
+from pgs_neo4j import local
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.purge import purge
 from tests.bench.graphs import BenchGraph
 
 LABEL, TYPE = "Node", "LINK"
@@ -149,7 +150,7 @@ async def _load(database: Database, graph: BenchGraph) -> None:
 
 
 async def _clear(database: Database) -> None:
-    await catalog.purge(database)
+    await purge(database)
     await database.call(
         f"MATCH (n:{LABEL}) CALL (n) {{ DETACH DELETE n }} IN TRANSACTIONS", {}, "write"
     )

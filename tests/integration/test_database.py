@@ -131,11 +131,11 @@ async def test_canceling_ends_the_transaction_on_the_server(db):
 
 async def test_the_schema_is_made_once(bare_db):
     await ensure_schema(bare_db)
-    rows = await bare_db.read(queries.get("catalog/read_constraints"))
+    rows = await bare_db.read(queries.get("purge/read_constraints"))
     constraints = [n for n in queries.names() if n.startswith("database/constraint_")]
     assert len(rows) == len(constraints) > 5
     await ensure_schema(bare_db)
-    assert len(await bare_db.read(queries.get("catalog/read_constraints"))) == len(rows)
+    assert len(await bare_db.read(queries.get("purge/read_constraints"))) == len(rows)
 
 
 async def test_concurrent_schemas_do_not_collide(bare_db):

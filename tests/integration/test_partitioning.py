@@ -18,6 +18,7 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import build, generation, membership, writing
 from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.purge import purge
 from pgs_neo4j.retrieval.space import Space, choose
 from tests.graphs import checksum, count, papers
 
@@ -413,12 +414,12 @@ async def test_purge_leaves_the_users_graph_as_it_was(db, ensure):
     await ensure(mapping)
     assert await checksum(db) == before
     assert await count(db, "()-[x:PGS_IN]->()") == 162
-    purged = await catalog.purge(db)
+    purged = await purge(db)
     assert purged.relationships > 162
     assert await checksum(db) == before
     assert await count(db, "(x:PgsGraph|PgsGeneration|PgsPartition|PgsMeta)") == 0
-    assert await db.read(queries.get("catalog/read_constraints")) == []
-    assert (await catalog.purge(db)).nodes == 0
+    assert await db.read(queries.get("purge/read_constraints")) == []
+    assert (await purge(db)).nodes == 0
 
 
 async def test_removing_a_graph_keeps_the_others(db, ensure):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.purge import purge
 from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_vectors
@@ -82,7 +82,7 @@ async def test_purge_takes_the_index_too_and_only_ours(db, docs):
         {},
         "write",
     )
-    assert (await catalog.purge(db)).indexes == 1
+    assert (await purge(db)).indexes == 1
     _, rows = await db.call("SHOW VECTOR INDEXES YIELD name RETURN name", {}, "read")
     assert [row["name"] for row in rows] == ["mine"]
 

@@ -1,0 +1,46 @@
+"""Removes all that pgs wrote for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.names import LABELS, TYPES
+from pgs_neo4j.retrieval.indexes.making import drop_indexes
+
+PURGES = 3  # a run under way may record something between two steps of the first
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """The counts of what a purge removed."""
+
+    nodes: int
+    relationships: int
+    constraints: int
+    indexes: int
+
+
+async def purge(db: Database) -> Purged:
+    """Remove every node, relationship, constraint, and index that pgs wrote.
+
+    The user's nodes and relationships are not touched. Harmless to repeat.
+    """
+    before = await _count_ours(db)
+    for _ in range(PURGES):
+        await db.batch(queries.get("purge/purge_relationships"), types=list(TYPES))
+        await db.batch(queries.get("purge/purge_nodes"), labels=list(LABELS))
+        left = await _count_ours(db)
+        if not (left["nodes"] or left["relationships"]):
+            break
+    constraints = await db.read(queries.get("purge/read_constraints"))
+    for row in constraints:
+        await db.write(queries.get("purge/drop_constraint"), name=row["name"])
+    indexes = await drop_indexes(db)
+    return Purged(before["nodes"], before["relationships"], len(constraints), len(indexes))
+
+
+async def _count_ours(db: Database) -> Row:
+    query = queries.get("purge/count_ours")
+    return (await db.read(query, labels=list(LABELS), types=list(TYPES)))[0]
