@@ -37,8 +37,11 @@ async def purge(db: Database) -> Purged:
     constraints = await db.read(queries.get("purge/read_constraints"))
     for row in constraints:
         await db.write(queries.get("purge/drop_constraint"), name=row["name"])
-    indexes = await drop_indexes(db)
-    return Purged(before["nodes"], before["relationships"], len(constraints), len(indexes))
+    indexes = await db.read(queries.get("purge/read_name_indexes"))
+    for row in indexes:
+        await db.write(queries.get("purge/drop_index"), name=row["name"])
+    dropped = len(indexes) + len(await drop_indexes(db))
+    return Purged(before["nodes"], before["relationships"], len(constraints), dropped)
 
 
 async def _count_ours(db: Database) -> Row:

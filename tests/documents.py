@@ -8,8 +8,11 @@ from typing import Any
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.fold.contribution import Contribution, contribution_of
-from pgs_neo4j.ingest.fold.folding import FoldedGraph, fold
+from pgs_neo4j.ingest.fold.contribution import Contribution, Named, contribution_of
+from pgs_neo4j.ingest.fold.folding import NameTallies
+from pgs_neo4j.ingest.fold.resolution import Resolution, Rulings, resolve
+from pgs_neo4j.ingest.fold.rulings import forget_ruling, merge_names, part_name
+from pgs_neo4j.ingest.names.index import IndexedName, name_row
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument
 from pgs_neo4j.model.documents import (
     Chunk,
@@ -18,8 +21,13 @@ from pgs_neo4j.model.documents import (
     GroundedRelation,
     Sentence,
 )
+from pgs_neo4j.text.extraction.names import normalize_name
 
-NAMES = ("Paris", "PARIS", "the Seine", "Seine", "Marie Curie", "Radium")
+NAMES = (
+    *("Paris", "PARIS", "the Seine", "Seine", "Radium"),
+    *("Marie Curie", "M. Curie", "Mark Curie", "Curie, Marie"),
+    *("NATO", "North Atlantic Treaty Organization", "North Atlantic Treaty Orgnization"),
+)
 NODES = """
 MATCH (n:LoadedNode {graph: $graph})
 WITH n, labels(n) AS labels UNWIND labels AS label WITH n, label ORDER BY label
@@ -30,9 +38,18 @@ MATCH (a:LoadedNode {graph: $graph})-[r]->(b)
 RETURN a.id AS source, type(r) AS type, b.id AS target, properties(r) AS properties
 ORDER BY source, type, target, r.rel_type, r.type, r.name
 """
+STORED_NAMES = """
+MATCH (n:PgsName {graph: $graph})
+RETURN properties(n) AS properties ORDER BY n.key, n.type
+"""
 TYPES = ("Person", "Location", "Concept")
 RELATIONS = ("LIES_ON", "FOUND")
 FACTS = ("It was so.", "It was said.", "They say so.")
+
+
+def common_type(name: str) -> str:
+    """The type that most chunks give a name."""
+    return "Person" if "Curie" in name else "Location"
 
 
 def random_extraction(random: Random) -> GroundedExtraction:
@@ -41,7 +58,7 @@ def random_extraction(random: Random) -> GroundedExtraction:
         GroundedEntity(
             name=name,
             # One type is common, so that others are strays.
-            type=random.choice((*TYPES, "Location", "Location", "Location")),
+            type=random.choice((*TYPES, *[common_type(name)] * 3)),
             description=random.choice(("", f"{name} is known.", f"{name} is old.")),
             spans=random.choice(((), ((0, len(name)),))),
             sentences=(1,),
@@ -65,6 +82,17 @@ def random_extraction(random: Random) -> GroundedExtraction:
         )
     ]
     return GroundedExtraction(tuple(entities), tuple(relations))
+
+
+def random_rulings(random: Random, rulings: Rulings) -> dict[Named, Named]:
+    """Rulings with one more, or one taken back, on names that may be present or not."""
+    one, other = (
+        (normalize_name(name), random.choice((*TYPES, common_type(name))))
+        for name in random.choices(NAMES, k=2)
+    )
+    if rulings and random.random() < 0.3:
+        return forget_ruling(rulings, random.choice(sorted(rulings)))
+    return part_name(rulings, one) if random.random() < 0.4 else merge_names(rulings, one, other)
 
 
 def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> NewDocument:
@@ -106,9 +134,14 @@ def contributions(document: NewDocument) -> list[Contribution]:
     return [contribution_of(new.id, new.extraction, sure=new.sure) for new in document.chunks]
 
 
-def expected(documents: Iterable[NewDocument]) -> FoldedGraph:
-    """The graph of these documents, made at once."""
-    return fold(one for document in documents for one in contributions(document))
+def names_of(
+    contributions: Iterable[Contribution], resolution: Resolution
+) -> dict[Named, IndexedName]:
+    """The names that some chunks have, each with its entity."""
+    names = NameTallies().with_contributions(contributions)
+    present = names.present(names.types(resolution.pinned))
+    entities = resolve(present.values(), resolution)
+    return {named: IndexedName(name, entities[named]) for named, name in present.items()}
 
 
 async def stored_graph(db: Database, graph: str) -> dict[str, Any]:
@@ -116,3 +149,22 @@ async def stored_graph(db: Database, graph: str) -> dict[str, Any]:
     _, nodes = await db.call(NODES, {"graph": graph}, "read")
     _, links = await db.call(LINKS, {"graph": graph}, "read")
     return {"nodes": nodes, "links": links}
+
+
+async def stored_names(db: Database, graph: str) -> list[dict[str, Any]]:
+    """The index of the names of a graph, by key and type."""
+    _, rows = await db.call(STORED_NAMES, {"graph": graph}, "read")
+    return [row["properties"] for row in rows]
+
+
+def name_rows(
+    documents: Iterable[NewDocument], graph: str, resolution: Resolution | None = None
+) -> list[dict[str, Any]]:
+    """The index that these documents make at once, as it is stored."""
+    resolution = resolution or Resolution()
+    every = (one for document in documents for one in contributions(document))
+    rows = [name_row(one, resolution.resolver) for one in names_of(every, resolution).values()]
+    stored = [
+        {"graph": graph} | {key: row[key] for key in row if row[key] is not None} for row in rows
+    ]
+    return sorted(stored, key=lambda row: (row["key"], row["type"]))

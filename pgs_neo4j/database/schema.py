@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.connection import Database
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 TOKEN_ATTEMPTS = 5
 
 

@@ -19,13 +19,13 @@ from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
+from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import delete_documents, ingest
 from pgs_neo4j.ingest.plan import plan_ingest
 from pgs_neo4j.ingest.publish import entity_label, mapping_of
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
-from pgs_neo4j.ingest.writer import hold_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
@@ -125,7 +125,7 @@ class Ingester:
         if not documents:
             return 0
         label = stored[documents[0]].label
-        async with hold_documents(core.db, graph, label) as writer:
+        async with hold_resolved(core.db, graph, label) as writer:
             await delete_documents(core.db, writer, [*dict.fromkeys(documents)])
         return len(set(documents))
 

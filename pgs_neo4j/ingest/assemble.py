@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.ingest.change import work_out
 from pgs_neo4j.ingest.fold.contribution import Contribution, contribution_of
+from pgs_neo4j.ingest.fold.resolution import Resolution
 from pgs_neo4j.ingest.publish import NewDocument, Publication
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk
 
@@ -16,6 +17,7 @@ async def assemble(
     graph: str,
     documents: Sequence[NewDocument],
     stored: Mapping[str, Sequence[StoredChunk]],
+    resolution: Resolution | None = None,
 ) -> Publication:
     """Return what to write so that the graph holds ``documents`` as they are now.
 
@@ -43,5 +45,5 @@ async def assemble(
     return Publication(
         gone=[*removed, *(id_ for id_ in old if id_ not in new)],
         documents=documents,
-        change=await work_out(db, graph, leaving, coming),
+        change=await work_out(db, graph, leaving, coming, resolution),
     )

@@ -13,17 +13,24 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.ingest.fold.contribution import Contribution, Named
 from pgs_neo4j.ingest.fold.folding import (
     MentionRow,
-    NameTallies,
-    Types,
     entity_rows,
     mention_rows,
     relation_rows,
     stated,
     tally_relations,
 )
-from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow
+from pgs_neo4j.ingest.fold.resolution import Resolution
+from pgs_neo4j.ingest.fold.rows import (
+    Belonging,
+    EntityRow,
+    RelationPlace,
+    RelationRow,
+    entity_id,
+)
 from pgs_neo4j.ingest.fold.tallies import RelationTally
-from pgs_neo4j.ingest.stored import read_mentioning, read_names, read_relations, read_shared
+from pgs_neo4j.ingest.names.index import IndexedName
+from pgs_neo4j.ingest.names.neighborhood import Neighborhood, read_neighborhood
+from pgs_neo4j.ingest.stored import read_mentioning, read_relations, read_shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +38,7 @@ class Change:
     """What to write: nodes and relationships as they will be, and those that go.
 
     ``unbound`` are chunks that stay and whose mentions are replaced. ``vanished`` are ids of
-    entities that nothing mentions any more.
+    entities that nothing mentions any more. ``named`` and ``unnamed`` change the index of names.
     """
 
     entities: Mapping[str, EntityRow]
@@ -40,77 +47,69 @@ class Change:
     dropped: tuple[RelationPlace, ...]
     mentions: tuple[MentionRow, ...]
     unbound: tuple[str, ...]
+    named: tuple[IndexedName, ...] = ()
+    unnamed: tuple[Named, ...] = ()
 
 
 async def work_out(
-    db: Database, graph: str, gone: Iterable[Contribution], added: Iterable[Contribution]
+    db: Database,
+    graph: str,
+    gone: Iterable[Contribution],
+    added: Iterable[Contribution],
+    resolution: Resolution | None = None,
+    suspects: Iterable[Named] = (),
 ) -> Change:
-    """Return what changes when the chunks ``gone`` go and ``added`` come. Raises DatabaseError."""
+    """Return what changes when the chunks ``gone`` go and ``added`` come.
+
+    ``suspects`` are names that may belong elsewhere for another reason, as after a ruling. Raises
+    DatabaseError.
+    """
     leaving = {one.chunk: one for one in gone}
     coming = {one.chunk: one for one in added}
-    stay = await read_names(db, graph, _chunks_by_key(leaving, coming))
-    moved = await _moved(db, graph, stay, leaving, coming)
-    if moved:  # they name others, which are not read yet
-        leaving |= moved
+    around = resolution or Resolution(), leaving, coming, [*suspects]
+    near = await read_neighborhood(db, graph, *around)
+    while moved := await _moved(db, graph, near, leaving, coming):
+        leaving |= moved  # they name others, which are not read yet
         coming |= moved
-        stay = await read_names(db, graph, _chunks_by_key(leaving, coming))
-    before, after = _with(stay, leaving), _with(stay, coming)
-    old, new = before.types(), after.types()
-    entities = entity_rows(after, new)
-    relations, dropped = await _relations(db, graph, leaving, coming, old, new)
+        near = await read_neighborhood(db, graph, *around)
+    relations, dropped = await _relations(db, graph, leaving, coming, near.old, near.new)
+    rows = entity_rows(near.names, near.new)
+    before = _ids(leaving, near.old)
+    touched = before | _ids(coming, near.new)
     return Change(
-        entities=entities,
-        vanished=tuple(sorted(entity_rows(before, old).keys() - entities.keys())),
+        entities={id_: rows[id_] for id_ in sorted(touched & rows.keys())},
+        vanished=tuple(sorted(before - rows.keys())),
         relations=relations,
         dropped=dropped,
-        mentions=mention_rows(coming.values(), new),
+        mentions=mention_rows(coming.values(), near.new),
         unbound=tuple(sorted(leaving.keys() & coming.keys())),
+        named=near.named,
+        unnamed=near.unnamed,
     )
 
 
-def _chunks_by_key(
-    leaving: Mapping[str, Contribution], coming: Mapping[str, Contribution]
-) -> dict[str, list[str]]:
-    """Return, for each name concerned, the chunks that leave it."""
-    chunks: dict[str, list[str]] = {key: [] for one in coming.values() for key in one.keys}
-    for one in leaving.values():
-        for key in one.keys:
-            chunks.setdefault(key, []).append(one.chunk)
-    return chunks
-
-
-def _with(stay: NameTallies, contributions: Mapping[str, Contribution]) -> NameTallies:
-    """Return the tallies of some names with what some chunks add."""
-    total = NameTallies()
-    for key, own in stay.by_key.items():
-        for kind, tally in own.items():
-            total.of((key, kind)).merge(tally)
-    for one in contributions.values():
-        for mention in one.mentions:
-            total.add(mention)
-    return total
+def _ids(contributions: Mapping[str, Contribution], belonging: Belonging) -> set[str]:
+    """Return the ids of the entities that some chunks mention."""
+    return {
+        entity_id(belonging[mention.key][mention.type])
+        for one in contributions.values()
+        for mention in one.mentions
+    }
 
 
 async def _moved(
     db: Database,
     graph: str,
-    stay: NameTallies,
+    near: Neighborhood,
     leaving: Mapping[str, Contribution],
     coming: Mapping[str, Contribution],
 ) -> dict[str, Contribution]:
-    """Return the chunks that stay, and whose mentions will belong to other nodes.
-
-    They mention a name with a type that joins another one, or parts from it. Such types are rare in
-    their name, so these are few chunks.
-    """
-    old, new = _with(stay, leaving).types(), _with(stay, coming).types()
-    names: list[Named] = [
-        (key, kind)
-        for key, own in sorted(stay.by_key.items())
-        for kind in sorted(own)
-        if own[kind].count and old[key][kind] != new[key][kind]
-    ]
-    found = await read_mentioning(db, graph, names)
+    """Return the chunks that stay, and whose mentions will belong to other entities."""
+    mentions = {
+        (key, kind): (near.old[key][kind], near.stay.by_key[key][kind].names)
+        for key, kind in near.moved
+    }
+    found = await read_mentioning(db, graph, mentions)
     return {chunk: one for chunk, one in found.items() if chunk not in {*leaving, *coming}}
 
 
@@ -119,8 +118,8 @@ async def _relations(
     graph: str,
     leaving: Mapping[str, Contribution],
     coming: Mapping[str, Contribution],
-    old: Types,
-    new: Types,
+    old: Belonging,
+    new: Belonging,
 ) -> tuple[dict[RelationPlace, RelationRow], tuple[RelationPlace, ...]]:
     """Return the relations as they will be, and those that go.
 
@@ -142,11 +141,11 @@ async def _relations(
     return rows, tuple(sorted(lost - rows.keys()))
 
 
-def _within(contribution: Contribution, types: Types) -> Contribution:
+def _within(contribution: Contribution, belonging: Belonging) -> Contribution:
     """Return the statements of a chunk whose ends are both known here."""
     statements = tuple(
         one
         for one in contribution.statements
-        if all(types.get(key, {}).get(kind) for key, kind in (one.source, one.target))
+        if all(belonging.get(key, {}).get(kind) for key, kind in (one.source, one.target))
     )
     return Contribution(contribution.chunk, (), statements)

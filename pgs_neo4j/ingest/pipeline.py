@@ -16,11 +16,12 @@ from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.documents import WantedDocument, compare
 from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
+from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
 from pgs_neo4j.ingest.schemas import in_use, keep_schemas
 from pgs_neo4j.ingest.stored import StoredChunk, read_chunks, read_documents
-from pgs_neo4j.ingest.writer import Writer, hold_documents
+from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 from pgs_neo4j.text.extraction.schema import prune
 
@@ -52,7 +53,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     """
     began, tally = perf_counter(), _Tally()
     await prepare(tools.db)
-    async with hold_documents(tools.db, order.graph, order.label) as writer:
+    async with hold_resolved(tools.db, order.graph, order.label) as writer:
         stored = await read_documents(tools.db, order.graph)
         schemas = [order.schema, order.schema.told, *in_use(stored, order.schemas)]
         await keep_schemas(tools.db, writer, schemas)
@@ -115,7 +116,8 @@ async def delete_documents(db: Database, writer: Writer, ids: Sequence[str]) -> 
     """Delete documents with all that stood only in them. Raises DatabaseError."""
     for first in range(0, len(ids), GROUP_DOCUMENTS):
         stored = await read_chunks(db, writer.graph, ids[first : first + GROUP_DOCUMENTS])
-        await publish(db, writer, await assemble(db, writer.graph, [], stored))
+        what = await assemble(db, writer.graph, [], stored, writer.resolution)
+        await publish(db, writer, what)
 
 
 async def group_documents(
@@ -202,7 +204,8 @@ async def _publish(
     documents = [_new_document(order, tools, document, extracted) for document in whole]
     for chunk in (chunk for document in documents for chunk in document.chunks):
         tally.dropped.update(_dropped(chunk, fresh=chunk.extraction_key in extracted.fresh))
-    await publish(tools.db, writer, await assemble(tools.db, order.graph, documents, held))
+    what = await assemble(tools.db, order.graph, documents, held, writer.resolution)
+    await publish(tools.db, writer, what)
 
 
 def _written(document: WantedDocument, extracted: Extracted) -> DocumentOutcome:

@@ -8,18 +8,20 @@ from itertools import pairwise
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.errors import LeaseLostError, UsageError
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.change import Change
+from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import MentionRow
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationRow, relation_ends
 from pgs_neo4j.ingest.load import create_loaded_key
+from pgs_neo4j.ingest.names.index import create_name_indexes, name_row
 from pgs_neo4j.ingest.stored import EXTRACTION
-from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.ingest.writer import Writer, lost_right
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.documents import Chunk, GroundedExtraction
 
-RESERVED = frozenset(("document", "chunk", "__entity__", "loadednode"))
+RESERVED = frozenset(("document", "chunk", "__entity__", "__ruling__", "loadednode"))
 """Labels that nodes of all graphs of documents have, in small letters."""
 
 
@@ -49,11 +51,16 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """What one transaction writes. ``gone`` are ids of documents and chunks that go."""
+    """What one transaction writes. ``gone`` are ids of documents and chunks that go.
+
+    ``ruled`` are rulings to keep, and ``unruled`` names on which one is taken back.
+    """
 
     gone: Sequence[str]
     documents: Sequence[NewDocument]
     change: Change
+    ruled: Sequence[tuple[Named, Named]] = ()
+    unruled: Sequence[Named] = ()
 
 
 def mapping_of(label: str) -> GraphMapping:
@@ -86,6 +93,7 @@ def check_view_label(label: str) -> None:
 async def prepare(db: Database) -> None:
     """Create the key and the index that publishing finds nodes by. Raises DatabaseError."""
     await create_loaded_key(db)
+    await create_name_indexes(db)
     await db.write(queries.get("ingest/documents/create_entity_index"))
 
 
@@ -119,12 +127,28 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         entities=[_entity_row(row, writer) for row in change.entities.values()],
         mentions=[_mention_row(row) for row in change.mentions],
         relations=[_relation_row(row) for row in change.relations.values()],
+        named=[name_row(one, writer.resolution.resolver) for one in change.named],
+        ruled=[_ruling_row(*pair) for pair in what.ruled],
+        unruled=[ruling_id(named) for named in what.unruled],
+        unnamed=[{"key": key, "type": kind} for key, kind in change.unnamed],
     )
     if not rows:
-        raise LeaseLostError(
-            f"another process began to write the documents of graph {writer.graph}; what was "
-            "published stays, so wait until it ends and ingest again"
-        )
+        raise lost_right(writer.graph)
+
+
+def ruling_id(named: Named) -> str:
+    """Return the id of the ruling on a name; it is unique within a graph."""
+    return f"ruling:{named[1]}:{named[0]}"
+
+
+def _ruling_row(named: Named, into: Named) -> Row:
+    return {
+        "id": ruling_id(named),
+        "key": named[0],
+        "type": named[1],
+        "into_key": into[0],
+        "into_type": into[1],
+    }
 
 
 def _follows(document: NewDocument) -> Iterable[list[str]]:

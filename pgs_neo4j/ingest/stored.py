@@ -20,6 +20,7 @@ from pgs_neo4j.ingest.fold.folding import NameTallies
 from pgs_neo4j.ingest.fold.rows import RelationPlace, entity_id, relation_ends
 from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS, RelationTally, keep_lowest
 from pgs_neo4j.model.documents import GroundedExtraction
+from pgs_neo4j.text.extraction.names import normalize_name
 
 EXTRACTION = TypeAdapter(GroundedExtraction)
 
@@ -85,30 +86,52 @@ async def read_chunks(
     return chunks
 
 
-async def read_names(db: Database, graph: str, gone: Mapping[str, Sequence[str]]) -> NameTallies:
-    """Return the mentions of the keys of ``gone``, without those in its chunks.
+@dataclass(frozen=True, slots=True)
+class CalledEntities:
+    """What some entities are called. ``entities`` tell whose each name and type is."""
+
+    names: NameTallies
+    entities: Mapping[Named, Named]
+
+
+async def read_names(
+    db: Database, graph: str, entities: Iterable[Named], gone: Iterable[str]
+) -> CalledEntities:
+    """Return the mentions of some entities, but for the counts of those in the chunks ``gone``.
 
     Raises DatabaseError.
     """
     names = NameTallies()
-    rows = [{"key": key, "gone": [*chunks]} for key, chunks in sorted(gone.items())]
+    owners: dict[Named, Named] = {}
+    ids = sorted(map(entity_id, entities))
     query = queries.get("ingest/documents/read_names")
-    for row in await db.read(query, graph=graph, rows=rows, most=MOST_FRAGMENTS) if rows else ():
+    given = {"graph": graph, "entities": ids, "gone": [*gone], "most": MOST_FRAGMENTS}
+    for row in await db.read(query, **given) if ids else ():
         for one in row["names"]:
-            tally = names.of((row["key"], one["type"]))
-            tally.names[one["name"]] += one["count"]
-            tally.count += one["count"]
-            tally.sure += one["count"] if one["sure"] else 0
+            named = normalize_name(one["name"]), one["type"]
+            owners[named] = row["entity_key"], row["entity_type"]
+            if one["count"]:
+                tally = names.of(named)
+                tally.names[one["name"]] += one["count"]
+                tally.count += one["count"]
+                tally.sure += one["count"] if one["sure"] else 0
         for one in row["fragments"]:
-            names.of((row["key"], one["type"])).add_fragments(one["texts"])
-    return names
+            named = normalize_name(one["name"]), one["type"]
+            names.of(named).add_fragments(one["texts"])
+    return CalledEntities(names, owners)
 
 
 async def read_mentioning(
-    db: Database, graph: str, names: Iterable[Named]
+    db: Database, graph: str, mentions: Mapping[Named, tuple[Named, Iterable[str]]]
 ) -> dict[str, Contribution]:
-    """Return what the chunks that mention some names add, by chunk. Raises DatabaseError."""
-    rows = [{"key": key, "type": kind} for key, kind in names]
+    """Return what the chunks that mention some names add, by chunk. Raises DatabaseError.
+
+    ``mentions`` have for each name its entity and its spellings.
+    """
+    rows = [
+        {"entity": entity_id(entity), "type": kind, "names": sorted(spellings)}
+        for (_, kind), (entity, spellings) in sorted(mentions.items())
+    ]
     query = queries.get("ingest/documents/read_mentioning_chunks")
     return _contributions(await db.read(query, graph=graph, rows=rows) if rows else ())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -12,6 +12,7 @@ from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import BusyError, LeaseLostError
+from pgs_neo4j.ingest.fold.resolution import Resolution
 
 HELD_S = 60.0
 """Seconds for which the right to write lasts unless it is renewed."""
@@ -21,11 +22,12 @@ CLOSE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """The right to write the documents of a graph, and the label of its view."""
+    """The right to write the documents of a graph, the label of its view, and how names resolve."""
 
     graph: str
     holder: str
     label: str
+    resolution: Resolution = field(default_factory=Resolution)
 
 
 @asynccontextmanager
@@ -57,6 +59,14 @@ async def hold_documents(db: Database, graph: str, label: str) -> AsyncIterator[
     finally:
         query = queries.get("ingest/documents/release_ingest")
         await to_the_end(db.write(query, graph=graph, holder=writer.holder))
+
+
+def lost_right(graph: str) -> LeaseLostError:
+    """Return the error of a writer whose right another process took."""
+    return LeaseLostError(
+        f"another process began to write the documents of graph {graph}; what was published stays, "
+        "so wait until it ends and ingest again"
+    )
 
 
 def _has_ended(holder: str) -> bool:

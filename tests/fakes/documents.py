@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.change import Change, work_out
-from pgs_neo4j.ingest.fold.contribution import Contribution, contribution_of
+from pgs_neo4j.ingest.fold.contribution import Contribution, Named, contribution_of
 from pgs_neo4j.ingest.fold.folding import FoldedGraph, MentionRow, fold
+from pgs_neo4j.ingest.fold.resolution import Resolution, Rulings, VariantResolver
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
+from pgs_neo4j.ingest.fold.rulings import rulings_changed
+from pgs_neo4j.ingest.names.index import IndexedName, placed_blocks
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.model.documents import GroundedExtraction
+from tests.documents import names_of
 from tests.fakes.database import FakeDatabase, Row
 
+RESOLVER = VariantResolver()
 Said = tuple[GroundedExtraction, bool]
 """What a chunk says, and whether that is sure."""
 
@@ -27,7 +32,11 @@ class DocumentGraph:
         self.entities: dict[str, EntityRow] = {}
         self.relations: dict[RelationPlace, RelationRow] = {}
         self.mentions: list[MentionRow] = []
+        self.resolution = Resolution(RESOLVER)
+        self.names: dict[Named, IndexedName] = {}
         self.database: Any = FakeDatabase(
+            read_present=self.read_present,
+            read_candidates=self.read_candidates,
             read_names=self.read_names,
             read_mentioning_chunks=self.read_mentioning,
             read_relations=self.read_relations,
@@ -38,7 +47,7 @@ class DocumentGraph:
         """Make some chunks go and others come or change, as a publication would."""
         leaving = [self._contribution(id_) for id_ in {*gone, *(coming.keys() & self.chunks)}]
         added = [contribution_of(id_, said, sure=sure) for id_, (said, sure) in coming.items()]
-        change = await work_out(self.database, "docs", leaving, added)
+        change = await work_out(self.database, "docs", leaving, added, self.resolution)
         for id_ in gone:
             del self.chunks[id_]
         self.chunks |= coming
@@ -47,16 +56,50 @@ class DocumentGraph:
 
     def at_once(self) -> FoldedGraph:
         """Return the graph that its chunks make at once."""
-        return fold(self._contribution(id_) for id_ in self.chunks)
+        return fold(map(self._contribution, self.chunks), self.resolution)
+
+    def names_at_once(self) -> dict[Named, IndexedName]:
+        """Return the names that its chunks have, each with its entity."""
+        return names_of(map(self._contribution, self.chunks), self.resolution)
+
+    async def rule(self, rulings: Rulings) -> Change:
+        """Replace the rulings on names."""
+        suspects = rulings_changed(self.resolution.rulings, rulings)
+        self.resolution = Resolution(RESOLVER, rulings)
+        change = await work_out(self.database, "docs", (), (), self.resolution, suspects)
+        self._apply(change, set())
+        return change
+
+    def read_present(self, params: Row) -> list[Row]:
+        """Answer the present names that have some keys."""
+        return [one.row for one in self.names.values() if one.name.key in params["keys"]]
+
+    def read_candidates(self, params: Row) -> list[Row]:
+        """Answer the present names that have one of some blocks at its place."""
+        places = ("first", "second", "third", "fourth", "fifth")
+        return [
+            one.row
+            for one in self.names.values()
+            if any(block in params[places[at]] for at, block in placed_blocks(one.name, RESOLVER))
+        ]
 
     def read_names(self, params: Row) -> list[Row]:
-        """Answer how often names are mentioned, by spelling, and how they are described."""
-        return [self._names(row, params["most"]) for row in params["rows"]]
+        """Answer what chunks call some entities, and how they describe them."""
+        return [
+            self._called(self.entities[id_], params)
+            for id_ in params["entities"]
+            if id_ in self.entities
+        ]
 
     def read_mentioning(self, params: Row) -> list[Row]:
-        """Answer the chunks that mention some names with one type."""
-        names = {(row["key"], row["type"]) for row in params["rows"]}
-        return self._rows(row.chunk for row in self.mentions if row.mention.named in names)
+        """Answer the chunks that mention some entities by a spelling and type."""
+        return self._rows(
+            mentioned.chunk
+            for row in params["rows"]
+            for mentioned in self.mentions
+            if (mentioned.entity, mentioned.mention.type) == (row["entity"], row["type"])
+            and mentioned.mention.name in row["names"]
+        )
 
     def read_relations(self, params: Row) -> list[Row]:
         """Answer relations as they stand."""
@@ -103,26 +146,26 @@ class DocumentGraph:
             for id_ in sorted({*ids})
         ]
 
-    def _names(self, wanted: Row, most: int) -> Row:
-        own = [
-            row.mention
-            for row in self.mentions
-            if row.mention.key == wanted["key"] and row.chunk not in wanted["gone"]
-        ]
-        counts = Counter((one.type, one.name, one.sure) for one in own)
-        texts: dict[str, set[str]] = defaultdict(set)
-        for one in own:
-            if one.description:
-                texts[one.type].add(one.description)
+    def _called(self, entity: EntityRow, params: Row) -> Row:
+        every = [row for row in self.mentions if row.entity == entity.id]
+        names = {(one.mention.type, one.mention.name, one.mention.sure): 0 for one in every}
+        texts: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for row in every:
+            one = row.mention
+            if row.chunk not in params["gone"]:
+                names[one.type, one.name, one.sure] += 1
+                if one.description:
+                    texts[one.type, one.name].add(one.description)
         return {
-            "key": wanted["key"],
+            "entity_key": entity.key,
+            "entity_type": entity.type,
             "names": [
                 {"type": kind, "name": name, "sure": sure, "count": count}
-                for (kind, name, sure), count in counts.items()
+                for (kind, name, sure), count in names.items()
             ],
             "fragments": [
-                {"type": kind, "texts": sorted(found, key=text_hash)[:most]}
-                for kind, found in texts.items()
+                {"type": kind, "name": name, "texts": sorted(own, key=text_hash)[: params["most"]]}
+                for (kind, name), own in texts.items()
             ],
         }
 
@@ -142,3 +185,23 @@ class DocumentGraph:
         self.entities |= change.entities
         self.mentions += change.mentions
         self.relations |= change.relations
+        for named in change.unnamed:
+            del self.names[named]
+        self.names |= {one.name.named: one for one in change.named}
+
+
+def assert_whole(graph: DocumentGraph) -> None:
+    """Fail unless what stands is what all chunks make at once."""
+    wanted = graph.at_once()
+    assert graph.entities == wanted.entities
+    assert graph.relations == wanted.relations
+    assert sorted(graph.mentions, key=repr) == sorted(wanted.mentions, key=repr)
+    assert graph.names == graph.names_at_once()
+
+
+async def graph_of(**chunks: Said) -> DocumentGraph:
+    """A graph with some chunks, written at once."""
+    graph = DocumentGraph()
+    await graph.write(**chunks)
+    assert_whole(graph)
+    return graph

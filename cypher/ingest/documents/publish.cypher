@@ -3,7 +3,8 @@
 // right to write. `unbound` are chunks that stay and whose mentions are replaced.
 // params: graph: str, holder: str, labels: list[str], gone: list[str], unbound: list[str],
 //   dropped: list[dict], vanished: list[str], documents: list[dict], chunks: list[dict],
-//   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict]
+//   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict],
+//   named: list[dict], unnamed: list[dict], ruled: list[dict], unruled: list[str]
 // returns: held: bool
 // mode: data
 // language: 5, 25
@@ -23,7 +24,7 @@ CALL () {
   DELETE r
 }
 CALL () {
-  UNWIND $gone + $vanished AS id
+  UNWIND $gone + $vanished + $unruled AS id
   MATCH (n:LoadedNode {graph: $graph, id: id})
   DETACH DELETE n
 }
@@ -71,5 +72,21 @@ CALL () {
   MATCH (t:LoadedNode {graph: $graph, id: row.target})
   MERGE (s)-[r:RELATES {rel_type: row.properties.rel_type}]->(t)
   SET r = row.properties
+}
+CALL () {
+  UNWIND $unnamed AS row
+  MATCH (n:PgsName {graph: $graph, key: row.key})
+  WHERE n.type = row.type
+  DELETE n
+}
+CALL () {
+  UNWIND $named AS row
+  MERGE (n:PgsName {graph: $graph, key: row.key, type: row.type})
+  SET n += row
+}
+CALL () {
+  UNWIND $ruled AS row
+  MERGE (r:LoadedNode {graph: $graph, id: row.id})
+  SET r:`__Ruling__`, r += row
 }
 RETURN true AS held

@@ -5,6 +5,6 @@
 // language: 5, 25
 RETURN EXISTS {
          MATCH (n:LoadedNode {graph: $graph})
-         WHERE NOT n:Document AND NOT n:Chunk AND NOT n:`__Entity__`
+         WHERE NOT n:Document AND NOT n:Chunk AND NOT n:`__Entity__` AND NOT n:`__Ruling__`
        } AS loaded,
        EXISTS { MATCH (n:LoadedNode {graph: $graph}) WHERE n:Document } AS documents

@@ -1,8 +1,9 @@
-// The chunks that mention some names with one type, with what was extracted from each.
+// The chunks that mention some entities by a spelling and type, with what each extraction holds.
 // params: graph: str, rows: list[dict]
 // returns: id: str, extraction: str, sure: bool
 // mode: read
 // language: 5, 25
 UNWIND $rows AS row
-MATCH (e:`__Entity__` {graph: $graph, key: row.key})-[m:MENTIONED_IN {type: row.type}]->(c:Chunk)
+MATCH (e:LoadedNode {graph: $graph, id: row.entity})-[m:MENTIONED_IN {type: row.type}]->(c:Chunk)
+WHERE m.name IN row.names
 RETURN DISTINCT c.id AS id, c.extraction AS extraction, c.sure AS sure

@@ -1,22 +1,23 @@
-// How often names are mentioned, by type and spelling, and how they are described, but for the
-// chunks of a name that are about to go. Descriptions come in the order of their hashes.
-// params: graph: str, rows: list[dict], most: int
-// returns: key: str, names: list[dict], fragments: list[dict]
+// What chunks call some entities, by type and spelling, and how they describe them. `count` and
+// `texts` leave out chunks that are about to go. Descriptions come in the order of their hashes.
+// params: graph: str, entities: list[str], gone: list[str], most: int
+// returns: entity_key: str, entity_type: str, names: list[dict], fragments: list[dict]
 // mode: read
 // language: 5, 25
-UNWIND $rows AS row
-CALL (row) {
-  MATCH (e:`__Entity__` {graph: $graph, key: row.key})-[m:MENTIONED_IN]->(c:Chunk)
-  WHERE NOT c.id IN row.gone
-  WITH m.type AS type, m.name AS name, m.sure AS sure, count(*) AS count
+UNWIND $entities AS id
+MATCH (e:LoadedNode {graph: $graph, id: id})
+CALL (e) {
+  MATCH (e)-[m:MENTIONED_IN]->(c:Chunk)
+  WITH m.type AS type, m.name AS name, m.sure AS sure,
+       count(CASE WHEN NOT c.id IN $gone THEN 1 END) AS count
   RETURN collect({type: type, name: name, sure: sure, count: count}) AS names
 }
-CALL (row) {
-  MATCH (e:`__Entity__` {graph: $graph, key: row.key})-[m:MENTIONED_IN]->(c:Chunk)
-  WHERE m.description IS NOT NULL AND NOT c.id IN row.gone
-  WITH DISTINCT m.type AS type, m.description AS text, m.hash AS hash
+CALL (e) {
+  MATCH (e)-[m:MENTIONED_IN]->(c:Chunk)
+  WHERE m.description IS NOT NULL AND NOT c.id IN $gone
+  WITH DISTINCT m.type AS type, m.name AS name, m.description AS text, m.hash AS hash
   ORDER BY hash
-  WITH type, collect(text)[..$most] AS texts
-  RETURN collect({type: type, texts: texts}) AS fragments
+  WITH type, name, collect(text)[..$most] AS texts
+  RETURN collect({type: type, name: name, texts: texts}) AS fragments
 }
-RETURN row.key AS key, names, fragments
+RETURN e.key AS entity_key, e.type AS entity_type, names, fragments

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pgs_neo4j.ingest.fold.contribution import Contribution, EntityMention, Named, Statement
+from pgs_neo4j.ingest.fold.resolution import Resolution, resolve
 from pgs_neo4j.ingest.fold.rows import (
+    Belonging,
     EntityRow,
     RelationPlace,
     RelationRow,
@@ -18,6 +20,7 @@ from pgs_neo4j.ingest.fold.rows import (
 )
 from pgs_neo4j.ingest.fold.tallies import EntityTally, RelationTally
 from pgs_neo4j.ingest.fold.types import assign_types
+from pgs_neo4j.text.variants.likeness import PresentName, present_name
 
 Types = Mapping[str, Mapping[str, str]]
 """For each key, which type a mention of each type counts as."""
@@ -38,11 +41,47 @@ class NameTallies:
         key, kind = named
         return self.by_key[key].setdefault(kind, EntityTally())
 
-    def types(self) -> dict[str, dict[str, str]]:
-        """Return which type a mention of each type counts as."""
+    def merge(self, other: NameTallies) -> None:
+        """Count the mentions of other tallies as well."""
+        for key, own in other.by_key.items():
+            for kind, tally in own.items():
+                self.of((key, kind)).merge(tally)
+
+    def with_contributions(self, contributions: Iterable[Contribution]) -> NameTallies:
+        """Return these tallies with what some chunks add."""
+        total = NameTallies()
+        total.merge(self)
+        for one in contributions:
+            for mention in one.mentions:
+                total.add(mention)
+        return total
+
+    def types(self, pinned: Container[Named] = ()) -> dict[str, dict[str, str]]:
+        """Return which type a mention of each type counts as; that of a pinned name is its own."""
         return {
-            key: assign_types({kind: tally.count for kind, tally in own.items()})
+            key: {
+                kind: kind if (key, kind) in pinned else main
+                for kind, main in assign_types(
+                    {kind: tally.count for kind, tally in own.items()}
+                ).items()
+            }
             for key, own in self.by_key.items()
+        }
+
+    def present(self, types: Types) -> dict[Named, PresentName]:
+        """Return the present names, each with all that its mentions tell of it."""
+        shares: dict[Named, list[EntityTally]] = defaultdict(list)
+        for key, own in types.items():
+            for kind, main in own.items():
+                shares[key, main].append(self.by_key[key][kind])
+        return {
+            (key, kind): present_name(
+                key,
+                kind,
+                [spelling for tally in tallies for spelling in tally.names],
+                sure=any(tally.sure for tally in tallies),
+            )
+            for (key, kind), tallies in shares.items()
         }
 
 
@@ -64,51 +103,63 @@ class FoldedGraph:
     mentions: tuple[MentionRow, ...]
 
 
-def fold(contributions: Iterable[Contribution]) -> FoldedGraph:
+def fold(
+    contributions: Iterable[Contribution], resolution: Resolution | None = None
+) -> FoldedGraph:
     """Return the whole graph of all live chunks: the definition that every change must reach."""
     live = [*contributions]
+    resolution = resolution or Resolution()
     names = NameTallies()
     for contribution in live:
         for mention in contribution.mentions:
             names.add(mention)
-    types = names.types()
+    types = names.types(resolution.pinned)
+    entities = resolve(names.present(types).values(), resolution)
+    belonging = belonging_of(types, entities)
     return FoldedGraph(
-        entities=entity_rows(names, types),
-        relations=relation_rows(tally_relations(live, types)),
-        mentions=mention_rows(live, types),
+        entities=entity_rows(names, belonging),
+        relations=relation_rows(tally_relations(live, belonging)),
+        mentions=mention_rows(live, belonging),
     )
 
 
-def entity_rows(names: NameTallies, types: Types) -> dict[str, EntityRow]:
+def belonging_of(types: Types, entities: Mapping[Named, Named]) -> dict[str, dict[str, Named]]:
+    """Return the entity of each key and type, from that of the name that it counts as."""
+    return {
+        key: {kind: entities[key, main] for kind, main in own.items()} for key, own in types.items()
+    }
+
+
+def entity_rows(names: NameTallies, belonging: Belonging) -> dict[str, EntityRow]:
     """Return the nodes of all names that are mentioned."""
     shares: dict[Named, list[EntityTally]] = defaultdict(list)
     for key, own in names.by_key.items():
         for kind, tally in sorted(own.items()):
-            if kind in types[key]:
-                shares[key, types[key][kind]].append(tally)
+            if kind in belonging[key]:
+                shares[belonging[key][kind]].append(tally)
     rows = (entity_row(entity, tallies) for entity, tallies in shares.items())
     return {row.id: row for row in rows if row is not None}
 
 
 def tally_relations(
-    contributions: Iterable[Contribution], types: Types
+    contributions: Iterable[Contribution], belonging: Belonging
 ) -> dict[RelationPlace, RelationTally]:
     """Return the tallies of all relations that some chunks state.
 
-    Two statements of one chunk that fall on one relation, since their types are one, count once.
+    Two statements of one chunk that fall on one relation, since their ends are one, count once.
     """
     tallies: dict[RelationPlace, RelationTally] = defaultdict(RelationTally)
     for contribution in contributions:
-        for place, statement in stated(contribution, types).items():
+        for place, statement in stated(contribution, belonging).items():
             tallies[place].add(contribution.chunk, statement)
     return dict(tallies)
 
 
-def stated(contribution: Contribution, types: Types) -> dict[RelationPlace, Statement]:
+def stated(contribution: Contribution, belonging: Belonging) -> dict[RelationPlace, Statement]:
     """Return the statements of a chunk by the relation that they belong to."""
     found: dict[RelationPlace, Statement] = {}
     for statement in contribution.statements:
-        place = place_of(statement.source, statement.type, statement.target, types)
+        place = place_of(statement.source, statement.type, statement.target, belonging)
         if place is None:
             continue
         former = found.get(place)
@@ -125,12 +176,12 @@ def relation_rows(
     return {place: row for place, row in rows if row is not None}
 
 
-def mention_rows(contributions: Iterable[Contribution], types: Types) -> tuple[MentionRow, ...]:
+def mention_rows(
+    contributions: Iterable[Contribution], belonging: Belonging
+) -> tuple[MentionRow, ...]:
     """Return the mentions of some chunks with their nodes."""
     return tuple(
-        MentionRow(
-            entity_id((mention.key, types[mention.key][mention.type])), contribution.chunk, mention
-        )
+        MentionRow(entity_id(belonging[mention.key][mention.type]), contribution.chunk, mention)
         for contribution in contributions
         for mention in contribution.mentions
     )

@@ -15,6 +15,8 @@ JOINED_FRAGMENTS, JOINED_TOKENS = 8, 1200
 LEAST_MENTIONS = 2
 """Mentions by statistics alone from which an entity belongs to the view."""
 
+Belonging = Mapping[str, Mapping[str, Named]]
+"""For each key, the entity that a mention of each type belongs to."""
 RelationPlace = tuple[Named, str, Named]
 """SourceFile, type, and target of a relation, its ends with the types of their entities."""
 
@@ -123,12 +125,7 @@ def join_fragments(fragments: Iterable[str]) -> str:
     return "\n".join(joined)
 
 
-def place_of(
-    source: Named, kind: str, target: Named, types: Mapping[str, Mapping[str, str]]
-) -> RelationPlace | None:
-    """Return where a statement belongs; None if both of its ends are one entity.
-
-    ``types`` tell, for each key, which type a mention of each type counts as.
-    """
-    ends = tuple((key, types[key][own]) for key, own in (source, target))
+def place_of(source: Named, kind: str, target: Named, belonging: Belonging) -> RelationPlace | None:
+    """Return where a statement belongs; None if both of its ends are one entity."""
+    ends = tuple(belonging[key][own] for key, own in (source, target))
     return None if ends[0] == ends[1] else (ends[0], kind, ends[1])

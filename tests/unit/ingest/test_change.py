@@ -11,8 +11,8 @@ from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.fold.rows import RelationPlace, RelationRow
 from pgs_neo4j.ingest.fold.tallies import MOST_CHUNKS, MOST_FRAGMENTS
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
-from tests.documents import random_extraction
-from tests.fakes.documents import DocumentGraph, Said
+from tests.documents import random_extraction, random_rulings
+from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
 
 SEINE_PARIS: RelationPlace = (("SEINE", "River"), "CROSSES", ("PARIS", "Location"))
 
@@ -38,21 +38,6 @@ def related(fact: str, weight: float = 1.0, *, keyword: str = "a", kind: str = "
     return GroundedExtraction(ends, (stated,)), True
 
 
-def assert_whole(graph: DocumentGraph) -> None:
-    """Fail unless what stands is what all chunks make at once."""
-    wanted = graph.at_once()
-    assert graph.entities == wanted.entities
-    assert graph.relations == wanted.relations
-    assert sorted(graph.mentions, key=repr) == sorted(wanted.mentions, key=repr)
-
-
-async def graph_of(**chunks: Said) -> DocumentGraph:
-    graph = DocumentGraph()
-    await graph.write(**chunks)
-    assert_whole(graph)
-    return graph
-
-
 def crossing(graph: DocumentGraph) -> RelationRow:
     return graph.relations[SEINE_PARIS]
 
@@ -71,6 +56,9 @@ async def test_any_history_ends_at_what_its_chunks_make_at_once(seed: int) -> No
         }
         await graph.write(gone, **coming)
         assert_whole(graph)
+        if random.random() < 0.4:
+            await graph.rule(random_rulings(random, graph.resolution.rulings))
+            assert_whole(graph)
 
 
 async def test_a_change_of_nothing_reads_and_writes_nothing() -> None:

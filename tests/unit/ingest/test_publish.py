@@ -214,4 +214,8 @@ async def test_the_view_reads_only_what_a_publication_writes() -> None:
 async def test_the_key_and_the_index_exist_before_anything_is_written() -> None:
     db: Any = FakeDatabase()
     await prepare(db)
-    assert [name for name, _ in db.sent] == ["create_loaded_constraint", "create_entity_index"]
+    assert [name for name, _ in db.sent] == [
+        "create_loaded_constraint",
+        *(f"create_{name}_index" for name in ("key", "first", "second", "third", "fourth")),
+        *("create_fifth_index", "create_entity_index"),
+    ]

@@ -67,8 +67,8 @@ async def test_a_stored_chunk_adds_what_its_extraction_says() -> None:
 async def test_nothing_is_asked_for_where_nothing_is_wanted() -> None:
     db: Any = FakeDatabase()
     assert await read_chunks(db, "docs", []) == {}
-    assert (await read_names(db, "docs", {})).by_key == {}
-    assert await read_mentioning(db, "docs", []) == {}
+    assert (await read_names(db, "docs", [], ["c"])).names.by_key == {}
+    assert await read_mentioning(db, "docs", {}) == {}
     assert await read_relations(db, "docs", []) == {}
     assert await read_shared(db, "docs", [], ["c"]) == {}
     assert db.sent == []
@@ -76,17 +76,24 @@ async def test_nothing_is_asked_for_where_nothing_is_wanted() -> None:
 
 async def test_names_are_tallied_by_type_and_spelling_without_the_chunks_that_go() -> None:
     row = {
-        "key": "PARIS",
+        "entity_key": "PARIS",
+        "entity_type": "Location",
         "names": [
             {"type": "Location", "name": "Paris", "sure": True, "count": 3},
             {"type": "Location", "name": "Paris", "sure": False, "count": 2},
             {"type": "Location", "name": "PARIS", "sure": False, "count": 1},
             {"type": "Person", "name": "Paris", "sure": True, "count": 1},
+            {"type": "Location", "name": "Lutetia", "sure": True, "count": 0},
         ],
-        "fragments": [{"type": "Location", "texts": ["Old.", "A city."]}],
+        "fragments": [{"type": "Location", "name": "Paris", "texts": ["Old.", "A city."]}],
     }
     db: Any = FakeDatabase(read_names=[row])
-    names = await read_names(db, "docs", {"SEINE": [], "PARIS": ["c2", "c1"]})
+    called = await read_names(db, "docs", [PARIS], ["c2", "c1"])
+    names = called.names
+    assert called.entities == dict.fromkeys(
+        (PARIS, ("PARIS", "Person"), ("LUTETIA", "Location")), PARIS
+    )
+    assert names.by_key.keys() == {"PARIS"}
     location, person = names.of(PARIS), names.of(("PARIS", "Person"))
     assert (location.count, location.sure) == (6, 3)
     assert location.names == {"Paris": 5, "PARIS": 1}
@@ -95,7 +102,8 @@ async def test_names_are_tallied_by_type_and_spelling_without_the_chunks_that_go
     assert db.params("read_names") == [
         {
             "graph": "docs",
-            "rows": [{"key": "PARIS", "gone": ["c2", "c1"]}, {"key": "SEINE", "gone": []}],
+            "entities": ["entity:Location:PARIS"],
+            "gone": ["c2", "c1"],
             "most": MOST_FRAGMENTS,
         }
     ]
@@ -104,13 +112,13 @@ async def test_names_are_tallied_by_type_and_spelling_without_the_chunks_that_go
 async def test_chunks_that_mention_names_are_read_as_contributions() -> None:
     rows = [{"id": "c1", "extraction": SAID, "sure": True}]
     db: Any = FakeDatabase(read_mentioning_chunks=rows)
-    found = await read_mentioning(db, "docs", [SEINE, PARIS])
+    found = await read_mentioning(db, "docs", {SEINE: (PARIS, ["the Seine", "Seine"])})
     assert {id_: sorted(one.keys) for id_, one in found.items()} == {"c1": ["SEINE"]}
     assert found["c1"].mentions[0].sure
     (params,) = db.params("read_mentioning_chunks")
     assert params["rows"] == [
-        {"key": "SEINE", "type": "River"}, {"key": "PARIS", "type": "Location"},
-    ]  # fmt: skip
+        {"entity": "entity:Location:PARIS", "type": "River", "names": ["Seine", "the Seine"]}
+    ]
 
 
 async def test_a_relation_is_read_as_the_tally_that_was_written() -> None:

@@ -1,0 +1,12 @@
+// Delete some of the names of a graph.
+// params: graph: str, holder: str, limit: int
+// returns: deleted: int
+// mode: write
+// language: 5, 25
+MATCH (w:PgsIngest {graph: $graph})
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+MATCH (n:PgsName {graph: $graph})
+WITH n LIMIT $limit
+DELETE n
+RETURN count(*) AS deleted

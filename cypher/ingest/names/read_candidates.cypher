@@ -1,0 +1,19 @@
+// The present names that have one of some blocks at the place of that block.
+// params: graph: str, first: list[str], second: list[str], third: list[str], fourth: list[str],
+//   fifth: list[str]
+// returns: key: str, type: str, traits: str, entity_key: str, entity_type: str
+// mode: read
+// language: 5, 25
+CALL () {
+  UNWIND $first AS block MATCH (n:PgsName {graph: $graph, block_1: block}) RETURN n
+  UNION
+  UNWIND $second AS block MATCH (n:PgsName {graph: $graph, block_2: block}) RETURN n
+  UNION
+  UNWIND $third AS block MATCH (n:PgsName {graph: $graph, block_3: block}) RETURN n
+  UNION
+  UNWIND $fourth AS block MATCH (n:PgsName {graph: $graph, block_4: block}) RETURN n
+  UNION
+  UNWIND $fifth AS block MATCH (n:PgsName {graph: $graph, block_5: block}) RETURN n
+}
+RETURN n.key AS key, n.type AS type, n.traits AS traits, n.entity_key AS entity_key,
+       n.entity_type AS entity_type

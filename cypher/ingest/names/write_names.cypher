@@ -1,0 +1,14 @@
+// Store names that are not stored.
+// params: graph: str, holder: str, rows: list[dict]
+// returns: held: bool
+// mode: write
+// language: 5, 25
+MATCH (w:PgsIngest {graph: $graph})
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+CALL () {
+  UNWIND $rows AS row
+  MERGE (n:PgsName {graph: $graph, key: row.key, type: row.type})
+  SET n += row
+}
+RETURN true AS held

@@ -1,0 +1,137 @@
+"""Reads all that a change of some chunks can touch: names, entities, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.ingest.fold.contribution import Contribution, Named
+from pgs_neo4j.ingest.fold.folding import NameTallies, Types, belonging_of
+from pgs_neo4j.ingest.fold.resolution import Resolution
+from pgs_neo4j.ingest.fold.rows import Belonging
+from pgs_neo4j.ingest.names.index import IndexedName, read_present
+from pgs_neo4j.ingest.names.surroundings import Surroundings
+from pgs_neo4j.ingest.stored import read_names
+
+
+@dataclass(slots=True, kw_only=True)
+class Neighborhood:
+    """Names with all names of their entities, before and after a change.
+
+    ``stay`` counts what neither goes nor comes, ``names`` what there will be. ``old`` and ``new``
+    tell the entity of each key and type, and ``indexed`` what the index holds.
+    """
+
+    stay: NameTallies = field(default_factory=NameTallies)
+    names: NameTallies = field(default_factory=NameTallies)
+    types: Types = field(default_factory=dict)
+    old: dict[str, dict[str, Named]] = field(default_factory=dict)
+    new: Belonging = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    indexed: dict[Named, IndexedName] = field(default_factory=dict)
+    wanted: dict[Named, IndexedName] = field(default_factory=dict)
+
+    @property
+    def moved(self) -> list[Named]:
+        """Names and types whose mentions that stay will belong to another entity."""
+        return [
+            (key, kind)
+            for key, own in sorted(self.stay.by_key.items())
+            for kind in sorted(own)
+            if own[kind].count and self.old[key][kind] != self.new[key][kind]
+        ]
+
+    @property
+    def named(self) -> tuple[IndexedName, ...]:
+        """Names to store, since they are new, or say or lead to something else."""
+        return tuple(
+            one for named, one in sorted(self.wanted.items()) if self.indexed.get(named) != one
+        )
+
+    @property
+    def unnamed(self) -> tuple[Named, ...]:
+        """Names that nothing mentions any more."""
+        return tuple(sorted(self.indexed.keys() - self.wanted.keys()))
+
+
+async def read_neighborhood(
+    db: Database,
+    graph: str,
+    resolution: Resolution,
+    leaving: Mapping[str, Contribution],
+    coming: Mapping[str, Contribution],
+    suspects: Iterable[Named],
+) -> Neighborhood:
+    """Return what a change touches, with each name where it will belong. Raises DatabaseError.
+
+    It holds an entity with all of its names, and a name with all of its types, so that nothing in
+    it depends on what was not read.
+    """
+    found = Neighborhood()
+    suspected = {*suspects}
+    keys = {key for one in (*leaving.values(), *coming.values()) for key in one.keys}
+    keys |= {key for key, _ in suspected}
+    while keys:
+        await _gather(db, graph, found, keys, leaving)
+        found.names = found.stay.with_contributions(coming.values())
+        found.types = found.names.types(resolution.pinned)
+        keys = await _resolve(db, graph, found, resolution, suspected)
+    for one in leaving.values():
+        for key, kind in (mention.named for mention in one.mentions):
+            found.old.setdefault(key, {}).setdefault(kind, (key, kind))  # nothing stands of it
+    return found
+
+
+async def _gather(
+    db: Database,
+    graph: str,
+    found: Neighborhood,
+    keys: set[str],
+    leaving: Mapping[str, Contribution],
+) -> None:
+    """Read names by key, their entities, and all other names of these."""
+    entities = {one.entity for one in found.indexed.values()}
+    while keys:
+        found.keys |= keys
+        indexed = await read_present(db, graph, keys)
+        found.indexed |= indexed
+        unread = {one.entity for one in indexed.values()} - entities
+        entities |= unread
+        called = await read_names(db, graph, unread, leaving.keys())
+        found.stay.merge(called.names)
+        for (key, kind), entity in called.entities.items():
+            found.old.setdefault(key, {})[kind] = entity
+        keys = {key for key, _ in called.entities} - found.keys
+
+
+async def _resolve(
+    db: Database,
+    graph: str,
+    found: Neighborhood,
+    resolution: Resolution,
+    suspects: set[Named],
+) -> set[str]:
+    """Decide where each name belongs; return keys that have to be read for it."""
+    present = found.names.present(found.types)
+    changed = {
+        named
+        for named in {*present, *found.indexed}
+        if named not in found.indexed or present.get(named) != found.indexed[named].name
+    }
+    entities = {named: found.indexed[named].entity for named in present.keys() - changed}
+    around = Surroundings(db, graph, resolution, found.keys, {**present}, {**found.indexed})
+    near = await around.entities_near(changed | suspects)
+    entities |= {named: entity for named, entity in near.items() if named in present}
+    far = {
+        named: entity
+        for named, entity in near.items()
+        if named not in present and around.indexed[named].entity != entity
+    }
+    keys = {named[0] for named in (*far, *far.values(), *entities.values())} - found.keys
+    if not keys:
+        found.wanted = {
+            named: IndexedName(name, entities[named]) for named, name in present.items()
+        }
+        found.new = belonging_of(found.types, entities)
+    return keys

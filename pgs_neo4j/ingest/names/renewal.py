@@ -1,0 +1,114 @@
+"""Makes the index of names again, where another resolver resolved them, or a purge took it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.ingest.change import work_out
+from pgs_neo4j.ingest.fold.contribution import Named
+from pgs_neo4j.ingest.fold.folding import NameTallies
+from pgs_neo4j.ingest.fold.resolution import Resolution, Resolver, VariantResolver, resolve
+from pgs_neo4j.ingest.fold.tallies import EntityTally
+from pgs_neo4j.ingest.names.index import IndexedName, name_row
+from pgs_neo4j.ingest.publish import Publication, publish
+from pgs_neo4j.ingest.writer import Writer, hold_documents, lost_right
+from pgs_neo4j.text.extraction.names import normalize_name
+from pgs_neo4j.text.variants.likeness import present_name
+
+BATCH = 5000
+"""Names that one transaction stores or deletes."""
+SUSPECTS = 200
+"""Names of one publication: the chunks that mention them are read whole."""
+
+
+@asynccontextmanager
+async def hold_resolved(
+    db: Database, graph: str, label: str, resolver: Resolver | None = None
+) -> AsyncIterator[Writer]:
+    """Hold the right to write the documents of a graph, with all of its names resolved.
+
+    Raises BusyError, LeaseLostError, and DatabaseError.
+    """
+    async with hold_documents(db, graph, label) as held:
+        rulings = await read_rulings(db, graph)
+        writer = replace(held, resolution=Resolution(resolver or VariantResolver(), rulings))
+        await renew_names(db, writer)
+        yield writer
+
+
+async def read_rulings(db: Database, graph: str) -> dict[Named, Named]:
+    """Return what people ruled on the names of a graph. Raises DatabaseError."""
+    rows = await db.read(queries.get("ingest/names/read_rulings"), graph=graph)
+    return {(row["key"], row["type"]): (row["into_key"], row["into_type"]) for row in rows}
+
+
+async def renew_names(db: Database, writer: Writer) -> None:
+    """Resolve all names again, unless they are resolved by these rules.
+
+    An end before its own leaves everything as it is read next time. Raises LeaseLostError and
+    DatabaseError.
+    """
+    resolution, held = writer.resolution, {"graph": writer.graph, "holder": writer.holder}
+    signature = resolution.resolver.signature
+    rows = await db.read(queries.get("ingest/names/read_resolver"), graph=writer.graph)
+    if any(row["resolver"] == signature for row in rows):
+        return
+    query = queries.get("ingest/names/delete_names")
+    while any(row["deleted"] for row in await db.write(query, **held, limit=BATCH)):
+        pass
+    standing = await _read_standing(db, writer.graph)
+    stored, suspects = standing.compared(resolution)
+    query = queries.get("ingest/names/write_names")
+    for first in range(0, len(stored), BATCH):
+        some = stored[first : first + BATCH]
+        rows = [name_row(one, resolution.resolver) for one in some]
+        if not await db.write(query, **held, rows=rows):
+            raise lost_right(writer.graph)
+    for first in range(0, len(suspects), SUSPECTS):
+        names = suspects[first : first + SUSPECTS]
+        change = await work_out(db, writer.graph, (), (), resolution, names)
+        await publish(db, writer, Publication(gone=[], documents=[], change=change))
+    await db.write(queries.get("ingest/names/set_resolver"), **held, resolver=signature)
+
+
+@dataclass(slots=True)
+class _Standing:
+    """The names of a graph as its relationships have them, and the entity of each."""
+
+    names: NameTallies = field(default_factory=NameTallies)
+    entities: dict[Named, Named] = field(default_factory=dict)
+
+    def compared(self, resolution: Resolution) -> tuple[list[IndexedName], list[Named]]:
+        """Return the names to store as they stand, and those that belong elsewhere."""
+        types = self.names.types(resolution.pinned)
+        present = self.names.present(types)
+        entities = resolve(present.values(), resolution)
+        stored = {named: IndexedName(name, self.entities[named]) for named, name in present.items()}
+        suspects: set[Named] = set()
+        for (key, kind), entity in self.entities.items():
+            main = key, types[key][kind]
+            if entity != entities[main]:
+                suspects.add(main)
+            if entity != self.entities[main]:  # found by a name of its own until it moves
+                tally: EntityTally = self.names.by_key[key][kind]
+                name = present_name(key, kind, tally.names, sure=bool(tally.sure))
+                stored.setdefault((key, kind), IndexedName(name, entity))
+                suspects.add((key, kind))
+        return [stored[named] for named in sorted(stored)], sorted(suspects)
+
+
+async def _read_standing(db: Database, graph: str) -> _Standing:
+    """Return what entities are called. It grows with the names, not with their mentions."""
+    standing = _Standing()
+    for row in await db.read(queries.get("ingest/names/read_mentioned_names"), graph=graph):
+        named = normalize_name(row["name"]), row["type"]
+        tally = standing.names.of(named)
+        tally.count += row["count"]
+        tally.sure += row["count"] if row["sure"] else 0
+        tally.names[row["name"]] += row["count"]
+        standing.entities[named] = row["entity_key"], row["entity_type"]
+    return standing

@@ -1,0 +1,235 @@
+"""A change reads its neighborhood: the names that it can reach, and nothing of the others."""
+
+from __future__ import annotations
+
+from random import Random
+from string import ascii_uppercase
+
+import pytest
+
+from pgs_neo4j.ingest.fold.contribution import Named
+from pgs_neo4j.ingest.fold.rows import entity_id
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
+
+SHORT, FULL, OTHER = ((key, "Person") for key in ("M._CURIE", "MARIE_CURIE", "MONA_CURIE"))
+
+
+def person(name: str, *, text: str = "", kind: str = "Person", sure: bool = True) -> Said:
+    """A chunk that mentions a person."""
+    return GroundedExtraction((GroundedEntity(name=name, type=kind, description=text),)), sure
+
+
+def found(name: str, thing: str = "Radium") -> Said:
+    """A chunk that says what a person found."""
+    ends = GroundedEntity(name=name, type="Person"), GroundedEntity(name=thing, type="Concept")
+    stated = GroundedRelation(
+        source=name, source_type="Person", target=thing, target_type="Concept",
+        type="FOUND", fact=f"{name} found it.", keywords=(), weight=1.0,
+    )  # fmt: skip
+    return GroundedExtraction(ends, (stated,)), True
+
+
+def ids(*entities: Named) -> set[str]:
+    return {*map(entity_id, entities)}
+
+
+def read(graph: DocumentGraph) -> set[str]:
+    """The entities whose mentions were read."""
+    return {id_ for row in graph.database.params("read_names") for id_ in row["entities"]}
+
+
+async def test_a_fuller_name_takes_the_mentions_of_a_shorter_one_and_gives_them_back() -> None:
+    graph = await graph_of(a=person("M. Curie", text="She won."))
+    change = await graph.write(b=person("Marie Curie"))
+    assert (change.vanished, change.unbound) == ((entity_id(SHORT),), ("a",))
+    assert graph.entities[entity_id(FULL)].description == "She won."
+    assert_whole(graph)
+    change = await graph.write(["b"])
+    assert (change.vanished, change.unbound) == ((entity_id(FULL),), ("a",))
+    assert graph.entities.keys() == ids(SHORT)
+    assert_whole(graph)
+
+
+async def test_a_name_that_fits_two_stands_apart_until_one_goes() -> None:
+    graph = await graph_of(a=person("M. Curie"), b=person("Marie Curie"))
+    assert graph.entities.keys() == ids(FULL)
+    change = await graph.write(c=person("Mona Curie"))
+    assert change.unbound == ("a",)
+    assert graph.entities.keys() == ids(SHORT, FULL, OTHER)
+    assert_whole(graph)
+    await graph.write(["b"])
+    assert graph.entities.keys() == ids(OTHER)
+    assert graph.entities[entity_id(OTHER)].mentions == 2
+    assert_whole(graph)
+
+
+async def test_a_relation_moves_with_the_name_at_its_end() -> None:
+    graph = await graph_of(a=found("M. Curie"), b=found("M. Curie"))
+    short = (SHORT, "FOUND", ("RADIUM", "Concept"))
+    full = (FULL, "FOUND", ("RADIUM", "Concept"))
+    change = await graph.write(c=found("Marie Curie"))
+    assert (change.dropped, [*change.relations]) == ((short,), [full])
+    assert graph.relations[full].mentions == 3
+    assert_whole(graph)
+    change = await graph.write(["c"])
+    assert (change.dropped, [*change.relations]) == ((full,), [short])
+    assert graph.relations[short].mentions == 2
+    assert_whole(graph)
+
+
+async def test_a_relation_between_two_names_of_one_entity_is_none() -> None:
+    ends = tuple(GroundedEntity(name=name, type="Person") for name in ("M. Curie", "Ève Curie"))
+    knows = GroundedRelation(
+        source="M. Curie", source_type="Person", target="Ève Curie", target_type="Person",
+        type="KNOWS", fact="They met.", keywords=(), weight=1.0,
+    )  # fmt: skip
+    graph = await graph_of(a=(GroundedExtraction(ends, (knows,)), True), b=person("Marie Curie"))
+    assert len(graph.relations) == 1
+    await graph.rule({("ÈVE_CURIE", "Person"): FULL})
+    assert graph.relations == {}
+    assert_whole(graph)
+    await graph.rule({})
+    assert [place[0] for place in graph.relations] == [FULL]
+    assert_whole(graph)
+
+
+async def test_a_chunk_that_stays_is_written_again_with_all_of_its_mentions() -> None:
+    both = GroundedExtraction(
+        (GroundedEntity(name="M. Curie", type="Person"), GroundedEntity(name="Paris", type="City"))
+    )
+    graph = await graph_of(a=(both, True), b=person("Paris", kind="City"))
+    change = await graph.write(c=person("Marie Curie"))
+    assert change.unbound == ("a",)
+    assert sorted((row.chunk, row.entity) for row in change.mentions) == [
+        ("a", "entity:City:PARIS"), ("a", entity_id(FULL)), ("c", entity_id(FULL)),
+    ]  # fmt: skip
+    assert_whole(graph)
+
+
+async def test_names_far_from_a_change_are_not_read() -> None:
+    far = {f"far{letter}": person(f"Ida {letter * 5}a") for letter in ascii_uppercase}
+    graph = await graph_of(a=person("M. Curie"), **far)
+    graph.database.sent.clear()
+    change = await graph.write(b=person("Marie Curie"))
+    assert read(graph) == ids(SHORT)
+    assert len(graph.database.params("read_mentioning_chunks")) == 1
+    assert change.entities.keys() == ids(FULL)
+    assert_whole(graph)
+
+
+async def test_a_known_name_is_looked_up_with_its_entity_and_not_compared() -> None:
+    graph = await graph_of(a=person("Marie Curie"), b=person("M. Curie"))
+    graph.database.sent.clear()
+    change = await graph.write(c=person("M. Curie"))
+    assert [name for name, _ in graph.database.sent] == [
+        "read_present", "read_names", "read_present",
+    ]  # fmt: skip
+    assert (change.named, change.unnamed) == ((), ())
+    assert_whole(graph)
+
+
+async def test_the_index_changes_with_what_is_known_of_a_name() -> None:
+    graph = await graph_of(a=person("radium", kind="Concept", sure=False))
+    change = await graph.write(b=person("radium", kind="Concept"))
+    assert [one.row["traits"] for one in change.named] == ["s"]
+    change = await graph.write(["b"])
+    assert [one.row["traits"] for one in change.named] == [""]
+    change = await graph.write(["a"])
+    assert change.unnamed == (("RADIUM", "Concept"),)
+    assert graph.names == {}
+
+
+async def test_names_by_statistics_join_only_the_same_letters() -> None:
+    graph = await graph_of(
+        a=person("M. Curie", sure=False),
+        b=person("Marie Curie", sure=False),
+        c=person("data-base", kind="Concept", sure=False),
+        d=person("database", kind="Concept", sure=False),
+    )
+    assert ids(SHORT, FULL) <= graph.entities.keys()
+    assert len(graph.entities) == 3
+    await graph.write(e=person("M. Curie"), f=person("Marie Curie"))
+    assert graph.entities.keys() & ids(SHORT, FULL) == ids(FULL)
+    assert_whole(graph)
+
+
+async def test_a_chain_of_variants_is_not_one_entity() -> None:
+    names = ("Acme Foods", "Acme Foods Inc.", "Acme Foods Ltd.")
+    graph = DocumentGraph()
+    for at, name in enumerate(names):
+        await graph.write(**{f"c{at}": person(name, kind="Organization")})
+        assert_whole(graph)
+    assert len(graph.entities) == 3
+    await graph.write(["c2"])
+    assert len(graph.entities) == 1
+    assert_whole(graph)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_any_order_of_arrival_ends_in_the_same_graph(seed: int) -> None:
+    names = ("M. Curie", "Marie Curie", "Mona Curie", "Curie, Marie", "Marie Cuire", "Mary Curie")
+    chunks = {f"c{at}": found(name) for at, name in enumerate(names)}
+    wanted, graph = await graph_of(**chunks), DocumentGraph()
+    order = [*chunks]
+    Random(seed).shuffle(order)
+    for id_ in order:
+        await graph.write(**{id_: chunks[id_]})
+    assert (graph.entities, graph.relations) == (wanted.entities, wanted.relations)
+    assert graph.names == wanted.names
+
+
+async def test_a_ruling_moves_a_name_with_its_followers() -> None:
+    graph = await graph_of(
+        a=person("M. Curie"), b=person("Marie Curie"), c=found("Maria Skłodowska")
+    )
+    birth = ("MARIA_SKŁODOWSKA", "Person")
+    change = await graph.rule({FULL: birth})
+    assert change.unbound == ("a", "b")
+    assert graph.entities[entity_id(birth)].mentions == 3
+    assert_whole(graph)
+    before = {**graph.entities}
+    await graph.write(d=person("Curie, Marie"))
+    assert graph.entities[entity_id(birth)].mentions == 4
+    await graph.write(["d"])
+    assert graph.entities == before
+    await graph.rule({})
+    assert ids(FULL, birth) <= graph.entities.keys()
+    assert_whole(graph)
+
+
+async def test_a_ruling_parts_a_name_from_its_variants() -> None:
+    graph = await graph_of(a=person("M. Curie"), b=person("Marie Curie"))
+    await graph.rule({SHORT: SHORT})
+    assert graph.entities.keys() == ids(SHORT, FULL)
+    assert_whole(graph)
+    await graph.rule({})
+    assert graph.entities.keys() == ids(FULL)
+    assert_whole(graph)
+
+
+async def test_a_ruling_waits_for_names_that_are_not_there() -> None:
+    graph = await graph_of(a=person("Maria Skłodowska"))
+    birth = ("MARIA_SKŁODOWSKA", "Person")
+    await graph.rule({birth: FULL})
+    assert graph.entities.keys() == ids(birth)
+    change = await graph.write(b=person("Marie Curie"))
+    assert change.unbound == ("a",)
+    assert graph.entities.keys() == ids(FULL)
+    assert_whole(graph)
+    await graph.write(["b"])
+    assert graph.entities.keys() == ids(birth)
+    assert_whole(graph)
+
+
+async def test_a_ruling_keeps_a_stray_type_of_its_own() -> None:
+    paris = ("PARIS", "Person")
+    cities = {f"city{at}": person("Paris", kind="City") for at in range(3)}
+    graph = await graph_of(hero=person("Paris"), **cities)
+    assert graph.entities.keys() == {"entity:City:PARIS"}
+    await graph.rule({paris: paris})
+    assert graph.entities.keys() == {"entity:City:PARIS", entity_id(paris)}
+    assert_whole(graph)
+    await graph.write(["city0"], more=person("Paris"))
+    assert graph.entities[entity_id(paris)].mentions == 2
+    assert_whole(graph)
