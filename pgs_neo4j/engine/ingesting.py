@@ -16,11 +16,12 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingest_order import ENTITIES, IngestOptions, Paths, make_order
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
+from pgs_neo4j.ingest.describe.model import ModelDescriber, describer_signature
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.names.renewal import hold_resolved
-from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
+from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import delete_documents, ingest
 from pgs_neo4j.ingest.plan import plan_ingest
 from pgs_neo4j.ingest.publish import entity_label, mapping_of
@@ -125,7 +126,8 @@ class Ingester:
         if not documents:
             return 0
         label = stored[documents[0]].label
-        async with hold_resolved(core.db, graph, label) as writer:
+        describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
+        async with hold_resolved(core.db, graph, label, describer) as writer:
             await delete_documents(core.db, writer, [*dict.fromkeys(documents)])
         return len(set(documents))
 
@@ -154,10 +156,15 @@ class Ingester:
             db=core.db,
             loader=loader,
             extractor=self._extractor(config, order, calls, keeper),
+            describer=self._describer(config, calls, keeper),
             keeper=keeper,
             calls=calls,
             on_event=on_event,
         )
+
+    def _describer(self, config: PGSConfig, calls: Calls, keeper: Keeper) -> Describer | None:
+        llm = self._core.sweep_llm
+        return None if is_free(llm) else ModelDescriber(llm, calls, keeper, config.sweep_effort)
 
     def _extractor(
         self, config: PGSConfig, order: IngestOrder, calls: Calls, keeper: Keeper

@@ -60,6 +60,19 @@ class Extractor(Protocol):
         ...
 
 
+class Describer(Protocol):
+    """Makes one description of the many that chunks give of an entity."""
+
+    @property
+    def signature(self) -> str:
+        """A hash of everything that decides its replies."""
+        ...
+
+    async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
+        """Return one description; ``kind`` is the type. Raises ModelError and StoppedError."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestOrder:
     """The sources to ingest into a graph.
@@ -86,6 +99,7 @@ class IngestTools:
     db: Database
     loader: DocumentLoader
     extractor: Extractor
+    describer: Describer | None
     keeper: Keeper
     calls: Calls
     on_event: OnEvent

@@ -13,7 +13,8 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.assemble import assemble
-from pgs_neo4j.ingest.documents import WantedDocument, compare
+from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
+from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare
 from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.names.renewal import hold_resolved
@@ -36,12 +37,14 @@ class _Tally:
 
     outcomes: list[DocumentOutcome] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
+    described: EntitiesDescribed = field(default_factory=EntitiesDescribed)
     stopped: str = ""
 
     @property
-    def failed(self) -> bool:
-        """Whether a document failed."""
-        return any(outcome.state == "failed" for outcome in self.outcomes)
+    def whole(self) -> bool:
+        """Whether all that was bought is in the graph."""
+        failed = any(outcome.state == "failed" for outcome in self.outcomes)
+        return not (failed or self.stopped or self.described.waiting)
 
 
 async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
@@ -53,7 +56,8 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     """
     began, tally = perf_counter(), _Tally()
     await prepare(tools.db)
-    async with hold_resolved(tools.db, order.graph, order.label) as writer:
+    describer = tools.describer.signature if tools.describer else ""
+    async with hold_resolved(tools.db, order.graph, order.label, describer) as writer:
         stored = await read_documents(tools.db, order.graph)
         schemas = [order.schema, order.schema.told, *in_use(stored, order.schemas)]
         await keep_schemas(tools.db, writer, schemas)
@@ -66,20 +70,31 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
             async for _ in written:
                 _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
-        if not (tools.extractor.free or tally.stopped or tally.failed):
-            await tools.keeper.forget_replies()
         if order.sync and not tally.stopped:
             await delete_documents(tools.db, writer, [*compared.missing])
+        await _describe(tools, writer, tally)
+        if not tools.extractor.free and tally.whole:
+            await tools.keeper.forget_replies()
+    return _result(order, tools, compared, tally, perf_counter() - began)
+
+
+def _result(
+    order: IngestOrder, tools: IngestTools, compared: Compared, tally: _Tally, seconds: float
+) -> Ingested:
+    described = tally.described
     return Ingested(
         graph=order.graph,
         label=order.label,
         outcomes=compared.all_outcomes(order, tally.outcomes, stopped=bool(tally.stopped)),
         skipped=order.sources.skipped,
         dropped=dict(tally.dropped),
+        described=described.entities,
+        undescribed=described.waiting,
+        undescribed_why=described.error,
         usage=tools.calls.usage,
         cost=tools.calls.settled().cost,
-        seconds=perf_counter() - began,
-        stopped=tally.stopped,
+        seconds=seconds,
+        stopped=tally.stopped or described.stopped,
     )
 
 
@@ -105,6 +120,13 @@ async def _write_groups(
         await forget_extractions(tools.db, order.graph, written - needed)
         ready = following
         yield
+
+
+async def _describe(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
+    """Describe the entities that wait for it, also those of former ingestions."""
+    describer, limit = tools.describer, tools.calls.scheduler.limit.ceiling
+    if describer is not None and not tally.stopped:
+        tally.described = await describe_waiting(tools.db, writer, describer, limit, tools.on_event)
 
 
 def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:

@@ -91,10 +91,11 @@ def check_view_label(label: str) -> None:
 
 
 async def prepare(db: Database) -> None:
-    """Create the key and the index that publishing finds nodes by. Raises DatabaseError."""
+    """Create the key and the indexes that publishing finds nodes by. Raises DatabaseError."""
     await create_loaded_key(db)
     await create_name_indexes(db)
     await db.write(queries.get("ingest/documents/create_entity_index"))
+    await db.write(queries.get("ingest/descriptions/create_waiting_index"))
 
 
 def chunk_label(label: str) -> str:
@@ -127,6 +128,7 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         entities=[_entity_row(row, writer) for row in change.entities.values()],
         mentions=[_mention_row(row) for row in change.mentions],
         relations=[_relation_row(row) for row in change.relations.values()],
+        describer=writer.describer or None,
         named=[name_row(one, writer.resolution.resolver) for one in change.named],
         ruled=[_ruling_row(*pair) for pair in what.ruled],
         unruled=[ruling_id(named) for named in what.unruled],
@@ -192,6 +194,8 @@ def _entity_row(row: EntityRow, writer: Writer) -> Row:
             "type": row.type,
             "description": row.description or None,
             "weight": float(row.mentions),
+            "fragments_hash": row.fragments_hash or None,
+            "undescribed": None,
         },
     }
 

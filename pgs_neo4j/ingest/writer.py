@@ -22,23 +22,30 @@ CLOSE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """The right to write the documents of a graph, the label of its view, and how names resolve."""
+    """The right to write the documents of a graph, the label of its view, and how names resolve.
+
+    ``describer`` is the signature of what describes entities that many chunks describe; without
+    one, a few descriptions speak for all.
+    """
 
     graph: str
     holder: str
     label: str
     resolution: Resolution = field(default_factory=Resolution)
+    describer: str = ""
 
 
 @asynccontextmanager
-async def hold_documents(db: Database, graph: str, label: str) -> AsyncIterator[Writer]:
+async def hold_documents(
+    db: Database, graph: str, label: str, describer: str = ""
+) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph while the body runs.
 
     It is taken from a process of this machine that is gone. Raises BusyError while another process
-    holds it. When it is lost, the body is canceled, and
-    LeaseLostError is raised. The schema must exist.
+    holds it. When it is lost, the body is canceled, and LeaseLostError is raised. The schema must
+    exist.
     """
-    writer = Writer(graph=graph, holder=str(Holder.unique()), label=label)
+    writer = Writer(graph=graph, holder=str(Holder.unique()), label=label, describer=describer)
     holder = await _take(db, writer)
     if holder and _has_ended(holder):
         holder = await _take(db, writer, former=holder)

@@ -39,8 +39,9 @@ class Ingested:
     """The result of an ingestion.
 
     ``outcomes`` are in the order of the ids. ``skipped`` counts files that no reader takes, by
-    ending. ``dropped`` counts what replies said that is not in the text, by reason. ``stopped``
-    says which limit ended it early.
+    ending. ``dropped`` counts what replies said that is not in the text, by reason. ``described``
+    counts entities that a model described from what many chunks say, ``undescribed`` those that
+    wait for it, and ``undescribed_why`` is the reason. ``stopped`` says which limit ended it early.
     """
 
     graph: str
@@ -48,6 +49,9 @@ class Ingested:
     outcomes: tuple[DocumentOutcome, ...]
     skipped: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    described: int = 0
+    undescribed: int = 0
+    undescribed_why: str = ""
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     seconds: float = 0.0
@@ -59,8 +63,8 @@ class Ingested:
 
     @property
     def complete(self) -> bool:
-        """Whether every document is in the graph as it is now."""
-        return not self.stopped and not self.count("failed")
+        """Whether the graph holds every document as it is now, and all descriptions."""
+        return not (self.stopped or self.undescribed or self.count("failed"))
 
     @property
     def has_documents(self) -> bool:

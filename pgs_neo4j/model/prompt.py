@@ -19,6 +19,7 @@ Task = Literal[
     "rerank",
     "extraction",
     "gleaning",
+    "description",
 ]
 Effort = Literal["minimal", "low", "medium", "high"]
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold.contribution import WEIGHT_UNIT, Named
 from pgs_neo4j.ingest.fold.tallies import EntityTally, RelationTally
 from pgs_neo4j.text.tokens import estimate
 
 JOINED_FRAGMENTS, JOINED_TOKENS = 8, 1200
-"""Descriptions that are joined as they are (dual-level retrieval, published thresholds)."""
+"""From here on, descriptions are summarized (dual-level retrieval, published thresholds)."""
 
 LEAST_MENTIONS = 2
 """Mentions by statistics alone from which an entity belongs to the view."""
@@ -26,6 +27,7 @@ class EntityRow:
     """An entity node. ``mentions`` counts what chunks say of it, by type.
 
     ``viewed``: it belongs to the view. A term that one chunk alone has connects nothing.
+    ``fragments_hash`` is that of its descriptions if they are too long to be joined, else empty.
     """
 
     id: str
@@ -35,6 +37,7 @@ class EntityRow:
     description: str
     mentions: int
     viewed: bool
+    fragments_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,14 +87,16 @@ def entity_row(entity: Named, tallies: Iterable[EntityTally]) -> EntityRow | Non
     if not total.count:
         return None
     key, kind = entity
+    fragments = total.described
     return EntityRow(
         id=entity_id(entity),
         key=key,
         type=kind,
         name=total.name,
-        description=join_fragments(total.described),
+        description=join_fragments(fragments),
         mentions=total.count,
         viewed=total.sure > 0 or total.count >= LEAST_MENTIONS,
+        fragments_hash=digest(fragments) if are_long(fragments) else "",
     )
 
 
@@ -111,6 +116,12 @@ def relation_row(place: RelationPlace, tally: RelationTally) -> RelationRow | No
         mentions=tally.count,
         chunks=tuple(tally.chunks[at] for at in sorted(tally.chunks)),
     )
+
+
+def are_long(fragments: Sequence[str]) -> bool:
+    """Whether descriptions are too many or too long to be joined as they are."""
+    many = len(fragments) >= JOINED_FRAGMENTS
+    return many or (len(fragments) > 1 and sum(map(estimate, fragments)) >= JOINED_TOKENS)
 
 
 def join_fragments(fragments: Iterable[str]) -> str:

@@ -27,13 +27,13 @@ SUSPECTS = 200
 
 @asynccontextmanager
 async def hold_resolved(
-    db: Database, graph: str, label: str, resolver: Resolver | None = None
+    db: Database, graph: str, label: str, describer: str = "", resolver: Resolver | None = None
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph, with all of its names resolved.
 
     Raises BusyError, LeaseLostError, and DatabaseError.
     """
-    async with hold_documents(db, graph, label) as held:
+    async with hold_documents(db, graph, label, describer) as held:
         rulings = await read_rulings(db, graph)
         writer = replace(held, resolution=Resolution(resolver or VariantResolver(), rulings))
         await renew_names(db, writer)

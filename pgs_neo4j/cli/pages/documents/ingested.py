@@ -61,6 +61,12 @@ def lines(done: Ingested, width: int) -> list[str]:
         ("Documents", counted_states(done)),
         ("Chunks", f"{chunks:,}, {extracted:,} of them extracted now"),
         ("Dropped", ", ".join(dropped)),
+        (
+            "Described",
+            f"{counted(done.described, 'entity', 'entities')} that many chunks describe"
+            if done.described
+            else "",
+        ),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
         (
             "Model",
@@ -95,6 +101,10 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
         if len(concerned) > MOST_NAMED:
             yield f"  and {len(concerned) - MOST_NAMED:,} more"
     yield from _guesses(done)
+    if isinstance(done, Ingested) and done.undescribed:
+        why = f": {one_line(done.undescribed_why)}" if done.undescribed_why else ""
+        entities = counted(done.undescribed, "entity waits", "entities wait")
+        yield f"{entities} for a description by the model; run the command again{why}"
 
 
 def _guesses(done: Ingested | IngestPlan) -> Iterator[str]:

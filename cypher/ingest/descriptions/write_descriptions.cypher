@@ -1,0 +1,17 @@
+// Describe entities; they wait for no description any more. Nothing happens for a writer who lost
+// the right to write.
+// params: graph: str, holder: str, rows: list[dict]
+// returns: written: int
+// mode: data
+// language: 5, 25
+MATCH (w:PgsIngest {graph: $graph})
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+CALL () {
+  UNWIND $rows AS row
+  MATCH (e:LoadedNode {graph: $graph, id: row.id})
+  SET e.description = row.description
+  REMOVE e.undescribed
+  RETURN count(*) AS written
+}
+RETURN written

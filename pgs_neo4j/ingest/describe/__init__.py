@@ -1,0 +1,1 @@
+"""Describes the entities that many chunks describe."""

@@ -1,0 +1,90 @@
+"""Describes the entities whose descriptions wait, after all documents are published.
+
+An entity that many documents mention is so described once in an ingestion, and not with each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import ModelError, ModelOutputError, PromptTooLongError, StoppedError
+from pgs_neo4j.events import OnEvent, Progressed, StepStarted
+from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS
+from pgs_neo4j.ingest.order import Describer
+from pgs_neo4j.ingest.writer import Writer, lost_right
+
+PAGE = 100
+"""Entities that are read and written together."""
+
+
+@dataclass(slots=True)
+class EntitiesDescribed:
+    """How many entities were described, and how many wait. ``stopped`` is the limit that ended it.
+
+    ``error`` says why a model described no more.
+    """
+
+    entities: int = 0
+    waiting: int = 0
+    stopped: str = ""
+    error: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more calls are to be made."""
+        return bool(self.stopped or self.error)
+
+
+async def describe_waiting(
+    db: Database, writer: Writer, describer: Describer, limit: int, on_event: OnEvent
+) -> EntitiesDescribed:
+    """Describe all entities that wait for this describer, ``limit`` at once.
+
+    One that fails waits for the next ingestion. Raises DatabaseError and LeaseLostError.
+    """
+    done, after = EntitiesDescribed(), ""
+    room = asyncio.Semaphore(limit)
+    query = queries.get("ingest/descriptions/read_undescribed")
+    given = {"graph": writer.graph, "describer": describer.signature}
+    on_event(StepStarted("ingest", "descriptions"))
+    while rows := await db.read(query, **given, after=after, most=PAGE, fragments=MOST_FRAGMENTS):
+        texts = await together(*(_describe(describer, row, done, room) for row in rows))
+        pairs = zip(rows, texts, strict=True)
+        described = [{"id": row["id"], "description": text} for row, text in pairs if text]
+        await _write(db, writer, described)
+        done.entities += len(described)
+        done.waiting += len(rows) - len(described)
+        on_event(Progressed("ingest", done.entities, 0, "entities described"))
+        after = rows[-1]["id"]
+    return done
+
+
+async def _describe(
+    describer: Describer, row: Row, done: EntitiesDescribed, room: asyncio.Semaphore
+) -> str:
+    """Return a description, empty without one."""
+    async with room:
+        if done.ended:
+            return ""
+        try:
+            return await describer.describe(row["name"], row["type"], row["fragments"])
+        except (ModelOutputError, PromptTooLongError):
+            pass  # of this entity alone
+        except StoppedError as error:
+            done.stopped = str(error)
+        except ModelError as error:
+            done.error = str(error)
+    return ""
+
+
+async def _write(db: Database, writer: Writer, described: Sequence[Row]) -> None:
+    if not described:
+        return
+    query = queries.get("ingest/descriptions/write_descriptions")
+    if not await db.write(query, graph=writer.graph, holder=writer.holder, rows=[*described]):
+        raise lost_right(writer.graph)
