@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,6 +16,8 @@ from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.local import artifacts, lockfile
+from pgs_neo4j.local.options import paths_of
 from tests.bench.store import PAGE_CACHE_MIB, SMALL_HEAP_MIB, STATEMENT_S, Server
 
 NODES = "MATCH (n) RETURN count(n) AS nodes"
@@ -25,12 +28,14 @@ HELP = "an empty database to use, emptied at the end: bolt://…"
 
 
 @asynccontextmanager
-async def opened(uri: str | None) -> AsyncIterator[tuple[Server, Database]]:
-    """An empty database, emptied again at the end.
+async def opened(
+    uri: str | None, apoc: Path | None = None
+) -> AsyncIterator[tuple[Server, Database]]:
+    """An empty database, emptied again at the end; a new server has the procedures of ``apoc``.
 
     Raises UsageError when the one at ``uri`` holds something, and what pgs_neo4j.local raises.
     """
-    async with _named(uri) if uri else _own() as server:
+    async with _named(uri) if uri else _own(apoc) as server:
         access = (server.uri, server.user, server.password)
         async with db_module.connect(*access, timeout_s=STATEMENT_S) as database:
             await _check(database, server.uri)
@@ -65,10 +70,10 @@ async def _named(uri: str) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def _own() -> AsyncIterator[Server]:
+async def _own(apoc: Path | None) -> AsyncIterator[Server]:
     with tempfile.TemporaryDirectory(prefix="pgs-bench-") as folder:
         options = replace(
-            local.options_from_environment(),
+            _with_plugin(apoc, Path(folder)) if apoc else local.options_from_environment(),
             data_dir=Path(folder) / "neo4j",
             heap_mb=SMALL_HEAP_MIB,
             page_cache_mb=PAGE_CACHE_MIB,
@@ -79,6 +84,27 @@ async def _own() -> AsyncIterator[Server]:
             yield Server(started.uri, started.user, started.password, started.pid)
         finally:
             await to_the_end(local.stop(options))
+
+
+def _with_plugin(jar: Path, folder: Path) -> local.LocalOptions:
+    """Options of a server whose folder of plugins has one more."""
+    options = local.options_from_environment()
+    lock = lockfile.load(options.release or lockfile.DEFAULT)
+    jars = artifacts.folder_of(lock, paths_of(options).cache_dir)
+    own = artifacts.folder_of(lock, folder / "cache")
+    (own / "plugins").mkdir(parents=True)
+    (own / "lib").symlink_to(jars / "lib", target_is_directory=True)
+    for plugin in (jars / "plugins").iterdir():
+        (own / "plugins" / plugin.name).symlink_to(plugin)
+    # It brings older classes that the server has as well, and that would be found first.
+    with (
+        zipfile.ZipFile(jar) as whole,
+        zipfile.ZipFile(own / "plugins" / jar.name, "w", zipfile.ZIP_DEFLATED) as part,
+    ):
+        for entry in whole.infolist():
+            if not entry.filename.startswith("org/apache/commons/"):
+                part.writestr(entry, whole.read(entry))
+    return replace(options, cache_dir=folder / "cache")
 
 
 async def _check(database: Database, uri: str) -> None:
