@@ -9,7 +9,7 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.ingest.extract.kept import Keeper
-from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
+from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from tests.fakes.database import FakeDatabase, Row
@@ -71,6 +71,7 @@ def ingestion(
     *,
     config: PGSConfig | None = None,
     models: dict[str, ModelEntry] | None = None,
+    describer: Describer | None = None,
     **given: Any,
 ) -> tuple[IngestOrder, IngestTools]:
     """The order to ingest a folder into these documents, and its tools."""
@@ -79,6 +80,7 @@ def ingestion(
         db=documents.database,
         loader=loader,
         extractor=extractor,
+        describer=describer,
         keeper=Keeper(documents.database, "docs"),
         calls=Calls.of(config or PGSConfig(), models or {}),
         on_event=([] if events is None else events).append,

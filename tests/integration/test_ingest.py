@@ -10,7 +10,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import ConfigError, UsageError
+from pgs_neo4j.errors import ConfigError, ModelUnavailableError, UsageError
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
@@ -139,6 +139,57 @@ async def test_what_did_not_change_costs_nothing(pgs: PGS, db: Database, folder:
     (folder / "river.txt").rename(folder / "seine.txt")
     await pgs.ingest(folder, "docs")
     assert await stored_graph(db, "docs") == before
+
+
+async def test_what_many_chunks_describe_is_described_once_by_the_model(
+    pgs: PGS, db: Database, tmp_path: Path
+) -> None:
+    llm = model(pgs)
+    asked: list[str] = []
+
+    def answer(prompt: Prompt) -> Reply:
+        if prompt.task == "description":
+            asked.append(prompt.user)
+            return describing(prompt)
+        lines = (line.partition("] ") for line in prompt.user.splitlines() if "] Paris" in line)
+        told = (f"entity<|#|>Paris<|#|>Location<|#|>{text}<|#|>{n[1:]}" for n, _, text in lines)
+        return "\n".join([*told, "<|COMPLETE|>", ""])
+
+    def describing(prompt: Prompt) -> Reply:
+        return ModelUnavailableError("the endpoint is away") if len(asked) == 1 else "It has gates."
+
+    llm._answer = answer
+    for n in range(9):
+        (tmp_path / f"{n}.md").write_text(f"Paris has gate number {n}.\n")
+    first = await pgs.ingest(tmp_path, "docs")
+    assert (first.described, first.undescribed, first.complete) == (0, 1, False)
+    assert "the endpoint is away" in first.undescribed_why
+    again = await pgs.ingest(tmp_path, "docs")
+    assert (again.described, again.usage.calls, again.complete) == (1, 1, True)
+    assert await description(db) == "It has gates."
+    assert (await pgs.ingest(tmp_path, "docs")).usage.calls == 0
+    (tmp_path / "9.md").write_text("Paris has gate number 8.\nRome is far.\n")  # nothing new of it
+    assert (await pgs.ingest(tmp_path, "docs")).usage.calls == 1
+    assert await description(db) == "It has gates."
+    (tmp_path / "8.md").write_text("Paris has gate number 80.\n")
+    (tmp_path / "9.md").unlink()
+    changed = await pgs.ingest(tmp_path, "docs", sync=True)
+    assert (changed.described, "number 80" in asked[-1], "number 8." in asked[-1]) == (
+        1,
+        True,
+        False,
+    )
+    for n in range(2, 9):
+        (tmp_path / f"{n}.md").unlink()
+    assert (await pgs.ingest(tmp_path, "docs", sync=True)).usage.calls == 0
+    assert {*(await description(db)).splitlines()} == {
+        "Paris has gate number 0.", "Paris has gate number 1.",
+    }  # fmt: skip
+
+
+async def description(db: Database) -> str:
+    nodes, _ = await graph_of(db)
+    return str(nodes["entity:Location:PARIS"]["properties"]["description"])
 
 
 async def test_files_that_are_gone_are_told_and_deleted_on_request(

@@ -146,7 +146,7 @@ async def test_an_entity_without_a_description_loses_a_former_one() -> None:
     assert [one["description"] for one in own] == ["A city.", None]
     assert own[0] == {
         "id": "entity:Location:PARIS", "key": "PARIS", "name": "Paris", "type": "Location",
-        "description": "A city.", "weight": 2.0,
+        "description": "A city.", "weight": 2.0, "fragments_hash": None, "undescribed": None,
     }  # fmt: skip
     assert isinstance(own[0]["weight"], float)
 
@@ -211,11 +211,11 @@ async def test_the_view_reads_only_what_a_publication_writes() -> None:
     assert mapping.relationship_text in own
 
 
-async def test_the_key_and_the_index_exist_before_anything_is_written() -> None:
+async def test_the_key_and_the_indexes_exist_before_anything_is_written() -> None:
     db: Any = FakeDatabase()
     await prepare(db)
     assert [name for name, _ in db.sent] == [
         "create_loaded_constraint",
         *(f"create_{name}_index" for name in ("key", "first", "second", "third", "fourth")),
-        *("create_fifth_index", "create_entity_index"),
+        *("create_fifth_index", "create_entity_index", "create_waiting_index"),
     ]

@@ -1,0 +1,111 @@
+"""Entities that wait for a description get one each, or still wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.errors import (
+    BudgetError,
+    LeaseLostError,
+    ModelOutputError,
+    ModelUnavailableError,
+)
+from pgs_neo4j.events import Event
+from pgs_neo4j.ingest.describe import waiting
+from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
+from pgs_neo4j.ingest.writer import Writer
+from tests.fakes.database import FakeDatabase, Row
+
+WRITER = Writer(graph="docs", holder="me", label="Docs", describer="d1")
+
+
+class FirstFragment:
+    """Describes by the first fragment; some names are errors to raise."""
+
+    signature = "d1"
+
+    def __init__(self, **errors: Exception) -> None:
+        self.errors = errors
+        self.asked: list[str] = []
+
+    async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
+        self.asked.append(name)
+        if name in self.errors:
+            raise self.errors[name]
+        return f"{kind}: {fragments[0]}"
+
+
+class WaitingEntities:
+    """Entities that wait, in memory."""
+
+    def __init__(self, *names: str) -> None:
+        self.waiting = {name: f"{name} is." for name in sorted(names)}
+        self.described: dict[str, str] = {}
+        self.database: Any = FakeDatabase(read_undescribed=self.read, write_descriptions=self.write)
+
+    def read(self, sent: Row) -> list[Row]:
+        assert (sent["graph"], sent["describer"]) == ("docs", "d1")
+        names = [name for name in self.waiting if name > sent["after"]][: sent["most"]]
+        return [
+            {"id": name, "name": name, "type": "T", "fragments": [self.waiting[name]]}
+            for name in names
+        ]
+
+    def write(self, sent: Row) -> list[Row]:
+        assert sent["holder"] == "me"
+        for row in sent["rows"]:
+            del self.waiting[row["id"]]
+            self.described[row["id"]] = row["description"]
+        return [{"written": len(sent["rows"])}]
+
+
+async def run(
+    entities: WaitingEntities, describer: FirstFragment, events: list[Event] | None = None
+) -> EntitiesDescribed:
+    heard = [] if events is None else events
+    return await describe_waiting(entities.database, WRITER, describer, 1, heard.append)
+
+
+async def test_each_is_described_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "PAGE", 2)
+    entities, events = WaitingEntities("a", "b", "c", "d", "e"), list[Event]()
+    done = await run(entities, FirstFragment(), events)
+    assert (done.entities, done.waiting) == (5, 0)
+    assert entities.described["c"] == "T: c is."
+    assert [event.done for event in events if event.kind == "progressed"] == [2, 4, 5]
+
+
+async def test_one_that_fails_waits_and_the_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "PAGE", 2)
+    entities = WaitingEntities("a", "b", "c")
+    done = await run(entities, FirstFragment(a=ModelOutputError("nonsense")))
+    assert (done.entities, done.waiting, done.error, done.stopped) == (2, 1, "", "")
+    assert [*entities.waiting] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("error", "field"),
+    [(BudgetError("max_calls is reached"), "stopped"), (ModelUnavailableError("away"), "error")],
+)
+async def test_a_limit_or_a_model_that_is_away_ends_the_calls(error: Exception, field: str) -> None:
+    entities, describer = WaitingEntities("a", "b", "c", "d"), FirstFragment(b=error)
+    done = await run(entities, describer)
+    assert (getattr(done, field), describer.asked) == (str(error), ["a", "b"])
+    assert (done.entities, done.waiting) == (1, 3)
+    assert [*entities.described] == ["a"]
+
+
+async def test_who_lost_the_right_to_write_learns_it() -> None:
+    entities = WaitingEntities("a")
+    entities.database.answers["write_descriptions"] = []
+    with pytest.raises(LeaseLostError, match="what was published stays"):
+        await run(entities, FirstFragment())
+
+
+async def test_nothing_waits_and_nothing_is_written() -> None:
+    entities = WaitingEntities()
+    assert await run(entities, FirstFragment()) == EntitiesDescribed()
+    assert entities.database.params("write_descriptions") == []
