@@ -34,14 +34,16 @@ class IngestOptions(TypedDict, total=False):
 
     ``label``: of the graph's nodes, derived from its name by default. ``schema``: a file with the
     types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
-    documents whose files are gone. ``refresh`` extracts again what another model, prompt, or schema
-    extracted. ``columns`` tell what records consist of. ``allow_private`` also fetches URLs of
-    private addresses. ``loader`` reads the files instead of our readers.
+    documents whose files are gone, and ``forget`` the text of answers that quote these.
+    ``refresh`` extracts again what another model, prompt, or schema extracted. ``columns`` tell
+    what records consist of. ``allow_private`` also fetches URLs of private addresses. ``loader``
+    reads the files instead of our readers.
     """
 
     label: str | None
     schema: EntitySchema | str | Path | None
     sync: bool
+    forget: bool
     refresh: bool
     columns: RecordColumns | None
     allow_private: bool
@@ -79,6 +81,7 @@ async def make_order(
         schema=wanted or schema_in_force(graph, stored, schemas),
         schemas=schemas,
         sync=options.get("sync", False),
+        forget=options.get("forget", False),
         refresh=options.get("refresh", False),
     )
 

@@ -16,19 +16,21 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingest_order import ENTITIES, IngestOptions, Paths, make_order
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
+from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.model import ModelDescriber, describer_signature
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTools
-from pgs_neo4j.ingest.pipeline import delete_documents, ingest
+from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.plan import plan_ingest
 from pgs_neo4j.ingest.publish import entity_label, mapping_of
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
+from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.model.ingest import Ingested, IngestedDocument, IngestPlan
 from pgs_neo4j.retrieval.indexes.making import make_indexes
@@ -111,10 +113,14 @@ class Ingester:
             for one in found.values()
         ]
 
-    async def delete(self, graph: str, documents: Sequence[str]) -> int:
-        """Delete documents with all that stood only in them, and return how many.
+    async def delete(
+        self, graph: str, documents: Sequence[str], *, forget: bool = False
+    ) -> Deletion:
+        """Delete documents with all that stood only in them, and prove that their text is gone.
 
-        Raises UsageError for an id that the graph does not have, BusyError, and DatabaseError.
+        Everything in the database is searched for it. ``forget`` also removes the text of answers
+        that quote it. Raises UsageError for an id that the graph does not have, BusyError, and
+        DatabaseError.
         """
         core = self._core
         await ensure_schema(core.db)
@@ -124,12 +130,12 @@ class Ingester:
                 f"graph {graph} has no document {unknown[0]}; 'pgs documents list' names them"
             )
         if not documents:
-            return 0
+            return Deletion()
         label = stored[documents[0]].label
         describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
         async with hold_resolved(core.db, graph, label, describer) as writer:
-            await delete_documents(core.db, writer, [*dict.fromkeys(documents)])
-        return len(set(documents))
+            ids = [*dict.fromkeys(documents)]
+            return await delete_documents(core.db, writer, ids, forget_answers=forget)
 
     async def _store(self, graph: str, label: str) -> None:
         """Store the mappings of a graph and of its entities, and index its texts."""

@@ -78,8 +78,8 @@ class IngestOrder:
     """The sources to ingest into a graph.
 
     ``schemas`` are those of its documents as they stand, by hash. ``sync`` also deletes documents
-    whose files are gone. ``refresh`` extracts again what another model, prompt, or schema
-    extracted.
+    whose files are gone, and ``forget`` the text of answers that quote these. ``refresh`` extracts
+    again what another model, prompt, or schema extracted.
     """
 
     graph: str
@@ -89,6 +89,7 @@ class IngestOrder:
     schema: EntitySchema = field(default_factory=EntitySchema)
     schemas: Mapping[str, EntitySchema] = field(default_factory=dict)
     sync: bool = False
+    forget: bool = False
     refresh: bool = False
 
 

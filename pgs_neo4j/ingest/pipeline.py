@@ -8,11 +8,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import StoppedError
-from pgs_neo4j.events import Progressed
+from pgs_neo4j.events import Progressed, StepStarted
 from pgs_neo4j.ingest.assemble import assemble
+from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
 from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare
 from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
@@ -23,6 +23,7 @@ from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
 from pgs_neo4j.ingest.schemas import in_use, keep_schemas
 from pgs_neo4j.ingest.stored import StoredChunk, read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 from pgs_neo4j.text.extraction.schema import prune
 
@@ -38,6 +39,7 @@ class _Tally:
     outcomes: list[DocumentOutcome] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     described: EntitiesDescribed = field(default_factory=EntitiesDescribed)
+    deletion: Deletion | None = None
     stopped: str = ""
 
     @property
@@ -70,8 +72,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
             async for _ in written:
                 _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
-        if order.sync and not tally.stopped:
-            await delete_documents(tools.db, writer, [*compared.missing])
+        await _sync(order, tools, writer, compared, tally)
         await _describe(tools, writer, tally)
         if not tools.extractor.free and tally.whole:
             await tools.keeper.forget_replies()
@@ -95,6 +96,20 @@ def _result(
         cost=tools.calls.settled().cost,
         seconds=seconds,
         stopped=tally.stopped or described.stopped,
+        deletion=tally.deletion,
+    )
+
+
+async def _sync(
+    order: IngestOrder, tools: IngestTools, writer: Writer, compared: Compared, tally: _Tally
+) -> None:
+    """Delete the documents whose files are gone, if that is wanted and known."""
+    if not order.sync or tally.stopped or not compared.missing:
+        return
+    count = len(compared.missing)
+    tools.on_event(StepStarted("ingest", f"delete {count:,} documents, and look for their text"))
+    tally.deletion = await delete_documents(
+        tools.db, writer, [*compared.missing], forget_answers=order.forget
     )
 
 
@@ -132,14 +147,6 @@ async def _describe(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
 def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:
     expected = max(done, len(order.sources.listed))
     tools.on_event(Progressed("ingest", done, expected, "documents"))
-
-
-async def delete_documents(db: Database, writer: Writer, ids: Sequence[str]) -> None:
-    """Delete documents with all that stood only in them. Raises DatabaseError."""
-    for first in range(0, len(ids), GROUP_DOCUMENTS):
-        stored = await read_chunks(db, writer.graph, ids[first : first + GROUP_DOCUMENTS])
-        what = await assemble(db, writer.graph, [], stored, writer.resolution)
-        await publish(db, writer, what)
 
 
 async def group_documents(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.plan import PlannedCalls
 from pgs_neo4j.model.report import Usage
 
@@ -42,6 +43,7 @@ class Ingested:
     ending. ``dropped`` counts what replies said that is not in the text, by reason. ``described``
     counts entities that a model described from what many chunks say, ``undescribed`` those that
     wait for it, and ``undescribed_why`` is the reason. ``stopped`` says which limit ended it early.
+    ``deletion`` is that of documents whose files are gone.
     """
 
     graph: str
@@ -56,6 +58,7 @@ class Ingested:
     cost: float | None = None
     seconds: float = 0.0
     stopped: str = ""
+    deletion: Deletion | None = None
 
     def count(self, *states: DocumentState) -> int:
         """Return how many documents ended in one of these states."""

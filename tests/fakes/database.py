@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from pgs_neo4j.database.queries import Query
@@ -31,6 +31,10 @@ class FakeDatabase:
 
     async def read(self, query: Query, **params: Any) -> list[Row]:
         return self._answer(query, params)
+
+    async def stream(self, query: Query, *, fetch: int = 1000, **params: Any) -> AsyncIterator[Row]:
+        for row in self._answer(query, params):
+            yield row
 
     async def write(self, query: Query, **params: Any) -> list[Row]:
         return self._answer(query, params)

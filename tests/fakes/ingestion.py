@@ -34,6 +34,11 @@ class Documents:
             keep_extractions=self.keep,
             delete_extractions=self.forget,
             publish=self.publish,
+            read_deleted_texts=lambda sent: [
+                {"text": row["id"], "extraction_key": row["extraction_key"]}
+                for row in self.chunks.values()
+                if row["document"] in sent["documents"]
+            ],
         )
 
     @property
@@ -46,9 +51,8 @@ class Documents:
         return []
 
     def forget(self, sent: Row) -> list[Row]:
-        for key in sent["keys"]:
-            self.kept.pop(key, None)
-        return []
+        known = [self.kept.pop(key) for key in sent["keys"] if key in self.kept]
+        return [{"deleted": len(known)}]
 
     def publish(self, sent: Row) -> list[Row]:
         for id_ in sent["gone"]:

@@ -207,7 +207,7 @@ async def test_files_that_are_gone_are_told_and_deleted_on_request(
     assert nodes["entity:Location:PARIS"]["properties"]["weight"] == 1.0
     with pytest.raises(UsageError, match="no document nothing"):
         await pgs.ingest.delete("docs", ["nothing"])
-    assert await pgs.ingest.delete("docs", ["people/curie.md"]) == 1
+    assert (await pgs.ingest.delete("docs", ["people/curie.md"])).documents == 1
     assert (await graph_of(db))[0] == {}
 
 

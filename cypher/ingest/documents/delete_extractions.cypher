@@ -1,8 +1,9 @@
 // Delete the extractions that are kept under some keys.
 // params: graph: str, keys: list[str]
-// returns:
+// returns: deleted: int
 // mode: write
 // language: 5, 25
 UNWIND $keys AS key
 MATCH (x:PgsExtraction {uid: $graph + '/' + key})
 DELETE x
+RETURN count(*) AS deleted

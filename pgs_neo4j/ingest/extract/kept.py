@@ -88,8 +88,9 @@ async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, 
     return {row["key"]: EXTRACTION.validate_json(row["data"]) for row in rows}
 
 
-async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> None:
-    """Delete extractions that the graph holds by now. Raises DatabaseError."""
+async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> int:
+    """Delete extractions that the graph holds by now, and return how many. Raises DatabaseError."""
     wanted = sorted(set(keys))
-    if wanted:
-        await db.write(queries.get("ingest/documents/delete_extractions"), graph=graph, keys=wanted)
+    query = queries.get("ingest/documents/delete_extractions")
+    rows = await db.write(query, graph=graph, keys=wanted) if wanted else []
+    return sum(row["deleted"] for row in rows)

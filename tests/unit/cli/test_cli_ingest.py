@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import PlannedCalls, Usage
+from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import (
     DocumentOutcome,
@@ -71,6 +73,7 @@ class Engine:
         self.planned = planned(*outcomes("added", 2))
         self.sweep_llm = self.synthesis_llm = ScriptedLLM(lambda prompt: "")
         self.settings = Settings()
+        self.deletion = Deletion()
         self.raising: PGSError | None = None
         self.opened: list[tuple[str, dict[str, Any]]] = []
         self.asked: list[tuple[Any, ...]] = []
@@ -87,9 +90,9 @@ class Engine:
         self.note("documents", graph)
         return self.stored
 
-    async def delete(self, graph: str, documents: list[str]) -> int:
-        self.note("delete", graph, documents)
-        return len(set(documents))
+    async def delete(self, graph: str, documents: list[str], *, forget: bool = False) -> Deletion:
+        self.note("delete", graph, documents, forget)
+        return replace(self.deletion, documents=len(set(documents)))
 
     def note(self, *asked: Any) -> None:
         self.asked.append(asked)
@@ -129,22 +132,14 @@ def told(done: Result) -> str:
 
 DEFAULTS = {
     "label": None, "schema": None, "sync": False, "refresh": False, "columns": None,
-    "allow_private": False,
+    "allow_private": False, "forget": False,
 }  # fmt: skip
 
 
 def test_without_options_files_are_ingested_and_nothing_is_deleted(engine: Engine) -> None:
     done = ingest()
     assert done.exit_code == 0
-    wanted = {
-        "label": None,
-        "schema": None,
-        "sync": False,
-        "refresh": False,
-        "columns": None,
-        "allow_private": False,
-    }
-    assert engine.asked == [("ingest", ["docs"], "notes", wanted)]
+    assert engine.asked == [("ingest", ["docs"], "notes", DEFAULTS)]
     assert engine.opened == [("engine", {})]
 
 
@@ -175,16 +170,9 @@ def test_a_plan_tells_what_cannot_be_read(engine: Engine) -> None:
 
 
 def test_options_and_every_path_are_passed_on(engine: Engine) -> None:
-    done = ingest("more/a.md", "--label", "Paper", "--sync", "--refresh")
+    done = ingest("more/a.md", "--label", "Paper", "--sync", "--refresh", "--forget")
     assert done.exit_code == 0
-    wanted = {
-        "label": "Paper",
-        "schema": None,
-        "sync": True,
-        "refresh": True,
-        "columns": None,
-        "allow_private": False,
-    }
+    wanted = DEFAULTS | {"label": "Paper", "sync": True, "refresh": True, "forget": True}
     assert engine.asked == [("ingest", ["docs", "more/a.md"], "notes", wanted)]
 
 
@@ -371,18 +359,74 @@ def delete(*words: str) -> Result:
     return pgs("documents", "delete", "--graph", "notes", *words)
 
 
-def test_confirmed_documents_are_deleted_and_counted(engine: Engine) -> None:
+QUOTING = QuotingRun(run="r1", session="hunt", graph="notes", question="What\nwas hidden?")
+PROOF: dict[str, Any] = {"sentences": 7, "short": 2, "scanned": 12_000, "indexes": 1}
+
+
+def test_confirmed_documents_are_deleted_and_the_proof_is_told(engine: Engine) -> None:
+    engine.deletion = Deletion(
+        chunks=3, entities=1, relations=2, replies=1, descriptions=4, seconds=0.5, **PROOF
+    )
     done = delete("a.md", "b.md", "--yes")
-    assert (done.exit_code, done.stdout) == (0, "2 documents deleted\n")
-    assert engine.asked == [("delete", "notes", ["a.md", "b.md"])]
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert " ".join(done.stdout.split()) == (
+        "Deleted 2 documents, 3 chunks, 1 entity, 2 relations, 1 stored reply, 4 descriptions "
+        "Searched 7 sentences in 12,000 characters and 1 index; 2 short sentences could be "
+        "anyone's Held by nothing Time 0.5 s"
+    )
+    assert engine.asked == [("delete", "notes", ["a.md", "b.md"], False)]
 
 
 def test_deleting_one_twice_is_one(engine: Engine) -> None:
-    assert delete("a.md", "a.md", "--yes").stdout == "1 document deleted\n"
+    done = delete("a.md", "a.md", "--yes")
+    assert "1 document, 0 chunks, 0 entities, 0 relations" in " ".join(done.stdout.split())
+    assert "Searched" not in done.stdout
 
 
-def test_deleted_documents_are_counted_in_json(engine: Engine) -> None:
-    assert json.loads(delete("a.md", "b.md", "--yes", "--json").stdout) == {"deleted": 2}
+def test_what_still_holds_the_text_is_named_and_ends_it_with_3(engine: Engine) -> None:
+    holders = tuple(TextHolder(kind="Note", id=f"n{one}", place="text") for one in range(20))
+    engine.deletion = Deletion(held=25, holders=holders, quoting=(QUOTING,), **PROOF)
+    done = delete("a.md", "--yes")
+    assert done.exit_code == 3
+    assert "Held by 25 places, 1 answer" in " ".join(done.stdout.split())
+    assert "note: Note n19: text note: and 5 more" in told(done)
+    assert "--forget would have removed their text: note: hunt, run r1: What was" in told(done)
+
+
+def test_forgotten_answers_are_named_and_are_no_failure(engine: Engine) -> None:
+    runs = tuple(replace(QUOTING, run=f"r{one}", forgotten=True) for one in range(23))
+    engine.deletion = Deletion(quoting=runs, **PROOF)
+    done = delete("a.md", "--yes", "--forget")
+    assert done.exit_code == 0
+    assert engine.asked == [("delete", "notes", ["a.md"], True)]
+    assert "Held by nothing" in " ".join(done.stdout.split())
+    assert "the text of these answers was removed" in told(done)
+    assert "run r19:" in told(done)
+    assert "note: and 3 more" in told(done)
+
+
+def test_a_deletion_is_json_with_its_proof(engine: Engine) -> None:
+    engine.deletion = Deletion(quoting=(QUOTING,), **PROOF)
+    done = delete("a.md", "b.md", "--yes", "--json")
+    data = json.loads(done.stdout)
+    assert (done.exit_code, data["documents"], data["proven"], data["sentences"]) == (
+        3,
+        2,
+        False,
+        7,
+    )
+    assert data["quoting"][0]["run"] == "r1"
+
+
+def test_what_a_sync_deleted_is_told_with_its_proof(engine: Engine) -> None:
+    engine.done = ingested(
+        *outcomes("deleted", 1), deletion=Deletion(documents=1, quoting=(QUOTING,), **PROOF)
+    )
+    done = ingest("--sync")
+    assert "Held by 1 answer" in " ".join(done.stdout.split())
+    assert "hunt, run r1" in told(done)
+    data = json.loads(ingest("--sync", "--json").stdout)
+    assert (data["deletion"]["documents"], data["deletion"]["proven"]) == (1, False)
 
 
 def test_nothing_is_deleted_without_a_terminal_or_yes(engine: Engine) -> None:

@@ -21,6 +21,7 @@ from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Prompt
+from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.retrieval.indexes.wanted import WantedIndex
 from tests.fakes.database import FakeDatabase, Row
@@ -354,7 +355,7 @@ async def test_documents_are_listed_as_they_are_stored(place: Any) -> None:
 
 async def test_deleting_no_documents_writes_nothing(place: Any) -> None:
     made = place(read_documents=[stored_document("a.md")])
-    assert await made.ingest.delete("notes", []) == 0
+    assert await made.ingest.delete("notes", []) == Deletion()
     assert set(made.names()) == {"read_version", "read_documents"}
 
 
@@ -367,7 +368,7 @@ async def test_an_unknown_document_deletes_none_of_the_others(place: Any) -> Non
 
 async def test_a_document_named_twice_is_deleted_once(place: Any) -> None:
     made = place(read_documents=[stored_document("a.md", "Paper"), stored_document("b.md")])
-    assert await made.ingest.delete("notes", ["a.md", "a.md"]) == 1
+    assert (await made.ingest.delete("notes", ["a.md", "a.md"])).documents == 1
     assert made.published()["gone"] == ["a.md"]
     assert made.published()["labels"] == ["Paper", "PaperChunk"]
 

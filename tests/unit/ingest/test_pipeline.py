@@ -15,11 +15,12 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import BusyError, DatabaseError, ModelOutputError, StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest import pipeline
+from pgs_neo4j.ingest.deletion import delete as deletion
+from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.documents import WantedDocument
 from pgs_neo4j.ingest.pipeline import (
     GROUP_BYTES,
     GROUP_DOCUMENTS,
-    delete_documents,
     group_documents,
     ingest,
 )
@@ -293,10 +294,11 @@ async def test_documents_are_deleted_in_groups_with_their_chunks(
     write(tmp_path, "A", "B", "C")
     documents = Documents()
     await run(documents, WordExtractor(), tmp_path)
-    monkeypatch.setattr(pipeline, "GROUP_DOCUMENTS", 2)
+    monkeypatch.setattr(deletion, "GROUP_DOCUMENTS", 2)
     documents.database.sent.clear()
     writer = Writer(graph="docs", holder="me", label="Docs")
-    await delete_documents(documents.database, writer, ["a.md", "b.md", "c.md"])
+    done = await delete_documents(documents.database, writer, ["a.md", "b.md", "c.md"])
+    assert (done.documents, done.chunks, done.proven) == (3, 3, True)
     gone = [
         {id_.partition("#")[0] for id_ in one["gone"]}
         for one in documents.database.params("publish")

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.graphs.ingest_options import ForgetOption
 from pgs_neo4j.cli.options import JsonOption, YesOption
 from pgs_neo4j.cli.pages.text import size
-from pgs_neo4j.cli.run import run
+from pgs_neo4j.cli.run import DONE, PARTIAL, run
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line
 
@@ -46,26 +47,39 @@ async def _list(graph: str, *, as_json: bool) -> None:
 def delete(
     ids: Annotated[list[str], typer.Argument(metavar="DOCUMENT...", help="As 'list' names them.")],
     graph: GraphName,
+    forget: ForgetOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete documents with all that stood only in them.
+    """Delete documents with all that stood only in them, and prove that their text is gone.
 
     Chunks go, and so do entities and relations that no other document states. The others are told
-    as the remaining documents tell them.
+    as the remaining documents tell them. Everything in the database is searched for sentences that
+    stood only in the documents; stored replies with them go as well.
+
+    Exit codes: 0 nothing holds the text any more, 2 usage, 3 something does and is listed, 4
+    another process writes these documents, 5 database.
     """
-    run(_delete(ids, graph, yes=yes, as_json=as_json))
+    run(_delete(ids, graph, forget=forget, yes=yes, as_json=as_json))
 
 
-async def _delete(ids: list[str], graph: str, *, yes: bool, as_json: bool) -> None:
+async def _delete(ids: list[str], graph: str, *, forget: bool, yes: bool, as_json: bool) -> int:
     from pgs_neo4j.cli.connection import confirm, engine
+    from pgs_neo4j.cli.pages.documents.deleted import (
+        deletion_json,
+        deletion_lines,
+        deletion_notes,
+    )
     from pgs_neo4j.cli.progress.listen import progress
 
     with progress(quiet=True, verbose=False) as listener:
         async with engine(listener) as pgs:
             confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph", yes=yes)
-            deleted = await pgs.ingest.delete(graph, ids)
+            done = await pgs.ingest.delete(graph, ids, forget=forget)
     if as_json:
-        output.write_json({"deleted": deleted})
+        output.write_json(deletion_json(done))
     else:
-        output.write_lines([f"{counted(deleted, 'document')} deleted"])
+        output.write_lines(deletion_lines(done, output.width()))
+        for note in deletion_notes(done):
+            output.note(note)
+    return DONE if done.proven else PARTIAL

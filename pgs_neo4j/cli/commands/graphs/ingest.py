@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graphs.ingest_options import (
     EntityOption,
+    ForgetOption,
     GraphName,
     KeyOption,
     LabelOption,
@@ -49,6 +50,7 @@ def ingest(
     key: KeyOption = None,
     entity: EntityOption = None,
     sync: SyncOption = False,
+    forget: ForgetOption = False,
     refresh: RefreshOption = False,
     plan: PlanOption = False,
     as_json: JsonOption = False,
@@ -72,6 +74,7 @@ def ingest(
     listening = progress(quiet=quiet, verbose=verbose)
     do = _plan if plan else _ingest
     wanted: Json = {"label": label, "schema": schema, "sync": sync, "refresh": refresh}
+    wanted |= {"forget": forget}
     wanted |= {"columns": (text, title, key, entity), "allow_private": allow_private}
     run(do(paths, name, graph, wanted, knobs, listening, as_json=as_json))
 

@@ -31,6 +31,10 @@ SchemaOption = Annotated[
     ),
 ]
 SyncOption = Annotated[bool, typer.Option("--sync", help="Delete documents whose files are gone.")]
+ForgetOption = Annotated[
+    bool,
+    typer.Option("--forget", help="Also remove the text of answers that quote what is deleted."),
+]
 RefreshOption = Annotated[
     bool, typer.Option("--refresh", help="Extract again what another model extracted.")
 ]

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pgs_neo4j.cli.pages.documents.deleted import (
+    deletion_json,
+    deletion_lines,
+    deletion_notes,
+)
 from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model.ingest import DocumentState, Ingested, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
@@ -47,7 +52,10 @@ DROPPED = {
 def as_json(done: Ingested) -> Json:
     """Return what an ingestion did as JSON data."""
     counts = {state: done.count(state) for state, _ in STATES}
-    return {**plain_data(done), "counts": counts, "complete": done.complete}
+    data = {**plain_data(done), "counts": counts, "complete": done.complete}
+    if done.deletion:
+        data["deletion"] = deletion_json(done.deletion)
+    return data
 
 
 def lines(done: Ingested, width: int) -> list[str]:
@@ -79,7 +87,8 @@ def lines(done: Ingested, width: int) -> list[str]:
         ("Stopped", one_line(done.stopped)),
         ("Time", seconds(done.seconds)),
     ]
-    return [line for label, text in rows if text for line in labeled(label, text, width)]
+    told = [line for label, text in rows if text for line in labeled(label, text, width)]
+    return [*told, *(deletion_lines(done.deletion, width) if done.deletion else ())]
 
 
 def counted_states(done: Ingested | IngestPlan) -> str:
@@ -100,6 +109,8 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
             yield f"  {one_line(outcome.id)}{reason}"
         if len(concerned) > MOST_NAMED:
             yield f"  and {len(concerned) - MOST_NAMED:,} more"
+    if isinstance(done, Ingested) and done.deletion:
+        yield from deletion_notes(done.deletion)
     yield from _guesses(done)
     if isinstance(done, Ingested) and done.undescribed:
         why = f": {one_line(done.undescribed_why)}" if done.undescribed_why else ""

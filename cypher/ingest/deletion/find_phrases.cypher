@@ -1,0 +1,10 @@
+// The nodes that a full-text index finds by whole phrases, with their texts as they are now.
+// params: index: str, phrases: list[str]
+// returns: phrase: str, element_id: str, id: str, texts: list[str]
+// mode: read
+// language: 5, 25
+UNWIND $phrases AS phrase
+CALL db.index.fulltext.queryNodes($index, phrase, {limit: 5}) YIELD node
+RETURN phrase, elementId(node) AS element_id,
+       coalesce(toStringOrNull(node.id), elementId(node)) AS id,
+       [key IN keys(node) WHERE node[key] IS :: STRING NOT NULL | node[key]] AS texts

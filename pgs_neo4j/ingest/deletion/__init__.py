@@ -1,0 +1,1 @@
+"""Deletes documents, and proves what of their text is left."""

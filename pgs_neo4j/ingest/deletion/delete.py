@@ -1,0 +1,114 @@
+"""Deletes documents group by group, and proves that their text is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from time import perf_counter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.ingest.assemble import assemble
+from pgs_neo4j.ingest.deletion.forget import (
+    DESCRIBED,
+    KEYS,
+    REMADE,
+    find_quoting,
+    forget,
+    remove_remade,
+)
+from pgs_neo4j.ingest.deletion.scan import HeldText, drop_live_texts, scan_database
+from pgs_neo4j.ingest.extract.kept import forget_extractions
+from pgs_neo4j.ingest.publish import publish
+from pgs_neo4j.ingest.stored import read_chunks
+from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
+from pgs_neo4j.text.traces import Traces
+
+GROUP_DOCUMENTS = 50
+"""Documents that one transaction deletes."""
+MOST_HOLDERS = 1000
+"""Holders that a deletion names; the others are counted."""
+
+
+async def delete_documents(
+    db: Database, writer: Writer, ids: Sequence[str], *, forget_answers: bool = False
+) -> Deletion:
+    """Delete documents with all that stood only in them, and look for what still holds their text.
+
+    Stored replies and descriptions that do are deleted as well; answers are, if they are to be
+    forgotten. Raises DatabaseError, and LeaseLostError if another writer took over.
+    """
+    began, traces, done = perf_counter(), Traces(), Deletion()
+    for first in range(0, len(ids), GROUP_DOCUMENTS):
+        done = await _delete_group(db, writer, ids[first : first + GROUP_DOCUMENTS], traces, done)
+    if ids:
+        done = await _prove(db, writer.graph, traces, done, forget_answers=forget_answers)
+    return replace(done, seconds=perf_counter() - began)
+
+
+async def _delete_group(
+    db: Database, writer: Writer, ids: Sequence[str], traces: Traces, done: Deletion
+) -> Deletion:
+    """Delete some documents, and note what to look for."""
+    graph = writer.graph
+    query = queries.get("ingest/deletion/read_deleted_texts")
+    rows = await db.read(query, graph=graph, documents=[*ids])
+    for row in rows:
+        traces.add(row["text"])
+    what = await assemble(db, graph, [], await read_chunks(db, graph, ids), writer.resolution)
+    await publish(db, writer, what)
+    kept = await forget_extractions(db, graph, (row["extraction_key"] for row in rows))
+    return replace(
+        done,
+        documents=done.documents + len(ids),
+        chunks=done.chunks + len(rows),
+        entities=done.entities + len(what.change.vanished),
+        relations=done.relations + len(what.change.dropped),
+        replies=done.replies + kept,
+    )
+
+
+async def _prove(
+    db: Database, graph: str, traces: Traces, done: Deletion, *, forget_answers: bool
+) -> Deletion:
+    """Return a deletion with what the search for traces found."""
+    done = replace(done, sentences=traces.sentences, short=traces.short)
+    await drop_live_texts(db, graph, traces)
+    if traces.empty:
+        return done
+    scan = await scan_database(db, graph, traces)
+    removed = await remove_remade(db, scan.found, traces)
+    quoting = await find_quoting(db, scan.found)
+    forgotten = await forget(db, scan.found, traces) if forget_answers else []
+    left = [one for one in scan.found if not (_is_settled(one) or one in forgotten)]
+    held = [one for one in left if one.element_id not in quoting]
+    return replace(
+        done,
+        replies=done.replies + removed.replies,
+        descriptions=removed.descriptions,
+        scanned=scan.characters,
+        indexes=scan.indexes,
+        held=len(held),
+        holders=_named(held),
+        quoting=_runs(quoting.values(), forgotten=forget_answers),
+    )
+
+
+def _is_settled(held: HeldText) -> bool:
+    """Whether what holds traces was removed by now."""
+    if DESCRIBED in held.labels:
+        return held.place not in KEYS
+    return bool(REMADE.intersection(held.labels))
+
+
+def _named(held: Sequence[HeldText]) -> tuple[TextHolder, ...]:
+    return tuple(
+        TextHolder(kind=one.kind, id=one.id, place=one.place) for one in held[:MOST_HOLDERS]
+    )
+
+
+def _runs(quoting: Iterable[QuotingRun], *, forgotten: bool) -> tuple[QuotingRun, ...]:
+    """Return the runs once each, by session."""
+    runs = {one.run: replace(one, forgotten=forgotten) for one in quoting}
+    return tuple(sorted(runs.values(), key=lambda one: (one.graph, one.session, one.run)))

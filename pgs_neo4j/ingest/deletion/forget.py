@@ -1,0 +1,116 @@
+"""Removes text of deleted documents from our records, and says whose they are."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.ingest.deletion.scan import HeldText
+from pgs_neo4j.model.deletion import QuotingRun
+from pgs_neo4j.text.traces import Traces
+
+FORGOTTEN = "[forgotten: it quoted a deleted document]"
+"""Stands in place of a text that was removed."""
+REMADE = frozenset(("PgsReply", "PgsExtraction", "PgsSkeleton"))
+"""Labels of what is made again when it is missing."""
+DESCRIBED = "PgsPartition"
+ANSWERS = frozenset(
+    (
+        *("PgsRun", "PgsSweep", "PgsFinding", "PgsFlag", "PgsAbsence"),
+        *("PgsThesis", "PgsConnection", "PgsConvergence"),
+    )
+)
+"""Labels of what an answer consists of."""
+KEYS = frozenset(("id", "uid", "key", "graph", "run", "holder", "idempotency"))
+"""Properties that nodes are found by, which never change."""
+MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """How many stored replies and descriptions were removed."""
+
+    replies: int = 0
+    descriptions: int = 0
+
+
+async def remove_remade(db: Database, held: Sequence[HeldText], traces: Traces) -> Removed:
+    """Delete stored replies and skeletons, and empty descriptions of partitions.
+
+    All of them are made again when they are needed. Raises DatabaseError.
+    """
+    ids = sorted({one.element_id for one in held if REMADE.intersection(one.labels)})
+    replies = descriptions = 0
+    for first in range(0, len(ids), MOST):
+        query = queries.get("ingest/deletion/delete_remade")
+        for row in await db.write(query, ids=ids[first : first + MOST]):
+            replies += row["replies"]
+            descriptions += row["descriptions"]
+    partitions = [one for one in held if DESCRIBED in one.labels and one.place not in KEYS]
+    await _replace(db, partitions, lambda value: without(value, traces, ""))
+    return Removed(replies, descriptions + len({one.element_id for one in partitions}))
+
+
+async def find_quoting(db: Database, held: Sequence[HeldText]) -> dict[str, QuotingRun]:
+    """Return the runs whose records hold traces, by element id. Raises DatabaseError."""
+    ids = sorted({one.element_id for one in held if ANSWERS.intersection(one.labels)})
+    query = queries.get("ingest/deletion/read_quoting_runs")
+    rows = await db.read(query, ids=ids) if ids else []
+    return {
+        row["element_id"]: QuotingRun(
+            run=row["run"], session=row["session"], graph=row["graph"], question=row["question"]
+        )
+        for row in rows
+    }
+
+
+async def forget(db: Database, held: Sequence[HeldText], traces: Traces) -> list[HeldText]:
+    """Remove the texts of answers that hold traces; return those that hold them no more.
+
+    Numbers and links stay, and so does coverage. Raises DatabaseError.
+    """
+    own = [one for one in held if ANSWERS.intersection(one.labels) and one.place not in KEYS]
+    await _replace(db, own, lambda value: without(value, traces, FORGOTTEN))
+    return own
+
+
+def without(value: Any, traces: Traces, mark: str) -> Any:
+    """Return a property without the texts that hold traces; each becomes ``mark``.
+
+    Those of JSON are removed one by one. A list loses its texts if there is no mark.
+    """
+    if isinstance(value, list):
+        left = [without(one, traces, mark) for one in value]
+        return [one for one in left if one != "" or mark]
+    if not isinstance(value, str) or not traces.find([value]):
+        return value
+    try:
+        data = json.loads(value) if value[:1] in ("{", "[") else None
+    except ValueError:
+        data = None
+    if data is None:
+        return mark
+    return json.dumps(_without_leaves(data, traces, mark), ensure_ascii=False)
+
+
+def _without_leaves(data: Any, traces: Traces, mark: str) -> Any:
+    if isinstance(data, dict):
+        return {key: _without_leaves(one, traces, mark) for key, one in data.items()}
+    if isinstance(data, list):
+        return [_without_leaves(one, traces, mark) for one in data]
+    return mark if isinstance(data, str) and traces.find([data]) else data
+
+
+async def _replace(db: Database, held: Iterable[HeldText], changed: Callable[[Any], Any]) -> None:
+    values: dict[str, Row] = defaultdict(dict)
+    for one in held:
+        values[one.element_id][one.place] = changed(one.value)
+    rows = [{"element_id": id_, "values": own} for id_, own in values.items()]
+    for first in range(0, len(rows), MOST):
+        query = queries.get("ingest/deletion/set_forgotten")
+        await db.write(query, rows=rows[first : first + MOST])

@@ -1,0 +1,136 @@
+"""Looks through everything that the database holds for text of deleted documents."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
+from pgs_neo4j.text.traces import Traces
+from pgs_neo4j.text.words import stems
+
+BATCH = 1_000_000
+"""Characters that are compared at once."""
+FETCHED = 200
+"""Rows that arrive at once; the text of an answer has some 100,000 characters."""
+LEAST = 6
+"""Characters of the shortest text that can hold a run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldText:
+    """A property that holds traces; relationships have no labels, and only nodes an element id."""
+
+    kind: str
+    id: str
+    place: str
+    labels: tuple[str, ...] = ()
+    element_id: str = ""
+    value: Any = None
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was looked through so far, and what holds traces."""
+
+    traces: Traces
+    characters: int = 0
+    indexes: int = 0
+    found: list[HeldText] = field(default_factory=list)
+
+
+async def drop_live_texts(db: Database, graph: str, traces: Traces) -> None:
+    """Look no more for what a chunk of the graph still holds. Raises DatabaseError."""
+    rows = db.stream(queries.get("ingest/deletion/read_live_texts"), fetch=FETCHED, graph=graph)
+    texts: list[str] = []
+    size = 0
+    async with aclosing(rows):  # type: ignore[type-var]
+        async for row in rows:
+            texts.append(row["text"])
+            size += len(row["text"])
+            if size > BATCH:
+                traces.drop(texts)
+                texts, size = [], 0
+    traces.drop(texts)
+
+
+async def scan_database(db: Database, graph: str, traces: Traces) -> Scan:
+    """Return what holds traces: nodes, relationships, and full-text indexes.
+
+    The time is that of reading all text once, a few seconds for each 10 MB. Memory is that of one
+    batch. Raises DatabaseError.
+    """
+    scan = Scan(traces)
+    nodes = queries.get("ingest/deletion/scan_nodes")
+    await _look_through(scan, db.stream(nodes, fetch=FETCHED, graph=graph, least=LEAST))
+    relationships = queries.get("ingest/deletion/scan_relationships")
+    await _look_through(scan, db.stream(relationships, fetch=FETCHED, least=LEAST))
+    await _ask_indexes(db, scan)
+    return scan
+
+
+async def _look_through(scan: Scan, rows: AsyncIterator[Row]) -> None:
+    texts: list[str] = []
+    held: list[HeldText] = []
+    size = 0
+    async for row in rows:
+        for place, value in row["values"]:
+            own = [value] if isinstance(value, str) else value
+            texts += own
+            held += [_held(row, place, value)] * len(own)
+            size += sum(map(len, own))
+        if size > BATCH:
+            _compare(scan, texts, held)
+            texts, held, size = [], [], 0
+    _compare(scan, texts, held)
+
+
+def _compare(scan: Scan, texts: list[str], held: list[HeldText]) -> None:
+    scan.characters += sum(map(len, texts))
+    found = {id(held[place]): held[place] for place in scan.traces.find(texts)}
+    scan.found += found.values()
+
+
+def _held(row: Row, place: str, value: Any) -> HeldText:
+    labels = tuple(row.get("labels", ()))
+    own = [label for label in labels if label != "LoadedNode"] or [*labels]
+    return HeldText(
+        kind=row.get("type") or ":".join(sorted(own)),
+        id=row["id"],
+        place=place,
+        labels=labels,
+        element_id=row.get("element_id", ""),
+        value=value,
+    )
+
+
+async def _ask_indexes(db: Database, scan: Scan) -> None:
+    """Ask full-text indexes for phrases; a node that they find, but that has none, is told."""
+    phrases = [_quoted(phrase) for phrase in scan.traces.phrases]
+    holding = {one.element_id for one in scan.found}
+    for index in await list_search_indexes(db) if phrases else ():
+        if (index.kind, index.entity, index.state) != ("text", "node", "ONLINE"):
+            continue
+        query = queries.get("ingest/deletion/find_phrases")
+        scan.indexes += 1
+        outdated = {
+            row["id"]: HeldText(kind="index", id=row["id"], place=index.name)
+            for row in await db.read(query, index=index.name, phrases=phrases)
+            if row["element_id"] not in holding and not _is_alike(row["phrase"], row["texts"])
+        }
+        scan.found += outdated.values()
+
+
+def _is_alike(phrase: str, texts: Iterable[str]) -> bool:
+    """Whether texts have all roots of a phrase, so that an analyzer takes them for the same."""
+    return set(stems(phrase)) <= {stem for text in texts for stem in stems(text)}
+
+
+def _quoted(phrase: str) -> str:
+    """Return a phrase as Lucene's query language has it."""
+    escaped = phrase.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

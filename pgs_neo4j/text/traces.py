@@ -1,0 +1,154 @@
+"""Finds text again wherever it is quoted, by runs of its words.
+
+A run has six words of one sentence, or a shorter sentence as a whole. Case, punctuation, and line
+breaks do not matter. Runs are kept as 64-bit numbers, so memory is eight bytes a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.text.sentences import split_sentences
+from pgs_neo4j.text.words import STOP_WORDS
+
+RUN = 6
+"""Words of a run: enough not to be said by chance, and fewer than most quotations have."""
+SHORTEST = 3
+"""Words of the shortest sentence that is looked for."""
+TELLING = {RUN: 3}
+"""Words of a run that are no stop words, at least; others are said everywhere."""
+TELLING_SHORT = 2
+MOST_PHRASES = 200
+
+# Scripts without spaces are read letter by letter.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_ESCAPES = re.compile(r"\\[nrt]")  # those of JSON, which would become letters of the next word
+_APART = "\0"  # between texts, and in no run
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+Runs = NDArray[np.uint64]
+
+
+@dataclass(slots=True)
+class Traces:
+    """The runs of some texts. ``sentences`` counts those looked for, ``short`` the others."""
+
+    sentences: int = 0
+    short: int = 0
+    _added: list[Runs] = field(default_factory=list)
+    _runs: Runs = field(default_factory=lambda: np.empty(0, np.uint64))
+    _wanted: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    _sizes: set[int] = field(default_factory=set)
+    _phrases: dict[int, str] = field(default_factory=dict)
+
+    def add(self, text: str) -> None:
+        """Look for a text as well."""
+        for sentence in split_sentences(text):
+            self._add_sentence(text[sentence.start : sentence.end])
+
+    def drop(self, texts: Sequence[str]) -> None:
+        """Look no more for what stands in these texts."""
+        self._settle()
+        for places, _ in self._hits(_read(texts)[0]):
+            self._wanted[places] = False
+
+    def find(self, texts: Sequence[str]) -> list[int]:
+        """Return the places of the texts that hold a run."""
+        self._settle()
+        hashes, ends = _read(texts)
+        held: set[int] = set()
+        for places, positions in self._hits(hashes):
+            standing = positions[self._wanted[places]]
+            held.update(np.searchsorted(ends, standing, side="right").tolist())
+        return sorted(held)
+
+    @property
+    def phrases(self) -> list[str]:
+        """At most 200 stretches of the texts that are still looked for."""
+        self._settle()
+        keys = np.fromiter(self._phrases, np.uint64, len(self._phrases))
+        if not len(keys) or not len(self._runs):
+            return []
+        wanted = self._wanted[np.searchsorted(self._runs, keys)]
+        return [text for text, one in zip(self._phrases.values(), wanted, strict=True) if one]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to look for."""
+        self._settle()
+        return not self._wanted.any()
+
+    def _add_sentence(self, sentence: str) -> None:
+        matches = [*_WORD.finditer(sentence)]
+        words = [match[0].lower() for match in matches]
+        size = min(len(words), RUN)
+        if size < SHORTEST:
+            self.short += 1
+            return
+        telling = np.array([word not in STOP_WORDS for word in words])
+        counts = np.convolve(telling, np.ones(size, np.int64), "valid")
+        enough = np.flatnonzero(counts >= TELLING.get(size, TELLING_SHORT))
+        if not len(enough):
+            self.short += 1
+            return
+        self.sentences += 1
+        self._sizes.add(size)
+        runs = _runs_of(_hashes(words), size)[enough]
+        self._added.append(runs)
+        first = int(enough[0])
+        self._phrases[int(runs[0])] = sentence[
+            matches[first].start() : matches[first + size - 1].end()
+        ]
+        if len(self._phrases) > 2 * MOST_PHRASES:
+            self._phrases = {
+                key: self._phrases[key] for key in sorted(self._phrases)[:MOST_PHRASES]
+            }
+
+    def _settle(self) -> None:
+        if self._added:
+            standing = self._runs[self._wanted]
+            self._runs = np.unique(np.concatenate([standing, *self._added]))
+            self._wanted = np.ones(len(self._runs), np.bool_)
+            self._added = []
+
+    def _hits(self, hashes: Runs) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield places of runs, and the positions among words at which they begin."""
+        for size in sorted(self._sizes):
+            if len(hashes) >= size and len(self._runs):
+                runs = _runs_of(hashes, size)
+                places = np.minimum(np.searchsorted(self._runs, runs), len(self._runs) - 1)
+                positions = np.flatnonzero(self._runs[places] == runs)
+                yield places[positions], positions
+
+
+def _read(texts: Sequence[str]) -> tuple[Runs, NDArray[np.int64]]:
+    """Return the hashes ``(n,)`` of the words of texts, and where each text ends in them."""
+    words: list[str] = []
+    ends: list[int] = []
+    for text in texts:
+        lower = text.lower()
+        words += _WORD.findall(_ESCAPES.sub(" ", lower) if "\\" in lower else lower)
+        words.append(_APART)
+        ends.append(len(words))
+    return _hashes(words), np.array(ends, np.int64)
+
+
+def _hashes(words: Sequence[str]) -> Runs:
+    return np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64)
+
+
+def _runs_of(hashes: Runs, size: int) -> Runs:
+    """Return a number for each ``size`` hashes in a row, ``(n - size + 1,)`` for ``(n,)``."""
+    total = np.full(len(hashes) - size + 1, size, np.uint64)
+    for place in range(size):
+        total *= _FACTOR
+        total += hashes[place : place + len(total)]
+        total ^= total >> _SHIFT
+    return total

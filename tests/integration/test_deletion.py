@@ -1,0 +1,171 @@
+"""Deleted documents leave no text behind, and what still holds it is told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.ingest.deletion.forget import ANSWERS, FORGOTTEN
+from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
+from pgs_neo4j.model import Prompt
+from tests.conftest import Endpoint
+from tests.engines import KNOBS, engine_on
+from tests.graphs import count
+
+SECRET = "Marie Curie hid seven grams of radium under the laboratory stairs."
+SHARED = "Marie Curie and Pierre Curie were married in the summer of that year."
+SEINE = "The Seine flows through Paris and carries many small wooden boats."
+QUESTION = "What was hidden?"
+EVERY_TEXT = """
+MATCH (n) UNWIND keys(n) AS key WITH n, key, toStringOrNull(n[key]) AS text
+WHERE text CONTAINS $text RETURN labels(n) AS labels, key
+UNION ALL
+MATCH (n) UNWIND keys(n) AS key WITH n, key, n[key] AS value
+WHERE value IS :: LIST<STRING NOT NULL> NOT NULL AND any(one IN value WHERE one CONTAINS $text)
+RETURN labels(n) AS labels, key
+UNION ALL
+MATCH ()-[r]->() UNWIND keys(r) AS key WITH r, key, toStringOrNull(r[key]) AS text
+WHERE text CONTAINS $text RETURN [type(r)] AS labels, key
+"""
+
+
+def quoting(prompt: Prompt) -> Reply:
+    """Extract names, and quote the secret wherever it is read."""
+    if prompt.task == "extraction":
+        lines = []
+        for line in prompt.user.splitlines():
+            number, _, text = line.partition("] ")
+            if "Curie" in text:
+                told = "Marie Curie<|#|>Person<|#|>" + text
+                lines.append(f"entity<|#|>{told}<|#|>{number[1:]}")
+                lines.append(f"entity<|#|>radium<|#|>Concept<|#|>{text}<|#|>{number[1:]}")
+                ends = "Marie Curie<|#|>radium<|#|>holds"
+                lines.append(f"relation<|#|>{ends}<|#|>{text}<|#|>{number[1:]}")
+        return "\n".join([*lines, "<|COMPLETE|>", ""])
+    reply = contract_reply(prompt)
+    if prompt.task == "sweep" and SECRET in prompt.user:
+        reply = reply.replace("## Findings", f'## Findings\n- "{SECRET}" [n1].\n- Radium [n1].')
+    if prompt.task == "synthesis" and SECRET in prompt.user:
+        reply = reply.replace("## Thesis", f"## Thesis\nIt says that {SECRET.lower()}")
+    return reply
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "hidden.md").write_text(f"{SECRET} {SHARED}\n")
+    (tmp_path / "married.md").write_text(f"{SHARED} Radium was named by Marie Curie.\n")
+    (tmp_path / "river.md").write_text(f"{SEINE}\n")
+    return tmp_path
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    async with engine_on(endpoint, **KNOBS) as opened:
+        for llm in (opened.sweep_llm, opened.synthesis_llm):
+            assert isinstance(llm, ScriptedLLM)
+            llm._answer = quoting
+        yield opened
+
+
+async def holding(db: Database, text: str) -> set[tuple[str, str]]:
+    """Labels and properties that hold a text, as a plain search of the database finds them."""
+    _, rows = await db.call(EVERY_TEXT, {"text": text}, "read")
+    own = {(*row["labels"], row["key"]) for row in rows}
+    return {(":".join(sorted(one[:-1])), one[-1]) for one in own}
+
+
+async def test_nothing_holds_the_text_of_a_deleted_document(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    assert await holding(db, SECRET)
+    done = await pgs.ingest.delete("docs", ["hidden.md"])
+    assert (done.documents, done.chunks, done.entities, done.relations) == (1, 1, 0, 0)
+    assert (done.sentences, done.held, done.quoting, done.proven) == (2, 0, (), True)
+    assert done.scanned > 100
+    assert done.indexes == 1
+    assert await holding(db, SECRET) == set()
+    assert await holding(db, SHARED)  # another document says it as well
+    last = await pgs.ingest.delete("docs", ["married.md", "river.md"])
+    assert (last.documents, last.entities, last.relations, last.proven) == (2, 2, 1, True)
+
+
+async def test_kept_replies_and_descriptions_go_and_answers_are_told(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    answer = await pgs.execute(QUESTION, graph="docs", session_id="hunt")
+    other = await pgs.execute("Which river?", graph="docs.entities")
+    assert SECRET.lower() in answer.text.lower()
+    assert ("PgsReply", "text") in await holding(db, SECRET)
+    assert "PgsPartition" in {labels for labels, _ in await holding(db, SECRET)}
+    replies = (await pgs.kept_replies()).replies
+    done = await pgs.ingest.delete("docs", ["hidden.md"])
+    assert (await pgs.kept_replies()).replies == replies - done.replies < replies
+    assert done.descriptions >= 1
+    assert done.held == 0
+    assert {labels for labels, _ in await holding(db, SECRET)} <= ANSWERS
+    quoted = [(one.session, one.run, one.question, one.forgotten) for one in done.quoting]
+    assert ("hunt", answer.run, QUESTION, False) in quoted
+    assert not done.proven
+    assert (await pgs.answer(answer.run)).text == answer.text
+    assert other.run
+
+
+async def test_forgetting_removes_what_answers_quote_and_leaves_their_numbers(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    answer = await pgs.execute(QUESTION, graph="docs", session_id="hunt")
+    done = await pgs.ingest.delete("docs", ["hidden.md"], forget=True)
+    assert [(one.run, one.forgotten) for one in done.quoting] == [(answer.run, True)]
+    assert done.proven
+    assert await holding(db, SECRET) == await holding(db, SECRET.lower()) == set()
+    left = await pgs.answer(answer.run)
+    assert left.text == FORGOTTEN
+    assert (left.coverage, left.own_coverage) == (answer.coverage, answer.own_coverage)
+    assert [sweep.nodes_read for sweep in left.sweeps] == [
+        sweep.nodes_read for sweep in answer.sweeps
+    ]
+    texts = [one.text for sweep in left.sweeps if sweep.report for one in sweep.report.findings]
+    assert FORGOTTEN in texts
+    assert any("Radium" in text for text in texts)  # what quotes nothing stays
+    assert FORGOTTEN in (await pgs.document(answer.run)).answer.text
+
+
+async def test_what_others_hold_is_named_and_left_alone(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    await db.call(
+        "CREATE (a:Note {id: 7, text: $text})-[:SAYS {words: ['no', $text]}]->(:Note {id: 8})",
+        {"text": f"Copied: {SECRET}"},
+        "write",
+    )
+    (folder / "hidden.md").unlink()
+    done = await pgs.ingest(folder, "docs", sync=True)
+    assert done.deletion is not None
+    named = [(one.kind, one.id, one.place) for one in done.deletion.holders]
+    assert named == [("Note", "7", "text"), ("SAYS", "7 -> 8", "words")]
+    assert (done.deletion.held, done.deletion.proven) == (2, False)
+    assert await count(db, "(x:Note {id: 7})") == 1
+    again = await pgs.ingest(folder, "docs", sync=True)
+    assert again.deletion is None
+
+
+async def test_a_description_keeps_only_what_other_documents_say(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    await pgs.partition("docs")
+    await pgs.ingest.delete("docs", ["hidden.md"], forget=True)
+    _, rows = await db.call("MATCH (p:PgsPartition) RETURN properties(p) AS p", {}, "read")
+    described: list[dict[str, Any]] = [row["p"] for row in rows]
+    assert all(SECRET not in str(one) for one in described)
+    assert all(one["size"] for one in described)
+    assert (await pgs.execute(QUESTION, graph="docs")).coverage.nodes_read
