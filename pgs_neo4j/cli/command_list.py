@@ -49,7 +49,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "schedule": (
             "operations.schedule:schedule",
-            "Repartition graphs at the times in pgs.toml.",
+            "Repartition graphs and ingest files at set times.",
         ),
         "jobs": ("operations.jobs:jobs_app", "List and show jobs; release a graph."),
         "analogies": (

@@ -1,9 +1,9 @@
-"""One ``[[schedule]]`` table of ``pgs.toml``: a graph, and when to repartition it."""
+"""One ``[[schedule]]`` table of ``pgs.toml``: a graph, and when to repartition or ingest it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
@@ -11,10 +11,16 @@ from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
 
 CRON_FIELDS = 5
+REPARTITIONING = ("all", "if_changed", "max_drift", "keep")
+INGESTING = (
+    *("paths", "sync", "forget", "refresh", "schema"),
+    *("max_calls", "max_tokens", "max_cost", "run_timeout_s"),
+)
+"""Keys of one kind of entry alone."""
 
 
 class ScheduleEntry(BaseModel):
-    """One graph or all graphs, and the times of their repartitions.
+    """A graph or all graphs, and the times at which they are repartitioned or ingested.
 
     ``cron`` has the five fields of crontab: minute, hour, day of month, month, day of week.
     """
@@ -24,8 +30,12 @@ class ScheduleEntry(BaseModel):
     )
 
     cron: Annotated[str, Field(description="when it runs: the five fields of crontab")]
+    kind: Annotated[
+        Literal["repartition", "ingest"],
+        Field(description="what the job does: ``repartition``, or ``ingest`` files"),
+    ] = "repartition"
     graph: Annotated[
-        str | None, Field(min_length=1, description="the graph to repartition; or set all")
+        str | None, Field(min_length=1, description="the graph of the job; or set all")
     ] = None
     all_graphs: Annotated[
         bool, Field(alias="all", description="repartition all stored graphs, one after another")
@@ -45,6 +55,36 @@ class ScheduleEntry(BaseModel):
         Field(min_length=1, description="time zone of cron; unset: that of the machine"),
     ] = None
 
+    paths: Annotated[
+        tuple[str, ...],
+        Field(description="of ``ingest``: files, folders, patterns, and URLs"),
+    ] = ()
+    sync: Annotated[
+        bool, Field(description="of ``ingest``: delete documents whose files are gone")
+    ] = False
+    forget: Annotated[
+        bool, Field(description="of ``ingest``: remove the text of answers that quote these")
+    ] = False
+    refresh: Annotated[
+        bool, Field(description="of ``ingest``: extract again what another model extracted")
+    ] = False
+    schema_file: Annotated[
+        str | None,
+        Field(alias="schema", min_length=1, description="of ``ingest``: a file with types"),
+    ] = None
+    max_calls: Annotated[
+        int | None, Field(ge=1, description="of ``ingest``: most model calls of a job")
+    ] = None
+    max_tokens: Annotated[
+        int | None, Field(ge=1, description="of ``ingest``: most tokens of a job")
+    ] = None
+    max_cost: Annotated[
+        float | None, Field(gt=0.0, description="of ``ingest``: most that a job may cost")
+    ] = None
+    run_timeout_s: Annotated[
+        float | None, Field(gt=0.0, description="of ``ingest``: most seconds of a job")
+    ] = None
+
     @field_validator("*", mode="after")
     @classmethod
     def check_numbers(cls, value: object) -> object:
@@ -54,7 +94,16 @@ class ScheduleEntry(BaseModel):
     @property
     def target(self) -> str:
         """The graph, or all graphs, in words."""
-        return "all graphs" if self.all_graphs else f"graph {self.graph}"
+        if self.all_graphs:
+            return "all graphs"
+        return f"files of graph {self.graph}" if self.kind == "ingest" else f"graph {self.graph}"
+
+    @property
+    def limits(self) -> dict[str, int | float]:
+        """The limits of an ingestion that are set."""
+        names = ("max_calls", "max_tokens", "max_cost", "run_timeout_s")
+        limits = {name: getattr(self, name) for name in names}
+        return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 def entries(values: object) -> tuple[ScheduleEntry, ...]:
@@ -84,6 +133,7 @@ def _entry(number: int, value: object) -> ScheduleEntry:
         entry = ScheduleEntry.model_validate(value)
     except ValidationError as error:
         raise ConfigError(f"{name}: {_sentence(error.errors()[0])}") from None
+    _check_kind(entry, name, value)
     if (entry.graph is None) != entry.all_graphs:
         which = "both graph and all" if entry.all_graphs else "neither graph nor all = true"
         raise ConfigError(f"{name} has {which}; give one of the two")
@@ -95,6 +145,20 @@ def _entry(number: int, value: object) -> ScheduleEntry:
             "hour, day of month, month, day of week"
         )
     return entry
+
+
+def _check_kind(entry: ScheduleEntry, name: str, given: Mapping[str, Any]) -> None:
+    """Raise ConfigError for keys that belong to the other kind, and for missing paths."""
+    foreign = REPARTITIONING if entry.kind == "ingest" else INGESTING
+    other = "repartition" if entry.kind == "ingest" else "ingest"
+    for key in foreign:
+        if key in given:
+            raise ConfigError(
+                f"{name} has kind = {entry.kind!r} and {key}, which is a key of {other!r}; leave "
+                "one of them out"
+            )
+    if entry.kind == "ingest" and not entry.paths:
+        raise ConfigError(f"{name} has no paths; it needs some, as in paths = ['notes/']")
 
 
 def _sentence(detail: Any) -> str:

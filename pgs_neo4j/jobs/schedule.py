@@ -13,28 +13,32 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from pgs_neo4j.config.schedule_table import ScheduleEntry, entry_name
 from pgs_neo4j.engine import EndedJob, FailedJob, JobOrder
 from pgs_neo4j.errors import ConfigError, PGSError
 from pgs_neo4j.jobs.cron import trigger
+from pgs_neo4j.model.ingest import Ingested
 
 if TYPE_CHECKING:
     from apscheduler.events import JobExecutionEvent
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
     from apscheduler.triggers.base import BaseTrigger
 
+    from pgs_neo4j.config import Knobs
     from pgs_neo4j.engine import PGS
 
 LATEST_S = 3600  # how late a job may begin, on a machine that slept
-Open = Callable[[], "AbstractAsyncContextManager[PGS]"]
+Open = Callable[[ScheduleEntry], "AbstractAsyncContextManager[PGS]"]
+"""Connects for the job of an entry, with models if it ingests."""
+Ended = EndedJob | Ingested
 
 
 class Watcher(Protocol):
     """Receives notice of what the schedule does."""
 
-    def ended(self, number: int, ended: EndedJob) -> None:
+    def ended(self, number: int, ended: Ended) -> None:
         """Report that a job of the numbered entry ended."""
 
     def skipped(self, number: int, why: str) -> None:
@@ -73,9 +77,9 @@ def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
     return tuple(_planned(number, entry) for number, entry in enumerate(entries, 1))
 
 
-async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> list[EndedJob]:
+async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> list[Ended]:
     """Run all entries now, in order; returns how each job ended."""
-    jobs: list[EndedJob] = []
+    jobs: list[Ended] = []
     for item in planned:
         jobs += await _run(item, open_pgs, watcher)
     return jobs
@@ -149,18 +153,21 @@ class Clock:
             self._scheduler.shutdown(wait=False)
 
 
-async def _run(item: Planned, open_pgs: Open, watcher: Watcher) -> list[EndedJob]:
+async def _run(item: Planned, open_pgs: Open, watcher: Watcher) -> list[Ended]:
     entry = item.entry
     order = JobOrder(if_changed=entry.if_changed, max_drift=entry.max_drift, keep=entry.keep)
 
-    def tell(ended: EndedJob) -> None:
+    def tell(ended: Ended) -> None:
         watcher.ended(item.number, ended)
 
-    jobs: list[EndedJob] = []
+    jobs: list[Ended] = []
     try:
-        async with open_pgs() as pgs:
+        async with open_pgs(entry) as pgs:
             if entry.all_graphs:
-                jobs = await pgs.jobs.attempt_all(order, on_end=tell)
+                jobs = [*await pgs.jobs.attempt_all(order, on_end=tell)]
+            elif entry.kind == "ingest":
+                jobs = [await _ingest(pgs, entry)]
+                tell(jobs[0])
             else:
                 jobs = [await pgs.jobs.attempt(entry.graph, order)]
                 tell(jobs[0])
@@ -168,6 +175,19 @@ async def _run(item: Planned, open_pgs: Open, watcher: Watcher) -> list[EndedJob
         jobs.append(FailedJob(entry.graph, error))
         tell(jobs[-1])
     return jobs
+
+
+async def _ingest(pgs: PGS, entry: ScheduleEntry) -> Ingested:
+    """Ingest the files of an entry, within its limits."""
+    return await pgs.ingest(
+        entry.paths,
+        entry.graph or "",
+        schema=entry.schema_file,
+        sync=entry.sync,
+        forget=entry.forget,
+        refresh=entry.refresh,
+        **cast("Knobs", entry.limits),
+    )
 
 
 def _planned(number: int, entry: ScheduleEntry) -> Planned:

@@ -22,6 +22,7 @@ from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.engine import EndedJob, FailedJob, Job, JobOrder, LeaseHolder
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
+from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 from pgs_neo4j.runs.jobs import Outcome
 
 JOB = Job(
@@ -318,6 +319,50 @@ def test_a_wrong_schedule_is_one_sentence(in_an_empty_folder: Path, text: str, s
     assert done.stdout == ""
     (sentence,) = done.stderr.splitlines()
     assert said in sentence
+
+
+INGESTING = """
+[[schedule]]
+kind = "ingest"
+graph = "notes"
+paths = ["notes/"]
+cron = "7 * * * *"
+sync = true
+"""
+
+
+class Ingesting:
+    """An engine that ingests, and ends as it is told."""
+
+    def __init__(self, done: Ingested) -> None:
+        self.done = done
+
+    async def ingest(self, paths: Any, graph: str, **wanted: Any) -> Ingested:
+        assert (paths, graph, wanted["sync"]) == (("notes/",), "notes", True)
+        return self.done
+
+
+@pytest.mark.parametrize(("stopped", "code"), [("", 0), ("max_cost 2 was reached", 3)])
+def test_an_entry_that_ingests_has_a_model_and_is_told_in_a_line(
+    in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch, stopped: str, code: int
+) -> None:
+    outcomes = (DocumentOutcome(id="a.md", state="added"), DocumentOutcome(id="b", state="deleted"))
+    done = Ingested(graph="notes", label="Notes", outcomes=outcomes, seconds=2.0, stopped=stopped)
+
+    @asynccontextmanager
+    async def engine() -> AsyncIterator[Ingesting]:
+        yield Ingesting(done)
+
+    monkeypatch.setattr(connection, "engine", engine)
+    (in_an_empty_folder / "pgs.toml").write_text(INGESTING)
+    told = pgs("schedule", "--once")
+    assert (told.exit_code, told.stdout) == (code, "")
+    limit = f", stopped: {stopped}" if stopped else ""
+    assert told.stderr.rstrip().endswith(f"notes: 1 added, 1 deleted{limit}, 2.0 s")
+    (row,) = pgs("schedule", "--once", "--json").stdout.splitlines()
+    data = json.loads(row)
+    assert (data["entry"], data["kind"], data["counts"]["added"]) == (1, "ingest", 1)
+    assert "files of graph notes" in pgs("schedule", "--show").stdout
 
 
 def test_once_and_show_exclude_each_other(in_an_empty_folder: Path) -> None:

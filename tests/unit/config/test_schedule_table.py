@@ -58,6 +58,28 @@ def test_entries_that_are_read_stay_as_they_are() -> None:
             "has a max_drift and if_changed = false",
         ),
         ("0 3 * * *", "entry 2 is not a table"),
+        (
+            {"cron": "0 3 * * *", "graph": "a", "kind": "ingest"},
+            r"entry 2 \(graph a\) has no paths; it needs some",
+        ),
+        (
+            {"cron": "0 3 * * *", "all": True, "kind": "ingest", "paths": ["a"]},
+            "has kind = 'ingest' and all, which is a key of 'repartition'",
+        ),
+        (
+            {"cron": "0 3 * * *", "graph": "a", "paths": ["a"]},
+            "has kind = 'repartition' and paths, which is a key of 'ingest'",
+        ),
+        (
+            {"cron": "0 3 * * *", "graph": "a", "kind": "ingest", "paths": ["a"], "keep": 3},
+            "kind = 'ingest' and keep",
+        ),
+        ({"cron": "0 3 * * *", "graph": "a", "kind": "delete"}, "kind is out of range"),
+        (
+            {"cron": "0 3 * * *", "graph": "a", "kind": "ingest", "paths": ["a"], "max_cost": 0},
+            "max_cost is out of range",
+        ),
+        ({"cron": "0 3 * * *", "kind": "ingest", "paths": ["a"]}, "has neither graph nor all"),
     ],
 )
 def test_a_wrong_entry_is_named_in_one_sentence(table: object, sentence: str) -> None:
@@ -71,3 +93,25 @@ def test_a_wrong_entry_is_named_in_one_sentence(table: object, sentence: str) ->
 def test_what_is_no_list_of_tables_is_refused(wrong: object) -> None:
     with pytest.raises(ConfigError, match=r"write each entry under \[\[schedule\]\]"):
         entries(wrong)
+
+
+INGESTING = """
+[[schedule]]
+kind = "ingest"
+graph = "notes"
+paths = ["notes/", "https://example.org/a.html"]
+cron = "7 * * * *"
+sync = true
+schema = "types.toml"
+max_tokens = 9000
+"""
+
+
+def test_an_entry_that_ingests_has_paths_options_and_limits() -> None:
+    (entry,) = entries(tomllib.loads(INGESTING)["schedule"])
+    assert (entry.kind, entry.target) == ("ingest", "files of graph notes")
+    assert entry.paths == ("notes/", "https://example.org/a.html")
+    assert (entry.sync, entry.forget, entry.refresh) == (True, False, False)
+    assert entry.schema_file == "types.toml"
+    assert entry.limits == {"max_tokens": 9000}
+    assert entries([entry]) == (entry,)

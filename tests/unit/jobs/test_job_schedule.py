@@ -19,6 +19,7 @@ from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.engine.repartition import FailedJob
 from pgs_neo4j.errors import BusyError, ConfigError, DatabaseUnavailableError
 from pgs_neo4j.jobs.schedule import Clock, Planned, plan, run_forever, run_once
+from pgs_neo4j.model.ingest import Ingested
 from pgs_neo4j.runs.jobs import Job
 from tests.fakes.engine import Engine
 
@@ -50,12 +51,12 @@ class Watched:
         self.skips.append((number, why))
 
 
-def opens(*engines: Any) -> Callable[[], Any]:
+def opens(*engines: Any) -> Callable[[ScheduleEntry], Any]:
     """Connects to one engine after the other; an error stands for a database that is away."""
     left = list(engines)
 
     @asynccontextmanager
-    async def open_pgs() -> AsyncIterator[Any]:
+    async def open_pgs(entry: ScheduleEntry) -> AsyncIterator[Any]:
         engine = left.pop(0) if len(left) > 1 else left[0]
         if isinstance(engine, Exception):
             raise engine
@@ -199,3 +200,51 @@ async def test_a_time_long_missed_is_told_and_apscheduler_says_nothing(
     assert watched.skips == [(2, "this process was suspended when it was due")]
     assert not logging.getLogger("apscheduler").propagate
     assert capfd.readouterr() == ("", "")
+
+
+NOTES = ScheduleEntry(
+    kind="ingest", graph="notes", paths=("a/", "b.md"), cron="7 * * * *", timezone="UTC",
+    sync=True, schema="types.toml", max_cost=2.0, max_calls=9,
+)  # type: ignore[call-arg]  # fmt: skip
+
+
+@dataclass(slots=True)
+class Ingesting:
+    """An engine that ingests: it remembers what it was asked for, and ends as it is told."""
+
+    result: Ingested | Exception
+    asked: list[tuple[Any, ...]] = field(default_factory=list)
+
+    async def ingest(self, paths: Any, graph: str, **wanted: Any) -> Ingested:
+        self.asked.append((paths, graph, wanted))
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+async def test_files_are_ingested_with_the_options_and_limits_of_their_entry() -> None:
+    done = Ingested(graph="notes", label="Notes", outcomes=())
+    engine, watched = Ingesting(done), Watched()
+    assert await run_once(plan([NOTES]), opens(engine), watched) == [done]
+    wanted = {
+        "schema": "types.toml", "sync": True, "forget": False, "refresh": False,
+        "max_cost": 2.0, "max_calls": 9,
+    }  # fmt: skip
+    assert engine.asked == [(("a/", "b.md"), "notes", wanted)]
+    assert watched.ends == [(1, done)]
+
+
+async def test_an_ingestion_that_fails_leaves_the_other_entries(engine: Engine) -> None:
+    busy = BusyError("another process writes these")
+    watched = Watched()
+    planned = plan([NOTES, PAPERS])
+    found = await run_once(planned, opens(Ingesting(busy), engine), watched)
+    assert found[0] == FailedJob("notes", busy)
+    assert isinstance(found[1], Job)
+
+
+async def test_files_are_ingested_at_their_times() -> None:
+    done = Ingested(graph="notes", label="Notes", outcomes=())
+    watched = Watched()
+    await served([at_once(NOTES)], opens(Ingesting(done)), watched)
+    assert watched.ends == [(1, done)]

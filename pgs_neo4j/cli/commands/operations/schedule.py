@@ -12,13 +12,17 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonLinesOption
-from pgs_neo4j.cli.run import DONE, code_of, run, worst
+from pgs_neo4j.cli.run import DONE, PARTIAL, code_of, run, worst
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import EndedJob
-    from pgs_neo4j.jobs.schedule import Planned
+    from contextlib import AbstractAsyncContextManager
+
+    from pgs_neo4j.config.schedule_table import ScheduleEntry
+    from pgs_neo4j.engine import PGS
+    from pgs_neo4j.jobs.schedule import Ended, Planned
+    from pgs_neo4j.model.ingest import Ingested
 
 
 def schedule(
@@ -30,7 +34,7 @@ def schedule(
     ] = False,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """Repartition graphs at the times in pgs.toml.
+    """Repartition graphs and ingest files at set times.
 
     Runs until SIGTERM or Ctrl-C, which ends the current job and cleans up after it. Each
     finished job prints one line on stderr, or with --json one line of JSON on stdout. Jobs run
@@ -44,13 +48,20 @@ def schedule(
       if_changed = true         # false: every time, changed or not
       max_drift = 0.05          # optional, as in pgs repartition
       keep = 3                  # optional
+
+    \b
+      [[schedule]]
+      kind = "ingest"
+      graph = "notes"
+      paths = ["/home/me/notes"]
+      cron = "7 * * * *"
+      sync = true               # optional; also max_cost = 2 and the like
     """
     run(_schedule(once, show, as_json=as_json))
 
 
 async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
     from pgs_neo4j import config
-    from pgs_neo4j.cli.connection import database
     from pgs_neo4j.jobs.schedule import plan, run_forever, run_once
 
     if once and show:
@@ -61,7 +72,7 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
         return DONE
     watcher = Teller(planned, as_json)
     if once:
-        await run_once(planned, database, watcher)
+        await run_once(planned, _open, watcher)
         return worst(watcher.codes)
     first = min(planned, key=lambda item: item.next_at())
     output.note(
@@ -69,11 +80,18 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
         f"{first.entry.target} at {_clock(first.next_at())}"
     )
     try:
-        await run_forever(planned, database, watcher)
+        await run_forever(planned, _open, watcher)
     except asyncio.CancelledError:
         # A signal is the normal end of a scheduler; the current job has been cleaned up.
         output.note("the schedule has ended")
     return DONE
+
+
+def _open(entry: ScheduleEntry) -> AbstractAsyncContextManager[PGS]:
+    """Connect for the job of an entry; only an ingestion needs a model."""
+    from pgs_neo4j.cli.connection import database, engine
+
+    return engine() if entry.kind == "ingest" else database()
 
 
 @dataclass(slots=True)
@@ -84,12 +102,16 @@ class Teller:
     as_json: bool
     codes: list[int] = field(default_factory=list)
 
-    def ended(self, number: int, ended: EndedJob) -> None:
+    def ended(self, number: int, ended: Ended) -> None:
         """Print one line, on stdout as JSON or on stderr."""
         from pgs_neo4j.cli.pages import as_json as json_of
         from pgs_neo4j.cli.pages.job_words import line
         from pgs_neo4j.engine import FailedJob
+        from pgs_neo4j.model.ingest import Ingested
 
+        if isinstance(ended, Ingested):
+            self._ingested(number, ended)
+            return
         if isinstance(ended, FailedJob):
             self.codes.append(code_of(ended.error))
         if self.as_json:
@@ -98,6 +120,15 @@ class Teller:
             output.complain(f"{_now()} {line(ended)}")
         else:
             output.note(f"{_now()} {line(ended)}")
+
+    def _ingested(self, number: int, done: Ingested) -> None:
+        from pgs_neo4j.cli.pages.documents import ingested
+
+        self.codes.append(DONE if done.complete else PARTIAL)
+        if self.as_json:
+            output.write_json_line({"entry": number, "kind": "ingest", **ingested.as_json(done)})
+        else:
+            output.note(f"{_now()} {ingested.line(done)}")
 
     def skipped(self, number: int, why: str) -> None:
         """Print one line on stderr."""

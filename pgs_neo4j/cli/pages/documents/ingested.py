@@ -58,6 +58,15 @@ def as_json(done: Ingested) -> Json:
     return data
 
 
+def line(done: Ingested) -> str:
+    """Return what became of the documents in one line."""
+    documents = [f"{done.count(state):,} {word}" for state, word in STATES if done.count(state)]
+    parts = [f"{one_line(done.graph)}: {', '.join(documents) or 'no documents'}"]
+    if done.stopped:
+        parts.append(f"stopped: {one_line(done.stopped)}")
+    return ", ".join([*parts, seconds(done.seconds)])
+
+
 def lines(done: Ingested, width: int) -> list[str]:
     """Return what became of the documents, and what it cost."""
     chunks = sum(outcome.chunks for outcome in done.outcomes)
