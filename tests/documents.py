@@ -145,8 +145,10 @@ def names_of(
 
 
 async def stored_graph(db: Database, graph: str) -> dict[str, Any]:
-    """Everything of a graph of documents, but for the ids that the database gives."""
+    """Everything of a graph of documents, but for times and the ids that the database gives."""
     _, nodes = await db.call(NODES, {"graph": graph}, "read")
+    for node in nodes:
+        node["properties"].pop("ingested_at", None)
     _, links = await db.call(LINKS, {"graph": graph}, "read")
     return {"nodes": nodes, "links": links}
 

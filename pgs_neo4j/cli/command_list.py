@@ -11,7 +11,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "ingest": ("graphs.ingest:ingest", "Make a graph of files, and keep it equal to them."),
         "documents": (
             "graphs.documents:documents_app",
-            "List and delete the documents of a graph.",
+            "List, show, and delete the documents of a graph.",
         ),
         "load": ("graphs.load:load", "Load a file and store it as a graph."),
         "doctor": ("operations.doctor:doctor", "Check the setup and say how to fix it."),

@@ -13,11 +13,12 @@ from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.ingest_order import ENTITIES, IngestOptions, Paths, make_order
+from pgs_neo4j.engine.ingest_order import ENTITIES, IngestOptions, Paths, chunk_rules, make_order
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.model import ModelDescriber, describer_signature
+from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
@@ -26,15 +27,17 @@ from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTool
 from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.plan import plan_ingest
 from pgs_neo4j.ingest.publish import entity_label, mapping_of
+from pgs_neo4j.ingest.schemas import read_schemas
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
-from pgs_neo4j.model.ingest import Ingested, IngestedDocument, IngestPlan
+from pgs_neo4j.model.ingest import DocumentDetails, Ingested, IngestedDocument, IngestPlan
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_text
+from pgs_neo4j.text.extraction.schema import EntitySchema
 
 
 class IngestArguments(IngestOptions, Knobs, total=False):
@@ -113,6 +116,22 @@ class Ingester:
             for one in found.values()
         ]
 
+    async def document(self, graph: str, name: str) -> DocumentDetails:
+        """Return a document of a graph, by its id or name, with its chunks.
+
+        Whether it is stale depends on the model and the settings of this engine. Raises UsageError
+        for an unknown or ambiguous name, and DatabaseError.
+        """
+        db, config = self._core.db, self._core.config
+        documents = await read_documents(db, graph)
+        stored = find_document(documents, graph, name)
+        schemas = await read_schemas(db, graph)
+        schema = schemas.get(stored.schema, EntitySchema())
+        extractor = self._extractor(config, schema, self._core.calls(config), Keeper(db, graph))
+        loader = FileLoader()
+        reasons = stale_reasons(stored, schema, schemas, extractor, chunk_rules(config), loader)
+        return await read_details(db, graph, stored, schemas, tuple(reasons))
+
     async def delete(
         self, graph: str, documents: Sequence[str], *, forget: bool = False
     ) -> Deletion:
@@ -161,7 +180,7 @@ class Ingester:
         return IngestTools(
             db=core.db,
             loader=loader,
-            extractor=self._extractor(config, order, calls, keeper),
+            extractor=self._extractor(config, order.schema, calls, keeper),
             describer=self._describer(config, calls, keeper),
             keeper=keeper,
             calls=calls,
@@ -173,14 +192,12 @@ class Ingester:
         return None if is_free(llm) else ModelDescriber(llm, calls, keeper, config.sweep_effort)
 
     def _extractor(
-        self, config: PGSConfig, order: IngestOrder, calls: Calls, keeper: Keeper
+        self, config: PGSConfig, schema: EntitySchema, calls: Calls, keeper: Keeper
     ) -> Extractor:
         llm = self._core.sweep_llm
         if isinstance(llm, ExtractiveLLM):
             return TermExtractor()
-        return ModelExtractor(
-            llm, calls, order.schema, config.sweep_effort, config.gleaning, keeper
-        )
+        return ModelExtractor(llm, calls, schema, config.sweep_effort, config.gleaning, keeper)
 
 
 def _split(given: IngestArguments) -> tuple[IngestOptions, Knobs]:

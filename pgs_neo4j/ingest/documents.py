@@ -20,7 +20,7 @@ from pgs_neo4j.model.documents import (
     LoadedDocument,
 )
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
-from pgs_neo4j.text.chunking import chunk_document
+from pgs_neo4j.text.chunking import ChunkRules, chunk_document
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
 DEFAULT = EntitySchema()
@@ -56,7 +56,8 @@ class WantedChunk:
 class WantedDocument:
     """A document that is to be written. ``former`` are ids of documents it takes chunks from.
 
-    ``rules`` tell how it was loaded and divided, ``note`` what was guessed.
+    ``rules`` tell how it was loaded and divided, ``note`` what was guessed. ``source`` is the id of
+    its source.
     """
 
     id: str
@@ -68,6 +69,8 @@ class WantedDocument:
     name: str = ""
     rules: str = ""
     note: str = ""
+    source: str = ""
+    media_type: str = ""
 
     def settle(self, known: Container[str]) -> WantedDocument:
         """Return the document with the bases under which extractions are known."""
@@ -133,7 +136,7 @@ def compare(
     source any more is that one, moved.
     """
     comparison = Compared.of({source.id for source in order.sources.listed}, stored)
-    rules, signature = rules_of(order, loader), extractor.signature
+    rules, signature = rules_of(order.rules, loader), extractor.signature
     comparing = _Comparing(order, loader, stored, extractor, comparison, rules, signature)
     return comparison, comparing.wanted()
 
@@ -159,7 +162,7 @@ class _Comparing:
             async with aclosing(self._load(source)) as documents:
                 async for loaded in documents:
                     if document := self._compared(loaded, by_hash):
-                        yield document
+                        yield replace(document, source=source.id)
             self.comparison.done.add(source.id)
 
     async def _load(self, source: DocumentSource) -> AsyncGenerator[LoadedDocument]:
@@ -206,6 +209,7 @@ class _Comparing:
             name=loaded.name or title_of(loaded.id),
             rules=self.rules,
             note=loaded.note,
+            media_type=loaded.media_type,
         )
 
     def _standing(self, known: StoredDocument, hash_: str) -> DocumentState | None:
@@ -219,10 +223,7 @@ class _Comparing:
 
     def _narrows(self, told: str) -> bool:
         """Return whether what was asked for under a schema has all that the wanted one allows."""
-        order = self.order
-        former = order.schemas.get(told)
-        same = told == order.schema.told.signature
-        return same or (former is not None and former.covers(order.schema))
+        return narrows(self.order.schema, told, self.order.schemas)
 
     def _signatures(self, known: StoredDocument | None) -> list[tuple[str, str]]:
         """Return the extractor's signature with each schema asked under: the wanted one first."""
@@ -235,6 +236,13 @@ class _Comparing:
         return [(self.signature, one) for one in told]
 
 
+def narrows(schema: EntitySchema, told: str, schemas: Mapping[str, EntitySchema]) -> bool:
+    """Return whether what was asked for under the schema ``told`` has all that one allows."""
+    former = schemas.get(told)
+    same = told == schema.told.signature
+    return same or (former is not None and former.covers(schema))
+
+
 def hash_of(text: DocumentText) -> str:
     """Return a hash of a document's text, and of its pages, titles, and given entities."""
     if not (text.page_starts or text.outline or text.given):
@@ -244,9 +252,9 @@ def hash_of(text: DocumentText) -> str:
     return digest([text.text, text.page_starts, outline, given])
 
 
-def rules_of(order: IngestOrder, loader: DocumentLoader) -> str:
+def rules_of(rules: ChunkRules, loader: DocumentLoader) -> str:
     """Return a hash of how documents are loaded and divided."""
-    return digest([order.rules.signature, loader.signature])
+    return digest([rules.signature, loader.signature])
 
 
 def _source_of(document: str, sources: Set[str]) -> str | None:

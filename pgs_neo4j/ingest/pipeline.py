@@ -278,6 +278,9 @@ def _new_document(
         id=document.id,
         properties={
             "name": document.name,
+            "source": document.source,
+            "loader": type(tools.loader).__name__,
+            "media_type": document.media_type,
             "hash": document.hash,
             "rules": document.rules,
             "signature": tools.extractor.signature,

@@ -94,7 +94,7 @@ class LoadedDocument:
     """A document of a source, with its size in bytes.
 
     ``name`` is its title, unless it is called by the end of its id. ``note`` tells what was
-    guessed.
+    guessed. ``media_type`` is that of its source, empty if it is not known.
     """
 
     id: str
@@ -102,6 +102,7 @@ class LoadedDocument:
     size: int
     name: str = ""
     note: str = ""
+    media_type: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

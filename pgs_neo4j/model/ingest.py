@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -127,3 +128,54 @@ class IngestedDocument:
     name: str
     chunks: int
     size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentChunk:
+    """A chunk of a document: where it stands, and what was extracted from it.
+
+    ``dropped`` counts what was said of it and left out, by reason.
+    """
+
+    id: str
+    index: int
+    characters: int
+    page: int | None = None
+    path: tuple[str, ...] = ()
+    entities: int = 0
+    relations: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentDetails:
+    """A document of a graph with its chunks; ``size`` is in bytes.
+
+    ``source`` is the file or URL that it is of, and ``ingested_at`` when it was last written.
+    ``schema`` is the hash of its schema, which has ``types``. ``stale`` says why the next ingestion
+    would write it again. Documents of the first releases lack what these did not store.
+    """
+
+    graph: str
+    id: str
+    name: str
+    size: int
+    hash: str
+    source: str = ""
+    loader: str = ""
+    media_type: str = ""
+    ingested_at: str = ""
+    schema: str = ""
+    types: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    entities: int = 0
+    relations: int = 0
+    chunks: tuple[DocumentChunk, ...] = ()
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """What was said of its chunks and left out, by reason."""
+        total: Counter[str] = Counter()
+        for chunk in self.chunks:
+            total.update(chunk.dropped)
+        return dict(total.most_common())

@@ -14,6 +14,9 @@ from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from tests.fakes.database import FakeDatabase, Row
 
+SHOWN_ONLY = ("source", "loader", "media_type")
+"""Properties of a document that an ingestion does not read."""
+
 
 class Documents:
     """The documents and kept extractions of a graph, as the database holds them."""
@@ -24,7 +27,10 @@ class Documents:
         self.kept: dict[str, str] = {}
         self.database: Any = FakeDatabase(
             take_ingest=lambda sent: [{"taken": True, "holder": sent["holder"], "expires_at": ""}],
-            read_documents=lambda sent: [*self.documents.values()],
+            read_documents=lambda sent: [
+                {key: one for key, one in row.items() if key not in SHOWN_ONLY}
+                for row in self.documents.values()
+            ],
             read_chunks=lambda sent: [
                 row for row in self.chunks.values() if row["document"] in sent["documents"]
             ],

@@ -104,6 +104,13 @@ async def test_a_folder_becomes_a_graph_that_leads_back_to_its_text(
     assert ("entity:Location:SEINE", "RELATES", "entity:Location:PARIS") in links or (
         "entity:Location:PARIS", "RELATES", "entity:Location:SEINE",
     ) in links  # fmt: skip
+    shown = await pgs.ingest.document("docs", "people/curie.md")
+    assert (shown.source, shown.loader, shown.media_type) == (
+        "people/curie.md", "FileLoader", "text/markdown",
+    )  # fmt: skip
+    assert (shown.entities, shown.relations, shown.stale) == (4, 2, ())
+    assert [(one.index, one.entities, one.relations) for one in shown.chunks] == [(0, 4, 2)]
+    assert shown.ingested_at.startswith("20")
     answer = await pgs.execute("What of the Seine?", graph="docs")
     assert answer.coverage.nodes_read == answer.coverage.nodes_total == 7
     assert {graph.name for graph in await pgs.graphs()} == {"docs", "docs.entities"}
@@ -255,6 +262,8 @@ async def test_another_model_makes_documents_stale_until_they_are_refreshed(
     model(pgs).name = "another"
     stale = await pgs.ingest(folder, "docs")
     assert (stale.count("stale"), stale.usage.calls) == (2, 0)
+    shown = await pgs.ingest.document("docs", "curie.md")  # by its title
+    assert shown.stale == ("another model or prompt extracted it",)
     done = await pgs.ingest(folder, "docs", refresh=True)
     assert (done.count("changed"), done.usage.calls) == (2, 1)
 

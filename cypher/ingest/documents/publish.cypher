@@ -33,7 +33,7 @@ CALL () {
 CALL () {
   UNWIND $documents AS row
   MERGE (d:LoadedNode {graph: $graph, id: row.id})
-  SET d:Document, d += row
+  SET d:Document, d += row, d.ingested_at = datetime()
 }
 CALL () {
   UNWIND $chunks AS row

@@ -40,6 +40,20 @@ PARSED: Mapping[str, str] = {
     ".docx": "docx",
 }
 """Parsers by the endings of the files that are parsed in a process of its own."""
+MEDIA_TYPES: Mapping[str, str] = {
+    **dict.fromkeys((".txt", ".text"), "text/plain"),
+    **dict.fromkeys((".md", ".markdown"), "text/markdown"),
+    ".rst": "text/x-rst",
+    **dict.fromkeys((".html", ".htm"), "text/html"),
+    ".xhtml": "application/xhtml+xml",
+    ".pdf": "application/pdf",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".json": "application/json",
+    **dict.fromkeys((".jsonl", ".ndjson"), "application/jsonl"),
+}
+"""By the endings that readers take."""
 _NO_COLUMNS = RecordColumns()
 ENDINGS = (*TEXTS, *PARSED, *RECORDS)
 
@@ -78,13 +92,16 @@ class FileLoader:
             raise InputFileError(f"no reader takes {ending or 'it'}; those are {known}")
         if ending in RECORDS:
             async for record in self._records(source, ending):
-                yield record
+                yield _typed(record, MEDIA_TYPES[ending])
             return
         data = await asyncio.to_thread(_data_of, source, self.most_bytes)
         if not data:
             raise InputFileError("it is empty")
         text, note = await self._read(ending, data, charset)
-        yield LoadedDocument(id=source.id, text=text, size=len(data), note=note)
+        media_type = MEDIA_TYPES[ending]
+        yield LoadedDocument(
+            id=source.id, text=text, size=len(data), note=note, media_type=media_type
+        )
 
     async def _records(
         self, source: DocumentSource, ending: str
@@ -105,6 +122,12 @@ class FileLoader:
     async def close(self) -> None:
         """End the process that parses."""
         await self.worker.close()
+
+
+def _typed(
+    record: LoadedDocument | RefusedDocument, media_type: str
+) -> LoadedDocument | RefusedDocument:
+    return replace(record, media_type=media_type) if isinstance(record, LoadedDocument) else record
 
 
 def check_id(id_: str) -> None:

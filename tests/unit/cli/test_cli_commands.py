@@ -49,7 +49,8 @@ HEAVY = (
 FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
     "analogies", "ask", "cache", "cache clear", "cache show", "config", "config show", "demo",
-    "doctor", "documents", "documents delete", "documents list", "export", "feedback", "graph",
+    "doctor", "documents", "documents delete", "documents list", "documents show",
+    "export", "feedback", "graph",
     "graph add", "graph list", "graph remove", "graph show", "help", "index", "index create",
     "index drop", "index list", "ingest", "inspect", "jobs", "jobs list", "jobs show", "load",
     "local", "local import", "local log", "local reset", "local start", "local status",

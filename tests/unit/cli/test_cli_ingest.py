@@ -28,6 +28,8 @@ from pgs_neo4j.model import PlannedCalls, Usage
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import (
+    DocumentChunk,
+    DocumentDetails,
     DocumentOutcome,
     DocumentState,
     ExtractionForecast,
@@ -40,6 +42,21 @@ STORED = [
     IngestedDocument(id="people/curie.md", name="curie.md", chunks=1, size=65),
     IngestedDocument(id="seine.txt", name="seine.txt", chunks=1200, size=4_500_000),
 ]
+
+
+SHOWN = DocumentDetails(
+    graph="notes", id="people/curie.pdf", name="Marie Curie", size=4_500_000, hash="h1",
+    source="people/curie.pdf", loader="FileLoader", media_type="application/pdf",
+    ingested_at="2026-11-23T14:00:00Z", schema="s1", types=("Person", "Location"),
+    stale=("another model or prompt extracted it",), entities=3, relations=2,
+    chunks=(
+        DocumentChunk(
+            id="c1", index=0, characters=1200, page=1, path=("Life", "Paris"), entities=2,
+            relations=1, dropped={"end": 1, "not in the text": 4},
+        ),
+        DocumentChunk(id="c2", index=1, characters=7, entities=1, relations=1, dropped={"end": 1}),
+    ),
+)  # fmt: skip
 
 
 def outcomes(state: DocumentState, count: int, reason: str = "") -> tuple[DocumentOutcome, ...]:
@@ -89,6 +106,10 @@ class Engine:
     async def documents(self, graph: str) -> list[IngestedDocument]:
         self.note("documents", graph)
         return self.stored
+
+    async def document(self, graph: str, name: str) -> DocumentDetails:
+        self.note("document", graph, name)
+        return SHOWN
 
     async def delete(self, graph: str, documents: list[str], *, forget: bool = False) -> Deletion:
         self.note("delete", graph, documents, forget)
@@ -353,6 +374,43 @@ def test_a_hostile_document_is_listed_on_one_line(engine: Engine, hostile: str) 
     listed = pgs("documents", "list", "-g", "notes").stdout
     assert listed.splitlines() == ["a [bold]red[/bold] 2Jtail.md  1 chunk, 0 kB"]
     assert "\x1b" not in listed
+
+
+def test_a_document_is_shown_with_its_chunks(engine: Engine) -> None:
+    done = pgs("documents", "show", "Marie Curie", "-g", "notes")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert engine.asked == [("document", "notes", "Marie Curie")]
+    head, _, chunks = done.stdout.partition("\n\n")
+    assert dict(row.split(maxsplit=1) for row in head.splitlines()) == {
+        "Document": "people/curie.pdf",
+        "Title": "Marie Curie",
+        "Read": "as   application/pdf, FileLoader",
+        "Size": "4.5 MB, hash h1",
+        "Written": "2026-11-23T14:00:00Z",
+        "Schema": "2 types, hash s1",
+        "Stale": "another model or prompt extracted it",
+        "Holds": "2 chunks, 3 entities, 2 relations",
+        "Dropped": "4 entities that are not in the text, 2 relations of such entities",
+    }
+    assert chunks.splitlines() == [
+        "1  1,200 characters, 2 entities, 1 relation, 5 dropped  Life > Paris, page 1",
+        "2  7 characters, 1 entity, 1 relation, 1 dropped",
+    ]
+
+
+def test_a_document_is_json_with_its_chunks_and_what_was_dropped(engine: Engine) -> None:
+    data = json.loads(pgs("documents", "show", "x", "-g", "notes", "--json").stdout)
+    assert data["dropped"] == {"not in the text": 4, "end": 2}
+    assert data["chunks"][0]["path"] == ["Life", "Paris"]
+    assert (data["media_type"], data["entities"], data["stale"]) == (
+        "application/pdf", 3, ["another model or prompt extracted it"],
+    )  # fmt: skip
+
+
+def test_an_unknown_document_cannot_be_shown(engine: Engine) -> None:
+    engine.raising = UsageError("graph notes has no document x; 'pgs documents list' names them")
+    done = pgs("documents", "show", "x", "-g", "notes")
+    assert (done.exit_code, done.stdout) == (2, "")
 
 
 def delete(*words: str) -> Result:

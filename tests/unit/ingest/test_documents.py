@@ -52,7 +52,7 @@ def order_of(folder: Path, **given: Any) -> IngestOrder:
 
 def rules(divided: ChunkRules = WHOLE) -> str:
     order = IngestOrder(graph="", label="", sources=Sources((), {}), rules=divided)
-    return rules_of(order, LOADER)
+    return rules_of(order.rules, LOADER)
 
 
 def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:

@@ -16,7 +16,9 @@ from pgs_neo4j.text.shown import counted, one_line
 
 GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
 
-documents_app = typer.Typer(no_args_is_help=True, help="List and delete the documents of a graph.")
+documents_app = typer.Typer(
+    no_args_is_help=True, help="List, show, and delete the documents of a graph."
+)
 
 
 @documents_app.command("list")
@@ -41,6 +43,31 @@ async def _list(graph: str, *, as_json: bool) -> None:
     else:
         told = f"graph {graph} has no documents; 'pgs ingest FOLDER --graph {graph}' adds them"
         output.note(told)
+
+
+@documents_app.command("show")
+def show(
+    name: Annotated[str, typer.Argument(metavar="DOCUMENT", help="Its id, or its title.")],
+    graph: GraphName,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a document: where it comes from, what it adds, and its chunks.
+
+    It is stale if the next ingestion would write it again, as the model and the settings are now.
+    """
+    run(_show(name, graph, as_json=as_json))
+
+
+async def _show(name: str, graph: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.cli.pages.documents.document_page import document_json, document_lines
+
+    async with engine() as pgs:
+        document = await pgs.ingest.document(graph, name)
+    if as_json:
+        output.write_json(document_json(document))
+    else:
+        output.write_lines(document_lines(document, output.width()))
 
 
 @documents_app.command("delete")

@@ -1,0 +1,124 @@
+"""A document is found by its id or title, and told with its chunks and why it is stale."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
+from pgs_neo4j.ingest.documents import rules_of
+from pgs_neo4j.ingest.extract.terms import TermExtractor
+from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.ingest.stored import EXTRACTION, StoredDocument
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.text.chunking import ChunkRules
+from pgs_neo4j.text.extraction.schema import EntitySchema
+from tests.fakes.database import FakeDatabase, Row
+
+SCHEMA = EntitySchema()
+NARROW = EntitySchema(types={"Person": "someone"}, mode="strict")
+SCHEMAS = {one.signature: one for one in (SCHEMA, NARROW)}
+STORED = StoredDocument(
+    id="a/curie.md", hash="h", rules=rules_of(ChunkRules(), FileLoader()),
+    signature=TermExtractor().signature, chunks=2, name="Curie", size=70, label="Notes",
+    schema=SCHEMA.signature, told=(),
+)  # fmt: skip
+FOUND = GroundedRelation(
+    source="Marie Curie", source_type="Person", target="radium", target_type="Concept",
+    type="FOUND", fact="She found radium.",
+)  # fmt: skip
+EXTRACTED = GroundedExtraction(
+    entities=(
+        GroundedEntity(name="Marie Curie", type="Person"),
+        GroundedEntity(name="radium", type="Concept"),
+    ),
+    relations=(FOUND,),
+    dropped={"end": 2},
+)
+
+
+def chunk(index: int, extraction: GroundedExtraction, **changed: Any) -> Row:
+    given = {
+        "id": f"c{index}", "index": index, "page": None, "path": [], "start": 0, "end": 33,
+        "extraction": EXTRACTION.dump_json(extraction).decode(),
+    }  # fmt: skip
+    return given | changed
+
+
+def documents(*stored: StoredDocument) -> dict[str, StoredDocument]:
+    return {one.id: one for one in stored}
+
+
+def reasons(stored: StoredDocument, schema: EntitySchema = SCHEMA) -> list[str]:
+    found = stale_reasons(stored, schema, SCHEMAS, TermExtractor(), ChunkRules(), FileLoader())
+    return [*found]
+
+
+def test_a_document_is_found_by_its_id_or_its_title() -> None:
+    other = replace(STORED, id="Curie", name="b.md")
+    assert find_document(documents(STORED), "notes", "a/curie.md") is STORED
+    assert find_document(documents(STORED), "notes", "Curie") is STORED
+    assert find_document(documents(STORED, other), "notes", "Curie") is other
+
+
+def test_unknown_and_ambiguous_titles_are_refused() -> None:
+    with pytest.raises(UsageError, match="notes has no document x; 'pgs documents list'"):
+        find_document(documents(STORED), "notes", "x")
+    twice = documents(STORED, replace(STORED, id="b/curie.md"))
+    with pytest.raises(UsageError, match=r"2 documents of graph notes are called Curie; .*a/curie"):
+        find_document(twice, "notes", "Curie")
+
+
+def read(stored: StoredDocument, *rows: Row) -> Any:
+    database: Any = FakeDatabase(read_document=[*rows])
+    return asyncio.run(read_details(database, "notes", stored, SCHEMAS, ("it is old",)))
+
+
+def test_a_document_has_its_chunks_counts_and_source() -> None:
+    own = {
+        "source": "a/curie.md", "loader": "FileLoader", "media_type": "text/markdown",
+        "ingested_at": "2026-11-23T14:00:00Z",
+    }  # fmt: skip
+    chunks = [
+        chunk(0, EXTRACTED, page=3, path=["Life"]),
+        chunk(1, replace(EXTRACTED, dropped={"end": 1, "type": 5})),
+    ]
+    shown = read(STORED, {"document": own, "chunks": chunks, "entities": 2})
+    assert (shown.id, shown.source, shown.media_type) == (STORED.id, own["source"], "text/markdown")
+    assert (shown.ingested_at, shown.loader) == ("2026-11-23T14:00:00Z", "FileLoader")
+    assert (shown.entities, shown.relations) == (2, 1)  # both chunks state the same relation
+    assert shown.dropped == {"type": 5, "end": 3}
+    assert shown.types == tuple(SCHEMA.types)
+    assert shown.stale == ("it is old",)
+    first, second = shown.chunks
+    assert (first.page, first.path, first.characters) == (3, ("Life",), 33)
+    assert (second.entities, second.relations, second.dropped) == (2, 1, {"end": 1, "type": 5})
+
+
+def test_what_the_first_releases_did_not_store_is_empty() -> None:
+    own = dict.fromkeys(("source", "loader", "media_type", "ingested_at"))
+    shown = read(replace(STORED, schema="gone"), {"document": own, "chunks": [], "entities": 0})
+    assert (shown.source, shown.ingested_at, shown.types, shown.chunks) == ("", "", (), ())
+
+
+def test_a_document_that_is_gone_by_now_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"document a/curie\.md of graph notes was deleted"):
+        read(STORED)
+
+
+def test_a_document_is_stale_for_each_reason() -> None:
+    assert reasons(STORED) == []
+    assert reasons(replace(STORED, signature="other", told=("gone",))) == [
+        "another model or prompt extracted it"
+    ]
+    assert reasons(replace(STORED, told=(NARROW.signature,))) == [
+        "it was extracted under another schema"
+    ]
+    assert reasons(replace(STORED, told=(SCHEMA.signature,))) == []
+    assert reasons(replace(STORED, rules="other")) == [
+        "it was loaded, or divided into chunks, by other rules"
+    ]
