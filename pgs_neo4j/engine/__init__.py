@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.catalog import check_name as check_graph_name
     from pgs_neo4j.database.lease import LeaseHolder
     from pgs_neo4j.demo.graph import DEMO_QUESTIONS
+    from pgs_neo4j.demo.packages import PACKAGE_QUESTIONS, read_packages
     from pgs_neo4j.doctor import Check
     from pgs_neo4j.engine.diagnosis import diagnose
     from pgs_neo4j.engine.facade import PGS
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEMO_GRAPH",
     "DEMO_QUESTIONS",
+    "PACKAGE_QUESTIONS",
     "PGS",
     "Check",
     "CreatedIndexes",
@@ -75,6 +77,7 @@ __all__ = [
     "propose",
     "read_brain",
     "read_names",
+    "read_packages",
 ]
 
 _HOMES = {
@@ -94,6 +97,7 @@ _HOMES = {
     "LeaseHolder": "database.lease",
     "LoadResult": "ingest.load",
     "NodeProperty": "survey",
+    "PACKAGE_QUESTIONS": "demo.packages",
     "PGS": "engine.facade",
     "Partitioning": "partitioning.result",
     "Proposal": "survey",
@@ -115,6 +119,7 @@ _HOMES = {
     "propose": "survey",
     "read_brain": "ingest.brain",
     "read_names": "engine.names",
+    "read_packages": "demo.packages",
 }
 
 

@@ -8,7 +8,10 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,20 +22,23 @@ from typer.testing import CliRunner
 
 from pgs_neo4j import config as settings
 from pgs_neo4j import local
+from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.command_list import COMMANDS as COMMAND_TABLE
 from pgs_neo4j.cli.commands.graphs import graph as graphs
 from pgs_neo4j.cli.commands.graphs import partitions
 from pgs_neo4j.cli.commands.operations import config, demo, doctor
-from pgs_neo4j.cli.commands.questions import ask
+from pgs_neo4j.cli.commands.questions import ask, delivery
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
 from pgs_neo4j.cli.commands.questions.request import Request
 from pgs_neo4j.cli.knob_options import help_of
 from pgs_neo4j.cli.pages.mapping_words import add_command
+from pgs_neo4j.demo.packages import PACKAGE_QUESTIONS
 from pgs_neo4j.doctor import Check
 from pgs_neo4j.local import lockfile
 from pgs_neo4j.local.options import paths_of
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.documents import DocumentSource
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = (
@@ -376,6 +382,63 @@ def test_the_demo_ends_with_commands_that_reach_its_server(
     monkeypatch.delenv("PGS_NEO4J_URI")
     (tmp_path / "pgs.toml").write_text('neo4j_uri = "bolt://elsewhere"\n')
     assert "neo4j_uri removed from pgs.toml" in demo.next_steps(settings.load())[1]
+
+
+class DemoEngine:
+    """What a demo asks of the engine: remembers it, and answers nothing."""
+
+    def __init__(self) -> None:
+        self.opened: list[tuple[str, dict[str, Any]]] = []
+        self.asked: list[tuple[Any, ...]] = []
+
+    def opening(self, kind: str) -> Any:
+        @asynccontextmanager
+        async def opened(*listeners: Any, **settings: Any) -> AsyncIterator[DemoEngine]:
+            self.opened.append((kind, settings))
+            yield self
+
+        return opened
+
+    async def ingest(self, sources: list[DocumentSource], graph: str, **wanted: Any) -> None:
+        assert sources
+        self.asked.append(("ingest", graph, wanted))
+
+    async def partition(self, graph: str, **wanted: Any) -> None:
+        self.asked.append(("partition", graph, wanted))
+
+
+@pytest.mark.parametrize("words", [(), ("--reset",), ("--question", "Which parse files?")])
+def test_the_demo_of_documents_ingests_without_a_model_and_asks(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    engine = DemoEngine()
+    server = SimpleNamespace(uri="bolt://here", user="u", password="p", data_dir=tmp_path)
+
+    async def ensure_running(*given: Any) -> Any:
+        return server
+
+    async def as_text(asked: tuple[str, dict[str, str]], stream: object) -> SimpleNamespace:
+        engine.asked.append(("ask", *asked))
+        return SimpleNamespace(partial=False)
+
+    for kind in ("engine", "database"):
+        monkeypatch.setattr(connection, kind, engine.opening(kind))
+    monkeypatch.setattr(local, "ensure_running", ensure_running)
+    monkeypatch.setattr(ask, "asking", lambda pgs, question, request: (question, request))
+    monkeypatch.setattr(delivery, "as_text", as_text)
+    monkeypatch.setattr(delivery, "code_of", lambda answer: 0)
+    monkeypatch.chdir(tmp_path)
+    done = pgs("demo", "--documents", "--quiet", *words)
+    assert done.exit_code == 0
+    assert [kind for kind, _ in engine.opened] == ["database", "engine"]
+    assert {given["neo4j_uri"] for _, given in engine.opened} == {"bolt://here"}
+    first, *_, (_, question, request) = engine.asked
+    assert first == ("ingest", "packages", {"sync": True})
+    assert request == {"graph": "packages", "session_id": "demo", "mode": "full"}
+    assert question == (words[1] if len(words) > 1 else PACKAGE_QUESTIONS[0])
+    assert (("partition", "packages", {"force": True}) in engine.asked) is ("--reset" in words)
+    assert "pgs documents list --graph packages" in done.stdout
+    assert "pgs ask --graph packages --session demo" in done.stdout
 
 
 def test_the_demo_loads_again_without_its_marker(tmp_path: Path) -> None:

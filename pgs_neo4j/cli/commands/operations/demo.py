@@ -1,4 +1,4 @@
-"""`pgs demo`: from nothing to a cited answer about the standard library."""
+"""`pgs demo`: from nothing to a cited answer about the standard library, or the packages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from pgs_neo4j.cli.run import run
 if TYPE_CHECKING:
     from pgs_neo4j.config import Loaded
     from pgs_neo4j.engine import PGS
+    from pgs_neo4j.local import LocalServer
 
 GRAPH = "stdlib"
+PACKAGES = "packages"
+"""The graph of the descriptions of packages."""
 SESSION = "demo"
 MARKER = "demo"
 
@@ -28,6 +31,9 @@ def demo(
     question: Annotated[
         str | None, typer.Option("--question", help="Ask this instead of the prepared question.")
     ] = None,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Ingest the READMEs of the installed packages.")
+    ] = False,
     reset: Annotated[
         bool, typer.Option("--reset", help="Reload and repartition the demo graph.")
     ] = False,
@@ -41,49 +47,77 @@ def demo(
     and no key: without a language model, the extractive reader answers. The first run fetches
     Neo4j and GDS, about 143 MB.
 
+    With --documents, it ingests the READMEs of the installed packages instead, without a model.
+
     \b
       pgs demo
       pgs demo --question "What is there for hashing, and what is missing?"
+      pgs demo --documents
     """
-    run(_demo(question, progress(quiet=quiet, verbose=verbose), reset=reset))
+    listening = progress(quiet=quiet, verbose=verbose)
+    run(_demo(question, listening, documents=documents, reset=reset))
 
 
 async def _demo(
-    question: str | None, listening: AbstractContextManager[Listener], *, reset: bool
+    question: str | None,
+    listening: AbstractContextManager[Listener],
+    *,
+    documents: bool,
+    reset: bool,
 ) -> int:
     from pgs_neo4j import config, local
     from pgs_neo4j.cli.commands.questions.ask import asking
     from pgs_neo4j.cli.commands.questions.delivery import as_text, code_of
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.progress.listen import answer_stream
-    from pgs_neo4j.engine import DEMO_QUESTIONS, check_question
+    from pgs_neo4j.engine import DEMO_QUESTIONS, PACKAGE_QUESTIONS, check_question
 
-    asked = DEMO_QUESTIONS[0] if question is None else question
+    graph, prepared = (PACKAGES, PACKAGE_QUESTIONS) if documents else (GRAPH, DEMO_QUESTIONS)
+    asked = prepared[0] if question is None else question
     check_question(asked)
     loaded = config.load()
-    settings = loaded.settings
-    if settings.neo4j_uri is not None:
+    if loaded.settings.neo4j_uri is not None:
         output.note("the demo uses the managed local server and ignores PGS_NEO4J_URI")
     with listening as listener:
         server = await local.ensure_running(local.options_from_environment(), listener)
-        async with engine(
-            listener,
-            neo4j_uri=server.uri,
-            neo4j_user=server.user,
-            neo4j_password=server.password,
-            neo4j_database="neo4j",
-            embedder="hashing" if settings.embedder == "stored" else None,
-        ) as pgs:
-            await _provide(pgs, server.data_dir / MARKER, reload=reset)
+        place = _place(server, loaded)
+        if documents:
+            await _ingest_packages(listener, place)
+        async with engine(listener, **place) as pgs:
+            if not documents:
+                await _provide(pgs, server.data_dir / MARKER, reload=reset)
             if reset:
-                await pgs.partition(GRAPH, force=True)
-            request = {"graph": GRAPH, "session_id": SESSION, "mode": "full"}
+                await pgs.partition(graph, force=True)
+            request = {"graph": graph, "session_id": SESSION, "mode": "full"}
             listener.stop()
             output.write(f"Question: {asked}\n\n")
             listener.start()
             answer = await as_text(asking(pgs, asked, request), answer_stream(listener))
-    output.write_lines(next_steps(loaded))
+    output.write_lines(next_steps(loaded, graph))
     return code_of(answer)
+
+
+def _place(server: LocalServer, loaded: Loaded) -> dict[str, object]:
+    """Return the settings that lead to the local server."""
+    return {
+        "neo4j_uri": server.uri,
+        "neo4j_user": server.user,
+        "neo4j_password": server.password,
+        "neo4j_database": "neo4j",
+        "embedder": "hashing" if loaded.settings.embedder == "stored" else None,
+    }
+
+
+async def _ingest_packages(listener: Listener, place: dict[str, object]) -> None:
+    """Make the graph of packages equal to those installed, without a model.
+
+    What did not change since the last demo costs nothing.
+    """
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.engine import read_packages
+
+    async with database(listener, **place) as pgs:
+        await pgs.ingest(read_packages(), PACKAGES, sync=True)
 
 
 async def _provide(pgs: PGS, marker: Path, *, reload: bool) -> None:
@@ -120,21 +154,34 @@ def _write(marker: Path, text: str) -> None:
         )
 
 
-def next_steps(loaded: Loaded) -> list[str]:
+TRIALS = {
+    GRAPH: (
+        "Which formats can be read but not written?",
+        "What is there for hashing and encryption?",
+    ),
+    PACKAGES: ("Which of them parse files?", "What is there for testing?"),
+}
+"""What to ask and what to route next, by graph."""
+
+
+def next_steps(loaded: Loaded, graph_name: str = GRAPH) -> list[str]:
     """Commands to run after the demo, on its server."""
     origins = {name: loaded.origins[name] for name in ("neo4j_uri", "neo4j_database")}
     unset = "".join(f" -u PGS_{n.upper()}" for n, o in origins.items() if o == "environment")
     here = f"env{unset} " if unset else ""
-    filed = [name for name, origin in origins.items() if origin == "file"]
+    filed = [setting for setting, origin in origins.items() if origin == "file"]
     condition = f", with {' and '.join(filed)} removed from pgs.toml" if filed else ""
-    graph = f"--graph {GRAPH}"
+    graph = f"--graph {graph_name}"
+    asked, routed = TRIALS[graph_name]
+    listed = [f"  {here}pgs documents list {graph}"] if graph_name == PACKAGES else []
     return [
         "",
         f"What to try now{condition}:",
         f"  {here}pgs ask {graph} --session {SESSION} --mode continue \\",
-        '      "Which formats can be read but not written?"',
-        f'  {here}pgs route {graph} "What is there for hashing and encryption?"',
+        f'      "{asked}"',
+        f'  {here}pgs route {graph} "{routed}"',
         f"  {here}pgs partitions {graph}",
+        *listed,
         "  pgs local stop",
         "",
         "Your own Neo4j: set PGS_NEO4J_URI, _USER and _PASSWORD, then pgs inspect.",
