@@ -98,7 +98,7 @@ def fence_of(query: Query) -> str:
     """What takes the right to write away from the sender of a statement; empty for no fence."""
     if query.name in TAKING | NOT_YET_THERE:
         return ""
-    if query.name.startswith("ingest/documents/") and "holder" in query.params:
+    if query.name.startswith("ingest/") and "holder" in query.params:
         return "documents"
     if query.mode != "write":
         return ""
