@@ -5,7 +5,7 @@
 // language: 5, 25
 MATCH (j:PgsJob {id: $id})
 RETURN j {
-  .id, .graph, .kind, .outcome, .drift, .generation, .figures, .error, .holder,
+  .id, .graph, .kind, .outcome, .drift, .generation, .figures, .error, .holder, .options,
   started_at: toString(j.started_at), finished_at: toString(j.finished_at),
   silent: j.outcome = 'running'
           AND NOT datetime.realtime('Z') - duration({seconds: $silent_s}) <= j.updated_at

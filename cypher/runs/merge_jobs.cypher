@@ -1,10 +1,10 @@
 // Create the record of a job that starts.
-// params: id: str, graph: str, kind: str, holder: str
+// params: id: str, graph: str, kind: str, holder: str, options: str
 // returns: started_at: str
 // mode: write
 // language: 5, 25
 MERGE (j:PgsJob {id: $id})
-ON CREATE SET j.graph = $graph, j.kind = $kind, j.holder = $holder, j.outcome = 'running',
-              j.started_at = datetime.realtime('Z')
+ON CREATE SET j.graph = $graph, j.kind = $kind, j.holder = $holder, j.options = $options,
+              j.outcome = 'running', j.started_at = datetime.realtime('Z')
 SET j.updated_at = datetime.realtime('Z')
 RETURN toString(j.started_at) AS started_at

@@ -25,7 +25,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "graphs.partitions:route",
             "Show which partitions a question would go to, and why.",
         ),
-        "resume": ("questions.resume:resume", "Resume a run that ended early."),
+        "resume": ("questions.resume:resume", "Resume a run or an ingestion that ended early."),
     },
     "Answers": {
         "show": ("questions.show:show", "Show the stored answer of a run."),

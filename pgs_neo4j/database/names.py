@@ -145,6 +145,7 @@ PROPERTIES = (
     "nodes",
     "nodes_read",
     "nodes_shown",
+    "options",
     "origin",
     "outcome",
     "output_tokens",

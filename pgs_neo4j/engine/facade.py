@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder
     from pgs_neo4j.engine.diagnosis import Doctor
     from pgs_neo4j.engine.indexes import Indexes
-    from pgs_neo4j.engine.ingesting import Ingester
+    from pgs_neo4j.engine.ingestion.ingesting import Ingester
     from pgs_neo4j.engine.loading import Loader
     from pgs_neo4j.engine.searching import Searcher
     from pgs_neo4j.engine.surveying import Surveyor
@@ -188,7 +188,7 @@ class PGS:
     @property
     def ingest(self) -> Ingester:
         """Ingestion of documents: ``await pgs.ingest("docs/", graph="docs")``."""
-        from pgs_neo4j.engine.ingesting import Ingester
+        from pgs_neo4j.engine.ingestion.ingesting import Ingester
 
         return Ingester(self._core)
 

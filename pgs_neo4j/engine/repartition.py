@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
-from pgs_neo4j.errors import BusyError, ConfigError, LeaseLostError, PGSError
+from pgs_neo4j.errors import ConfigError, PGSError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.runs.jobs import Job, Outcome
@@ -111,7 +110,7 @@ async def attempt(
         async with jobs.stay_alive(pgs.db, job):
             done = await _work(pgs, job, order, on_event)
     except BaseException as error:
-        job = _broken(job, error, perf_counter() - began)
+        job = jobs.broken(job, error, perf_counter() - began)
         # Shielded: even an interrupted job is closed before its caller continues.
         job = await to_the_end(jobs.close(pgs.db, job))
         if isinstance(error, PGSError):
@@ -181,16 +180,3 @@ def _figures(generation: Generation) -> dict[str, Any]:
         "levels": list(generation.levels),
         "issues": dict(generation.issues),
     }
-
-
-def _broken(job: Job, error: BaseException, seconds: float) -> Job:
-    stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
-    busy = isinstance(error, BusyError) and not isinstance(error, LeaseLostError)
-    outcome: Outcome = "interrupted" if stopped else "busy" if busy else "failed"
-    message = str(error) if isinstance(error, PGSError) else type(error).__name__
-    return replace(
-        job,
-        outcome=outcome,
-        error=None if stopped else message,
-        figures={"seconds": round(seconds, 3)},
-    )

@@ -44,7 +44,7 @@ class Ingested:
     ending. ``dropped`` counts what replies said that is not in the text, by reason. ``described``
     counts entities that a model described from what many chunks say, ``undescribed`` those that
     wait for it, and ``undescribed_why`` is the reason. ``stopped`` says which limit ended it early.
-    ``deletion`` is that of documents whose files are gone.
+    ``deletion`` is that of documents whose files are gone. ``job`` is the id of its record.
     """
 
     graph: str
@@ -60,6 +60,7 @@ class Ingested:
     seconds: float = 0.0
     stopped: str = ""
     deletion: Deletion | None = None
+    job: str = ""
 
     def count(self, *states: DocumentState) -> int:
         """Return how many documents ended in one of these states."""

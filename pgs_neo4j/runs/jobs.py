@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +15,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
-from pgs_neo4j.errors import PGSError, UsageError
+from pgs_neo4j.errors import BusyError, LeaseLostError, PGSError, UsageError
 
 Outcome = Literal[
     "running",
@@ -24,6 +24,8 @@ Outcome = Literal[
     "refreshed",
     "seeded",
     "repartitioned",
+    "ingested",
+    "partial",
     "busy",
     "failed",
     "interrupted",
@@ -42,7 +44,8 @@ class Job:
     Times are ISO 8601 in UTC by the server's clock. ``outcome`` is ``left`` if the drift was within
     the allowed limit, and ``killed`` if the process ended without a report. ``silent`` is set while
     a running job has given no sign of life. ``drift`` is a share of 0 to 1, None where it was not
-    measured. ``holder`` names the process.
+    measured. ``holder`` names the process. An ingestion is ``partial`` if a document failed or a
+    limit ended it, and ``options`` tell how to continue it; they are empty if it cannot be.
     """
 
     id: str
@@ -57,9 +60,12 @@ class Job:
     error: str | None = None
     holder: str = ""
     silent: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
 
 
-async def begin(db: Database, graph: str) -> Job:
+async def begin(
+    db: Database, graph: str, kind: str = "repartition", options: Mapping[str, Any] | None = None
+) -> Job:
     """Create a running job's record.
 
     Jobs whose process is gone are marked, and old records deleted.
@@ -67,11 +73,18 @@ async def begin(db: Database, graph: str) -> Job:
     job = Job(
         id=f"j{uuid4().hex[:12]}",
         graph=graph,
+        kind=kind,
         started_at="",
         holder=str(Holder.of_this_process()),
+        options=dict(options or {}),
     )
     rows = await db.write(
-        queries.get("runs/merge_jobs"), id=job.id, graph=graph, kind=job.kind, holder=job.holder
+        queries.get("runs/merge_jobs"),
+        id=job.id,
+        graph=graph,
+        kind=kind,
+        holder=job.holder,
+        options=json.dumps(job.options, sort_keys=True),
     )
     await tidy(db, graph)
     return replace(job, started_at=rows[0]["started_at"])
@@ -88,6 +101,20 @@ async def stay_alive(db: Database, job: Job) -> AsyncIterator[None]:
     """Give signs of life while the body runs; skip failed ones."""
     async with keep_beating(partial(_beat, db, job), first_s=SIGN_S, close_s=CLOSE_S):
         yield
+
+
+def broken(job: Job, error: BaseException, seconds: float) -> Job:
+    """Return the record of a job that an error ended after some seconds."""
+    stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
+    busy = isinstance(error, BusyError) and not isinstance(error, LeaseLostError)
+    outcome: Outcome = "interrupted" if stopped else "busy" if busy else "failed"
+    message = str(error) if isinstance(error, PGSError) else type(error).__name__
+    return replace(
+        job,
+        outcome=outcome,
+        error=None if stopped else message,
+        figures={"seconds": round(seconds, 3)},
+    )
 
 
 async def close(db: Database, job: Job) -> Job:
@@ -143,4 +170,5 @@ async def _beat(db: Database, job: Job) -> float:
 
 
 def _job(stored: dict[str, Any]) -> Job:
-    return Job(**{**stored, "figures": json.loads(stored["figures"] or "{}")})
+    told = {name: json.loads(stored[name] or "{}") for name in ("figures", "options")}
+    return Job(**{**stored, **told})

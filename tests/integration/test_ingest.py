@@ -239,14 +239,21 @@ async def test_a_document_that_fails_leaves_the_others_and_loses_nothing(
     assert (again.count("added"), len(llm.prompts) - before) == (1, 1)
 
 
-async def test_a_limit_keeps_what_was_paid_for(pgs: PGS, folder: Path) -> None:
+async def test_a_limit_keeps_what_was_paid_for_and_its_job_is_resumed(
+    pgs: PGS, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "seine.txt").write_text(SEINE * 60)  # large enough for a prompt of its own
     stopped = await pgs.ingest(folder, "docs", max_calls=1)
     assert stopped.stopped
     assert not stopped.complete
     assert (stopped.usage.calls, len(model(pgs).prompts)) == (1, 1)
-    rest = await pgs.ingest(folder, "docs")
+    monkeypatch.chdir("/")
+    rest = await pgs.ingest.resume(stopped.job)
     assert (rest.complete, len(model(pgs).prompts)) == (True, 2)
+    assert [(job.kind, job.outcome) for job in await pgs.jobs("docs")] == [
+        ("ingest", "ingested"), ("ingest", "partial"),
+    ]  # fmt: skip
+    assert (await pgs.jobs.get(rest.job)).figures["documents"] == {"added": 1, "unchanged": 1}
 
 
 async def test_a_limit_on_the_cost_needs_a_price(pgs: PGS, folder: Path) -> None:

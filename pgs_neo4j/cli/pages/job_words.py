@@ -12,6 +12,8 @@ WORDS = {
     "refreshed": "refreshed where texts changed",
     "seeded": "repartitioned from its former partitions",
     "repartitioned": "repartitioned",
+    "ingested": "ingested",
+    "partial": "ingested in part",
     "busy": "another job holds the lock",
     "failed": "failed",
     "interrupted": "interrupted",

@@ -103,6 +103,11 @@ class Engine:
         self.note("plan", [str(path) for path in paths], graph, wanted)
         return self.planned
 
+    async def resume(self, job: str, **knobs: Any) -> Ingested:
+        used = {name: value for name, value in knobs.items() if value is not None}
+        self.note("resume", job, used)
+        return self.done
+
     async def documents(self, graph: str) -> list[IngestedDocument]:
         self.note("documents", graph)
         return self.stored
@@ -188,6 +193,20 @@ def test_a_plan_tells_what_cannot_be_read(engine: Engine) -> None:
     done = ingest("--plan")
     assert done.exit_code == 3
     assert "these cannot be read: note: failed-00.md: it is not text" in told(done)
+
+
+def test_a_job_is_resumed_by_its_id(engine: Engine) -> None:
+    engine.done = ingested(*outcomes("waiting", 1), stopped="max_calls is reached", job="j12")
+    done = pgs("resume", "j12", "--max-calls", "5", "--quiet")
+    assert done.exit_code == 3
+    assert engine.asked == [("resume", "j12", {"max_calls": "5"})]
+    assert "Job       j12" in done.stdout
+
+
+def test_a_graph_does_not_choose_a_job(engine: Engine) -> None:
+    done = pgs("resume", "j12", "--graph", "notes")
+    assert (done.exit_code, engine.asked) == (2, [])
+    assert "leave it out for a job" in told(done)
 
 
 def test_options_and_every_path_are_passed_on(engine: Engine) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.engine.ingest_order import chunk_rules, make_order
+from pgs_neo4j.engine.ingestion.order import chunk_rules, make_order
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.text.chunking import ChunkRules

@@ -11,9 +11,9 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.database.schema import SCHEMA_VERSION
-from pgs_neo4j.engine import ingesting
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.ingesting import Ingester
+from pgs_neo4j.engine.ingestion import ingesting
+from pgs_neo4j.engine.ingestion.ingesting import Ingester
 from pgs_neo4j.errors import BusyError, GraphExistsError, MappingError, UsageError
 from pgs_neo4j.events import Event, PhaseStarted
 from pgs_neo4j.ingest.publish import mapping_of
@@ -55,6 +55,7 @@ class Place:
     def __init__(self, llm: LLM, **answers: Any) -> None:
         given: dict[str, Any] = {
             "read_version": [{"version": SCHEMA_VERSION}],
+            "merge_jobs": [{"started_at": "now"}],
             "read_kind": [{"loaded": False, "documents": False}],
             "read_label_conflicts": [{"conflict": False}],
             "take_ingest": lambda params: [

@@ -29,6 +29,7 @@ from pgs_neo4j.cli.pages.mapping_words import next_question
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
 from pgs_neo4j.model.documents import DocumentSource
+from pgs_neo4j.model.ingest import Ingested
 from pgs_neo4j.text.json_data import Json
 
 KNOBS = (
@@ -129,17 +130,23 @@ async def _ingest(
     as_json: bool,
 ) -> int:
     from pgs_neo4j.cli.connection import engine
-    from pgs_neo4j.cli.pages.documents import ingested
 
     sources = _checked(paths, name, graph, wanted)
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
             done = await pgs.ingest(sources, graph, **wanted)
+    return tell_ingested(done, as_json=as_json)
+
+
+def tell_ingested(done: Ingested, *, as_json: bool) -> int:
+    """Tell what an ingestion did; return the exit code."""
+    from pgs_neo4j.cli.pages.documents import ingested
+
     if as_json:
         output.write_json(ingested.as_json(done))
     else:
         output.write_lines(ingested.lines(done, output.width()))
-        output.write_lines(next_question(graph) if done.has_documents else [])
+        output.write_lines(next_question(done.graph) if done.has_documents else [])
         for note in ingested.notes(done):
             output.note(note)
     return DONE if done.complete else PARTIAL

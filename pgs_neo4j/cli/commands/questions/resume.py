@@ -16,6 +16,7 @@ from pgs_neo4j.cli.options import (
 )
 from pgs_neo4j.cli.progress.listen import Listener, run_progress
 from pgs_neo4j.cli.run import run as run_command
+from pgs_neo4j.errors import UsageError
 
 if TYPE_CHECKING:
     from pgs_neo4j.cli.commands.questions.delivery import Asked
@@ -32,12 +33,14 @@ def resume(
     verbose: VerboseOption = False,
     **knobs: object,
 ) -> None:
-    """Resume a run that ended early.
+    """Resume a run or an ingestion that ended early.
 
     The run may have reached a limit, been interrupted, failed, or answered only in part. What
     was read and paid for is not paid for again. The run keeps its options. Its limits start
     over; pass new ones to change them, or 'none' to lift one. A complete run just returns its
     answer. Without RUN, resumes the latest run; 'pgs runs' lists the runs.
+
+    The id of a job, as 'pgs ingest' prints it, continues an ingestion that ended early.
 
     Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
     4 the run is in progress, 5 database, 6 model, 130 interrupted.
@@ -47,7 +50,29 @@ def resume(
       pgs resume r0a1b2c3d4e5 --max-calls 50
     """
     listening = run_progress(quiet=quiet, verbose=verbose)
-    run_command(_resume(run, graph, knobs, listening, as_json=as_json, quiet=quiet))
+    if run is not None and run.startswith("j"):
+        run_command(_resume_ingestion(run, graph, knobs, listening, as_json=as_json))
+    else:
+        run_command(_resume(run, graph, knobs, listening, as_json=as_json, quiet=quiet))
+
+
+async def _resume_ingestion(
+    job: str,
+    graph: str | None,
+    knobs: dict[str, object],
+    listening: AbstractContextManager[Listener],
+    *,
+    as_json: bool,
+) -> int:
+    from pgs_neo4j.cli.commands.graphs.ingest import tell_ingested
+    from pgs_neo4j.cli.connection import engine
+
+    if graph is not None:
+        raise UsageError("--graph chooses the latest run of a graph; leave it out for a job")
+    with listening as listener:
+        async with engine(listener) as pgs:
+            done = await pgs.ingest.resume(job, **cast("Knobs", knobs))
+    return tell_ingested(done, as_json=as_json)
 
 
 async def _resume(

@@ -95,6 +95,7 @@ def lines(done: Ingested, width: int) -> list[str]:
         ("Cost", money(done.cost) if used.calls and done.cost is not None else ""),
         ("Stopped", one_line(done.stopped)),
         ("Time", seconds(done.seconds)),
+        ("Job", done.job),
     ]
     told = [line for label, text in rows if text for line in labeled(label, text, width)]
     return [*told, *(deletion_lines(done.deletion, width) if done.deletion else ())]

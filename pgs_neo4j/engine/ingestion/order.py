@@ -65,8 +65,7 @@ async def make_order(
     catalog.check_name(graph)
     catalog.check_name(graph + ENTITIES)
     wanted = _wanted_schema(options.get("schema"))
-    named = [paths] if isinstance(paths, str | Path | DocumentSource) else paths
-    sources = find_sources(named, loader.takes)
+    sources = find_sources(listed(paths), loader.takes)
     stored = [*(await read_documents(db, graph)).values()]
     label = await _label(db, graph, stored, options.get("label"))
     await refuse_loaded(db, graph)
@@ -84,6 +83,11 @@ async def make_order(
         forget=options.get("forget", False),
         refresh=options.get("refresh", False),
     )
+
+
+def listed(paths: Paths) -> Sequence[str | Path | DocumentSource]:
+    """Return paths as a list, also a single one."""
+    return [paths] if isinstance(paths, str | Path | DocumentSource) else paths
 
 
 def chunk_rules(config: PGSConfig) -> ChunkRules:

@@ -13,7 +13,8 @@ from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.ingest_order import ENTITIES, IngestOptions, Paths, chunk_rules, make_order
+from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
+from pgs_neo4j.engine.ingestion.order import ENTITIES, IngestOptions, Paths, chunk_rules, make_order
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.deletion.delete import delete_documents
@@ -37,6 +38,7 @@ from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.model.ingest import DocumentDetails, Ingested, IngestedDocument, IngestPlan
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_text
+from pgs_neo4j.runs import jobs
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
 
@@ -65,12 +67,27 @@ class Ingester:
         Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a limit
         that needs a price, BusyError while another process writes these, and DatabaseError.
         """
+        options, knobs = _split(given)
+        kept = kept_options(paths, options, self._core.knobs(knobs))
         async with self._prepared(paths, graph, given, on_event) as (order, tools):
             await ensure_schema(tools.db)
-            done = await ingest(order, tools)
+            done = await record_ingestion(tools.db, graph, kept, lambda: ingest(order, tools))
         if done.has_documents:
             await self._store(graph, order.label)
         return done
+
+    async def resume(
+        self, job: str, *, on_event: OnEvent | None = None, **knobs: Unpack[Knobs]
+    ) -> Ingested:
+        """Continue an ingestion from its record, with its options; its limits start over.
+
+        Raises UsageError for a job that is no ingestion, or whose record does not tell what it
+        read, and what an ingestion raises.
+        """
+        record = await jobs.get(self._core.db, job)
+        paths, options = options_of(record)
+        given = cast(IngestArguments, {**options, **knobs})
+        return await self(paths, record.graph, on_event=on_event, **given)
 
     async def plan(
         self,

@@ -1,0 +1,1 @@
+"""``pgs.ingest``: files as a graph."""

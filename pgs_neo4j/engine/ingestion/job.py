@@ -1,0 +1,111 @@
+"""An ingestion as a job: recorded from its start to its end, and continued from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from time import perf_counter
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.engine.ingestion.order import DEFAULT_SCHEMA, IngestOptions, Paths, listed
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.ingest.sources.addresses import MASK, is_url, url_id
+from pgs_neo4j.model.documents import DocumentSource, RecordColumns
+from pgs_neo4j.model.ingest import Ingested
+from pgs_neo4j.runs import jobs
+from pgs_neo4j.runs.jobs import Job, Outcome
+from pgs_neo4j.text.extraction.schema import EntitySchema
+from pgs_neo4j.text.json_data import Json
+
+KIND = "ingest"
+KEPT_KNOBS = ("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb")
+"""Settings that decide what becomes of a document. Limits start over."""
+
+
+async def record_ingestion(
+    db: Database, graph: str, options: Json, work: Callable[[], Awaitable[Ingested]]
+) -> Ingested:
+    """Return what an ingestion did, with the id of its record. Raises what ``work`` raises."""
+    job = await jobs.begin(db, graph, KIND, options)
+    began = perf_counter()
+    try:
+        async with jobs.stay_alive(db, job):
+            done = await work()
+    except BaseException as error:
+        # Shielded: even an interrupted job is closed before its caller continues.
+        await to_the_end(jobs.close(db, jobs.broken(job, error, perf_counter() - began)))
+        raise
+    ended = replace(job, outcome=_outcome(done), error=done.stopped or None, figures=_figures(done))
+    await to_the_end(jobs.close(db, ended))
+    return replace(done, job=job.id)
+
+
+def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Json:
+    """Return what a record keeps, so that the ingestion can be continued from any folder.
+
+    Empty if it cannot be: texts, schemas, and loaders of a program are not kept, and no secrets.
+    """
+    kept: Json = {name: value for name, value in options.items() if value is not None}
+    places = [_place(path) for path in listed(paths)]
+    schema, columns = kept.pop("schema", None), kept.pop("columns", None)
+    if isinstance(schema, EntitySchema) or "loader" in kept or None in places:
+        return {}
+    if schema is not None:
+        kept["schema"] = schema if schema == DEFAULT_SCHEMA else str(Path(schema).absolute())
+    if columns is not None:
+        kept["columns"] = asdict(columns)
+    return {**kept, "paths": places, "knobs": {name: getattr(config, name) for name in KEPT_KNOBS}}
+
+
+def options_of(job: Job) -> tuple[list[str], Json]:
+    """Return the paths and the options by which an ingestion is continued.
+
+    Raises UsageError for a job that is no ingestion, or cannot be continued from its record.
+    """
+    if job.kind != KIND:
+        raise UsageError(f"job {job.id} is a {job.kind}; 'pgs repartition' runs it again")
+    if not job.options:
+        raise UsageError(
+            f"the record of job {job.id} does not tell what it read; run its command again, which "
+            "pays for nothing twice"
+        )
+    options = dict(job.options)
+    paths, knobs = options.pop("paths"), options.pop("knobs")
+    if columns := options.pop("columns", None):
+        pairs = tuple((column, kind) for column, kind in columns["entities"])
+        options["columns"] = RecordColumns(**{**columns, "entities": pairs})
+    return paths, {**options, **knobs}
+
+
+def _place(path: str | Path | DocumentSource) -> str | None:
+    """Return a path as its record keeps it, None if it must not or cannot be kept."""
+    if isinstance(path, DocumentSource):
+        return None
+    if isinstance(path, str) and is_url(path):
+        return None if MASK in url_id(path) else path
+    return str(Path(path).absolute())
+
+
+def _outcome(done: Ingested) -> Outcome:
+    if not done.complete:
+        return "partial"
+    same = done.count("unchanged", "stale", "missing") == len(done.outcomes)
+    return "unchanged" if same and not done.described else "ingested"
+
+
+def _figures(done: Ingested) -> Json:
+    """Return counts by state, calls, tokens, cost, and seconds."""
+    states = sorted({outcome.state for outcome in done.outcomes})
+    used = done.usage
+    return {
+        "documents": {state: done.count(state) for state in states},
+        "chunks": sum(outcome.chunks for outcome in done.outcomes),
+        "extracted": sum(outcome.extracted for outcome in done.outcomes),
+        "calls": used.calls,
+        "tokens": used.input_tokens + used.output_tokens,
+        "cost": done.cost,
+        "seconds": round(done.seconds, 3),
+    }

@@ -1,0 +1,143 @@
+"""An ingestion leaves a record, from which it is continued unless it cannot be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
+from pgs_neo4j.engine.ingestion.order import IngestOptions
+from pgs_neo4j.errors import BusyError, UsageError
+from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.model import Usage
+from pgs_neo4j.model.documents import DocumentSource, RecordColumns
+from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
+from pgs_neo4j.runs.jobs import Job
+from pgs_neo4j.text.extraction.schema import EntitySchema
+from tests.fakes.database import FakeDatabase
+
+CONFIG = PGSConfig(chunk_tokens=500, max_calls=3)
+COLUMNS = RecordColumns(text="body", entities=(("author", "Person"),))
+
+
+def job_of(options: dict[str, Any], kind: str = "ingest") -> Job:
+    """A job as it is read from its record."""
+    stored = json.loads(json.dumps(options))
+    return Job(id="j1", graph="docs", kind=kind, started_at="", options=stored)
+
+
+def test_a_record_leads_to_the_same_files_and_options_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given: IngestOptions = {
+        "label": None, "schema": "types.toml", "sync": True, "columns": COLUMNS,
+    }  # fmt: skip
+    paths: list[Any] = ["notes", Path("more.md"), "notes/**/*.md", "https://a.example/b.html"]
+    kept = kept_options(paths, given, CONFIG)
+    monkeypatch.chdir("/")
+    places, options = options_of(job_of(kept))
+    assert places == [
+        *(str(tmp_path / path) for path in ("notes", "more.md", "notes/**/*.md")),
+        "https://a.example/b.html",
+    ]
+    assert options["schema"] == str(tmp_path / "types.toml")
+    assert (options["sync"], options["columns"]) == (True, COLUMNS)
+    assert options["chunk_tokens"] == 500
+    assert "max_calls" not in options
+    assert "label" not in options
+
+
+def test_the_default_schema_is_no_file() -> None:
+    kept = kept_options("a.md", {"schema": "default"}, CONFIG)
+    assert options_of(job_of(kept))[1]["schema"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("paths", "options"),
+    [
+        (DocumentSource(id="note.md", data=b"It is."), {}),
+        (["a.md", "https://a.example/b?token=secret"], {}),
+        ("a.md", {"schema": EntitySchema()}),
+        ("a.md", {"loader": FileLoader()}),
+    ],
+)
+def test_what_cannot_be_read_again_is_not_kept_and_no_secret(
+    paths: Any, options: IngestOptions
+) -> None:
+    kept = kept_options(paths, options, CONFIG)
+    assert kept == {}
+    with pytest.raises(UsageError, match="run its command again, which pays for nothing twice"):
+        options_of(job_of(kept))
+
+
+def test_a_repartition_is_not_continued_as_an_ingestion() -> None:
+    with pytest.raises(UsageError, match="j1 is a repartition; 'pgs repartition' runs it again"):
+        options_of(job_of({}, "repartition"))
+
+
+def ingested(*states: DocumentState, **given: Any) -> Ingested:
+    outcomes = [
+        DocumentOutcome(id=f"{n}.md", state=state, chunks=3, extracted=2)
+        for n, state in enumerate(states)
+    ]
+    return Ingested(graph="docs", label="Docs", outcomes=tuple(outcomes), **given)
+
+
+async def recorded(done: Ingested | BaseException) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the record is given at the beginning, and at the end."""
+    db: Any = FakeDatabase(
+        merge_jobs=[{"started_at": "now"}], set_job_results=[{"finished_at": "then"}]
+    )
+
+    async def work() -> Ingested:
+        if isinstance(done, BaseException):
+            raise done
+        return done
+
+    if isinstance(done, Ingested):
+        result = await record_ingestion(db, "docs", {"paths": ["/a"]}, work)
+        assert result.job == db.params("merge_jobs")[0]["id"]
+    else:
+        with pytest.raises(type(done)):
+            await record_ingestion(db, "docs", {"paths": ["/a"]}, work)
+    (begun,) = db.params("merge_jobs")
+    return begun, [sent["properties"] for sent in db.params("set_job_results")]
+
+
+@pytest.mark.parametrize(
+    ("done", "outcome"),
+    [
+        (ingested("added", "unchanged"), "ingested"),
+        (ingested("unchanged", "stale"), "unchanged"),
+        (ingested("unchanged", described=1), "ingested"),
+        (ingested("added", "failed"), "partial"),
+        (ingested("added", stopped="max_calls is reached"), "partial"),
+        (BusyError("another one writes"), "busy"),
+        (UsageError("no"), "failed"),
+        (asyncio.CancelledError(), "interrupted"),
+    ],
+)
+async def test_the_end_is_recorded(done: Ingested | BaseException, outcome: str) -> None:
+    _, (ended,) = await recorded(done)
+    assert ended["outcome"] == outcome
+
+
+async def test_the_record_tells_what_is_read_and_what_became_of_it() -> None:
+    used = Usage(calls=2, input_tokens=30, output_tokens=4)
+    begun, (ended,) = await recorded(ingested("added", "added", "failed", usage=used, cost=0.5))
+    assert (begun["kind"], json.loads(begun["options"])) == ("ingest", {"paths": ["/a"]})
+    assert json.loads(ended["figures"]) == {
+        "documents": {"added": 2, "failed": 1}, "chunks": 9, "extracted": 6,
+        "calls": 2, "tokens": 34, "cost": 0.5, "seconds": 0.0,
+    }  # fmt: skip
+
+
+async def test_a_limit_is_the_error_of_the_record() -> None:
+    _, (ended,) = await recorded(ingested("waiting", stopped="max_calls is reached"))
+    assert ended["error"] == "max_calls is reached"
