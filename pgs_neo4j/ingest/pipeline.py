@@ -10,7 +10,7 @@ from time import perf_counter
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import StoppedError
-from pgs_neo4j.events import Progressed, StepStarted
+from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
@@ -106,10 +106,12 @@ async def _sync(
     """Delete the documents whose files are gone, if that is wanted and known."""
     if not order.sync or tally.stopped or not compared.missing:
         return
-    count = len(compared.missing)
-    tools.on_event(StepStarted("ingest", f"delete {count:,} documents, and look for their text"))
     tally.deletion = await delete_documents(
-        tools.db, writer, [*compared.missing], forget_answers=order.forget
+        tools.db,
+        writer,
+        [*compared.missing],
+        forget_answers=order.forget,
+        on_event=tools.on_event,
     )
 
 

@@ -150,7 +150,12 @@ class Ingester:
         return await read_details(db, graph, stored, schemas, tuple(reasons))
 
     async def delete(
-        self, graph: str, documents: Sequence[str], *, forget: bool = False
+        self,
+        graph: str,
+        documents: Sequence[str],
+        *,
+        forget: bool = False,
+        on_event: OnEvent | None = None,
     ) -> Deletion:
         """Delete documents with all that stood only in them, and prove that their text is gone.
 
@@ -171,7 +176,11 @@ class Ingester:
         describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
         async with hold_resolved(core.db, graph, label, describer) as writer:
             ids = [*dict.fromkeys(documents)]
-            return await delete_documents(core.db, writer, ids, forget_answers=forget)
+            tell = on_event or core.on_event
+            tell(PhaseStarted("ingest"))
+            return await delete_documents(
+                core.db, writer, ids, forget_answers=forget, on_event=tell
+            )
 
     async def _store(self, graph: str, label: str) -> None:
         """Store the mappings of a graph and of its entities, and index its texts."""

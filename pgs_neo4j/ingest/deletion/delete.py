@@ -8,6 +8,7 @@ from time import perf_counter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.events import OnEvent, StepStarted, ignore
 from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.deletion.forget import (
     DESCRIBED,
@@ -17,12 +18,13 @@ from pgs_neo4j.ingest.deletion.forget import (
     forget,
     remove_remade,
 )
-from pgs_neo4j.ingest.deletion.scan import HeldText, drop_live_texts, scan_database
+from pgs_neo4j.ingest.deletion.scan import HeldText, Scan, drop_live_texts, scan_database
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.publish import publish
 from pgs_neo4j.ingest.stored import read_chunks
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.traces import Traces
 
 GROUP_DOCUMENTS = 50
@@ -32,7 +34,12 @@ MOST_HOLDERS = 1000
 
 
 async def delete_documents(
-    db: Database, writer: Writer, ids: Sequence[str], *, forget_answers: bool = False
+    db: Database,
+    writer: Writer,
+    ids: Sequence[str],
+    *,
+    forget_answers: bool = False,
+    on_event: OnEvent = ignore,
 ) -> Deletion:
     """Delete documents with all that stood only in them, and look for what still holds their text.
 
@@ -40,10 +47,17 @@ async def delete_documents(
     forgotten. Raises DatabaseError, and LeaseLostError if another writer took over.
     """
     began, traces, done = perf_counter(), Traces(), Deletion()
+    on_event(
+        StepStarted("ingest", f"delete {counted(len(ids), 'document')}, and search for the text")
+    )
     for first in range(0, len(ids), GROUP_DOCUMENTS):
         done = await _delete_group(db, writer, ids[first : first + GROUP_DOCUMENTS], traces, done)
     if ids:
-        done = await _prove(db, writer.graph, traces, done, forget_answers=forget_answers)
+        done = replace(done, sentences=traces.sentences, short=traces.short)
+        await drop_live_texts(db, writer.graph, traces)
+    if not traces.empty:
+        scan = await scan_database(db, writer.graph, traces, on_event)
+        done = await _prove(db, scan, done, forget_answers=forget_answers)
     return replace(done, seconds=perf_counter() - began)
 
 
@@ -69,18 +83,11 @@ async def _delete_group(
     )
 
 
-async def _prove(
-    db: Database, graph: str, traces: Traces, done: Deletion, *, forget_answers: bool
-) -> Deletion:
-    """Return a deletion with what the search for traces found."""
-    done = replace(done, sentences=traces.sentences, short=traces.short)
-    await drop_live_texts(db, graph, traces)
-    if traces.empty:
-        return done
-    scan = await scan_database(db, graph, traces)
-    removed = await remove_remade(db, scan.found, traces)
+async def _prove(db: Database, scan: Scan, done: Deletion, *, forget_answers: bool) -> Deletion:
+    """Return a deletion with what the search for traces found, and remove what may go."""
+    removed = await remove_remade(db, scan.found, scan.traces)
     quoting = await find_quoting(db, scan.found)
-    forgotten = await forget(db, scan.found, traces) if forget_answers else []
+    forgotten = await forget(db, scan.found, scan.traces) if forget_answers else []
     left = [one for one in scan.found if not (_is_settled(one) or one in forgotten)]
     held = [one for one in left if one.element_id not in quoting]
     return replace(

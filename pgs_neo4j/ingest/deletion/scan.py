@@ -9,11 +9,13 @@ from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.text.traces import Traces
 from pgs_neo4j.text.words import stems
 
-BATCH = 1_000_000
+MEGABYTE = 1_000_000
+BATCH = MEGABYTE
 """Characters that are compared at once."""
 FETCHED = 200
 """Rows that arrive at once; the text of an answer has some 100,000 characters."""
@@ -38,6 +40,7 @@ class Scan:
     """What was looked through so far, and what holds traces."""
 
     traces: Traces
+    on_event: OnEvent = ignore
     characters: int = 0
     indexes: int = 0
     found: list[HeldText] = field(default_factory=list)
@@ -58,13 +61,13 @@ async def drop_live_texts(db: Database, graph: str, traces: Traces) -> None:
     traces.drop(texts)
 
 
-async def scan_database(db: Database, graph: str, traces: Traces) -> Scan:
+async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
     """Return what holds traces: nodes, relationships, and full-text indexes.
 
-    The time is that of reading all text once, a few seconds for each 10 MB. Memory is that of one
-    batch. Raises DatabaseError.
+    The time is that of reading all text once: 5 to 15 seconds for each 10 MB, most of it for
+    relationships, whose rows are many. Memory is that of one batch. Raises DatabaseError.
     """
-    scan = Scan(traces)
+    scan = Scan(traces, on_event)
     nodes = queries.get("ingest/deletion/scan_nodes")
     await _look_through(scan, db.stream(nodes, fetch=FETCHED, graph=graph, least=LEAST))
     relationships = queries.get("ingest/deletion/scan_relationships")
@@ -93,6 +96,7 @@ def _compare(scan: Scan, texts: list[str], held: list[HeldText]) -> None:
     scan.characters += sum(map(len, texts))
     found = {id(held[place]): held[place] for place in scan.traces.find(texts)}
     scan.found += found.values()
+    scan.on_event(Progressed("ingest", scan.characters // MEGABYTE, 0, "MB searched"))
 
 
 def _held(row: Row, place: str, value: Any) -> HeldText:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.events import Event, Progressed, StepStarted
 from pgs_neo4j.ingest.deletion import delete as deletion
 from pgs_neo4j.ingest.deletion import scan as scanning
 from pgs_neo4j.ingest.deletion.delete import delete_documents
@@ -172,7 +173,12 @@ async def test_batches_find_what_one_read_would(monkeypatch: pytest.MonkeyPatch)
         node(str(place), "Note", text=SECRET if place % 5 == 0 else OTHER) for place in range(40)
     ]
     db = database(scan_nodes=nodes, read_live_texts=[{"text": OTHER}] * 9)
-    done = await delete_documents(db, WRITER, ["a.md"])
+    events: list[Event] = []
+    done = await delete_documents(db, WRITER, ["a.md"], on_event=events.append)
+    step, *batches = events
+    assert step == StepStarted("ingest", "delete 1 document, and search for the text")
+    assert len(batches) > 10
+    assert {type(one) for one in batches} == {Progressed}
     assert {one.id for one in done.holders} == {f"id {place}" for place in range(0, 40, 5)}
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graphs.ingest_options import ForgetOption
-from pgs_neo4j.cli.options import JsonOption, YesOption
+from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption, YesOption
 from pgs_neo4j.cli.pages.text import size
+from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line
@@ -77,6 +79,8 @@ def delete(
     forget: ForgetOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Delete documents with all that stood only in them, and prove that their text is gone.
 
@@ -87,21 +91,29 @@ def delete(
     Exit codes: 0 nothing holds the text any more, 2 usage, 3 something does and is listed, 4
     another process writes these documents, 5 database.
     """
-    run(_delete(ids, graph, forget=forget, yes=yes, as_json=as_json))
+    listening = progress(quiet=quiet, verbose=verbose)
+    run(_delete(ids, graph, listening, forget=forget, yes=yes, as_json=as_json))
 
 
-async def _delete(ids: list[str], graph: str, *, forget: bool, yes: bool, as_json: bool) -> int:
+async def _delete(
+    ids: list[str],
+    graph: str,
+    listening: AbstractContextManager[Listener],
+    *,
+    forget: bool,
+    yes: bool,
+    as_json: bool,
+) -> int:
     from pgs_neo4j.cli.connection import confirm, engine
     from pgs_neo4j.cli.pages.documents.deleted import (
         deletion_json,
         deletion_lines,
         deletion_notes,
     )
-    from pgs_neo4j.cli.progress.listen import progress
 
-    with progress(quiet=True, verbose=False) as listener:
+    confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph", yes=yes)
+    with listening as listener:
         async with engine(listener) as pgs:
-            confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph", yes=yes)
             done = await pgs.ingest.delete(graph, ids, forget=forget)
     if as_json:
         output.write_json(deletion_json(done))
