@@ -127,7 +127,8 @@ async def test_nodes_and_relationships_of_others_are_named_and_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(deletion, "MOST_HOLDERS", 2)
-    links = [{"type": "SAYS", "id": "a -> b", "values": [["words", ["no", SECRET]]]}]
+    says = {"type": "SAYS", "target": "b", "values": [["words", ["no", SECRET]]]}
+    links = [{"id": "a", "found": [says | {"values": [["words", OTHER]]}, says]}]
     nodes = [
         node("7", "Note", "Page", text=SECRET, copies=[SECRET, SECRET]),
         node("8", "LoadedNode", "Chunk", name=SECRET),
