@@ -9,12 +9,15 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from tests.graphs import PAPER_INDEX
 
-# What loading, and the graph of papers, add to the schema of the engine.
+NAME_INDEXES = "ingest/names/create_"
+# What loading, ingesting, and the graph of papers, add to the schema of the engine.
 ADDITIONS = (
     queries.get("ingest/create_loaded_constraint").text,
     queries.get("ingest/create_load_constraint").text,
     queries.get("ingest/create_staged_constraint").text,
     queries.get("ingest/documents/create_entity_index").text,
+    queries.get("ingest/descriptions/create_waiting_index").text,
+    *(queries.get(name).text for name in queries.names() if name.startswith(NAME_INDEXES)),
     PAPER_INDEX,
 )
 OURS = [name for name in queries.names() if name.startswith("database/constraint_")]

@@ -56,6 +56,7 @@ ADDED = {
     "relationship_embedding": "relationship_types",
     "chunk_labels": "relationship_types",
     "mention_types": "relationship_types",
+    "options": "kind",
 }
 GRAPHS: dict[str, dict[str, Any]] = {
     "brain": {"min_community_size": 2, "target_partition_max": 3},
