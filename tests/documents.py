@@ -10,8 +10,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold.contribution import Contribution, Named, contribution_of
 from pgs_neo4j.ingest.fold.folding import NameTallies
-from pgs_neo4j.ingest.fold.resolution import Resolution, Rulings, resolve
-from pgs_neo4j.ingest.fold.rulings import forget_ruling, merge_names, part_name
+from pgs_neo4j.ingest.fold.resolution import Resolution, resolve
+from pgs_neo4j.ingest.fold.rulings import Ruled, merge_names, part_name, take_back_merge
 from pgs_neo4j.ingest.names.index import IndexedName, name_row
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument
 from pgs_neo4j.model.documents import (
@@ -84,15 +84,15 @@ def random_extraction(random: Random) -> GroundedExtraction:
     return GroundedExtraction(tuple(entities), tuple(relations))
 
 
-def random_rulings(random: Random, rulings: Rulings) -> dict[Named, Named]:
+def random_rulings(random: Random, ruled: Ruled) -> Ruled:
     """Rulings with one more, or one taken back, on names that may be present or not."""
     one, other = (
         (normalize_name(name), random.choice((*TYPES, common_type(name))))
         for name in random.choices(NAMES, k=2)
     )
-    if rulings and random.random() < 0.3:
-        return forget_ruling(rulings, random.choice(sorted(rulings)))
-    return part_name(rulings, one) if random.random() < 0.4 else merge_names(rulings, one, other)
+    if ruled and random.random() < 0.3:
+        return take_back_merge(ruled, random.choice(sorted(ruled)))
+    return part_name(ruled, one) if random.random() < 0.4 else merge_names(ruled, one, other)
 
 
 def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> NewDocument:

@@ -13,6 +13,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "graphs.documents:documents_app",
             "List, show, and delete the documents of a graph.",
         ),
+        "entities": (
+            "graphs.entities:entities_app",
+            "List, show, merge, and split the entities of a graph.",
+        ),
         "load": ("graphs.load:load", "Load a file and store it as a graph."),
         "doctor": ("operations.doctor:doctor", "Check the setup and say how to fix it."),
         "help": ("operations.manual:show_help", "Read the manual."),

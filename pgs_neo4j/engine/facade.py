@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder
     from pgs_neo4j.engine.diagnosis import Doctor
     from pgs_neo4j.engine.indexes import Indexes
+    from pgs_neo4j.engine.ingestion.entities import Entities
     from pgs_neo4j.engine.ingestion.ingesting import Ingester
     from pgs_neo4j.engine.loading import Loader
     from pgs_neo4j.engine.searching import Searcher
@@ -191,6 +192,13 @@ class PGS:
         from pgs_neo4j.engine.ingestion.ingesting import Ingester
 
         return Ingester(self._core)
+
+    @property
+    def entities(self) -> Entities:
+        """Entities of documents: listed, shown, merged, and split."""
+        from pgs_neo4j.engine.ingestion.entities import Entities
+
+        return Entities(self._core)
 
     @property
     def load(self) -> Loader:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pgs_neo4j.database import queries
@@ -14,8 +14,9 @@ from pgs_neo4j.ingest.change import Change
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import MentionRow
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationRow, relation_ends
+from pgs_neo4j.ingest.fold.rulings import Ruling
 from pgs_neo4j.ingest.load import create_loaded_key
-from pgs_neo4j.ingest.names.index import create_name_indexes, name_row
+from pgs_neo4j.ingest.names.index import name_row
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.ingest.writer import Writer, lost_right
 from pgs_neo4j.model import GraphMapping
@@ -53,13 +54,13 @@ class NewDocument:
 class Publication:
     """What one transaction writes. ``gone`` are ids of documents and chunks that go.
 
-    ``ruled`` are rulings to keep, and ``unruled`` names on which one is taken back.
+    ``ruled`` are rulings to store, and ``unruled`` names whose rulings are deleted.
     """
 
     gone: Sequence[str]
     documents: Sequence[NewDocument]
     change: Change
-    ruled: Sequence[tuple[Named, Named]] = ()
+    ruled: Mapping[Named, Ruling] = field(default_factory=dict)
     unruled: Sequence[Named] = ()
 
 
@@ -93,7 +94,6 @@ def check_view_label(label: str) -> None:
 async def prepare(db: Database) -> None:
     """Create the key and the indexes that publishing finds nodes by. Raises DatabaseError."""
     await create_loaded_key(db)
-    await create_name_indexes(db)
     await db.write(queries.get("ingest/documents/create_entity_index"))
     await db.write(queries.get("ingest/descriptions/create_waiting_index"))
 
@@ -130,7 +130,7 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         relations=[_relation_row(row) for row in change.relations.values()],
         describer=writer.describer or None,
         named=[name_row(one, writer.resolution.resolver) for one in change.named],
-        ruled=[_ruling_row(*pair) for pair in what.ruled],
+        ruled=[_ruling_row(named, one) for named, one in sorted(what.ruled.items())],
         unruled=[ruling_id(named) for named in what.unruled],
         unnamed=[{"key": key, "type": kind} for key, kind in change.unnamed],
     )
@@ -143,14 +143,11 @@ def ruling_id(named: Named) -> str:
     return f"ruling:{named[1]}:{named[0]}"
 
 
-def _ruling_row(named: Named, into: Named) -> Row:
-    return {
-        "id": ruling_id(named),
-        "key": named[0],
-        "type": named[1],
-        "into_key": into[0],
-        "into_type": into[1],
-    }
+def _ruling_row(named: Named, ruling: Ruling) -> Row:
+    key, kind = named
+    into_key, into_type = ruling.into or (None, None)
+    own: Row = {"id": ruling_id(named), "key": key, "type": kind, "apart": ruling.apart}
+    return own | {"into_key": into_key, "into_type": into_type}
 
 
 def _follows(document: NewDocument) -> Iterable[list[str]]:

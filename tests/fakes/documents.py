@@ -10,9 +10,9 @@ from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.change import Change, work_out
 from pgs_neo4j.ingest.fold.contribution import Contribution, Named, contribution_of
 from pgs_neo4j.ingest.fold.folding import FoldedGraph, MentionRow, fold
-from pgs_neo4j.ingest.fold.resolution import Resolution, Rulings, VariantResolver
+from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
-from pgs_neo4j.ingest.fold.rulings import rulings_changed
+from pgs_neo4j.ingest.fold.rulings import Ruled, names_concerned, rulings_in_force
 from pgs_neo4j.ingest.names.index import IndexedName, placed_blocks
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.model.documents import GroundedExtraction
@@ -33,6 +33,7 @@ class DocumentGraph:
         self.relations: dict[RelationPlace, RelationRow] = {}
         self.mentions: list[MentionRow] = []
         self.resolution = Resolution(RESOLVER)
+        self.ruled: Ruled = {}
         self.names: dict[Named, IndexedName] = {}
         self.database: Any = FakeDatabase(
             read_present=self.read_present,
@@ -62,10 +63,11 @@ class DocumentGraph:
         """Return the names that its chunks have, each with its entity."""
         return names_of(map(self._contribution, self.chunks), self.resolution)
 
-    async def rule(self, rulings: Rulings) -> Change:
+    async def rule(self, ruled: Ruled) -> Change:
         """Replace the rulings on names."""
-        suspects = rulings_changed(self.resolution.rulings, rulings)
-        self.resolution = Resolution(RESOLVER, rulings)
+        suspects = names_concerned(self.ruled, ruled)
+        self.ruled = ruled
+        self.resolution = Resolution(RESOLVER, rulings_in_force(ruled))
         change = await work_out(self.database, "docs", (), (), self.resolution, suspects)
         self._apply(change, set())
         return change

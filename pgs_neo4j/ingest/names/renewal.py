@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.ingest.change import work_out
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
 from pgs_neo4j.ingest.fold.resolution import Resolution, Resolver, VariantResolver, resolve
+from pgs_neo4j.ingest.fold.rulings import Ruling, rulings_in_force
 from pgs_neo4j.ingest.fold.tallies import EntityTally
-from pgs_neo4j.ingest.names.index import IndexedName, name_row
+from pgs_neo4j.ingest.names.index import IndexedName, create_name_indexes, name_row
 from pgs_neo4j.ingest.publish import Publication, publish
 from pgs_neo4j.ingest.writer import Writer, hold_documents, lost_right
 from pgs_neo4j.text.extraction.names import normalize_name
@@ -34,16 +35,16 @@ async def hold_resolved(
     Raises BusyError, LeaseLostError, and DatabaseError.
     """
     async with hold_documents(db, graph, label, describer) as held:
-        rulings = await read_rulings(db, graph)
+        rulings = rulings_in_force(await read_rulings(db, graph))
         writer = replace(held, resolution=Resolution(resolver or VariantResolver(), rulings))
         await renew_names(db, writer)
         yield writer
 
 
-async def read_rulings(db: Database, graph: str) -> dict[Named, Named]:
+async def read_rulings(db: Database, graph: str) -> dict[Named, Ruling]:
     """Return what people ruled on the names of a graph. Raises DatabaseError."""
     rows = await db.read(queries.get("ingest/names/read_rulings"), graph=graph)
-    return {(row["key"], row["type"]): (row["into_key"], row["into_type"]) for row in rows}
+    return {(row["key"], row["type"]): _ruling(row) for row in rows}
 
 
 async def renew_names(db: Database, writer: Writer) -> None:
@@ -57,6 +58,7 @@ async def renew_names(db: Database, writer: Writer) -> None:
     rows = await db.read(queries.get("ingest/names/read_resolver"), graph=writer.graph)
     if any(row["resolver"] == signature for row in rows):
         return
+    await create_name_indexes(db)
     query = queries.get("ingest/names/delete_names")
     while any(row["deleted"] for row in await db.write(query, **held, limit=BATCH)):
         pass
@@ -99,6 +101,11 @@ class _Standing:
                 stored.setdefault((key, kind), IndexedName(name, entity))
                 suspects.add((key, kind))
         return [stored[named] for named in sorted(stored)], sorted(suspects)
+
+
+def _ruling(row: Row) -> Ruling:
+    merged = row["into_key"] is not None and row["into_type"] is not None
+    return Ruling((row["into_key"], row["into_type"]) if merged else None, row["apart"])
 
 
 async def _read_standing(db: Database, graph: str) -> _Standing:

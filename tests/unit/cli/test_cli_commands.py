@@ -55,7 +55,8 @@ HEAVY = (
 FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
     "analogies", "ask", "cache", "cache clear", "cache show", "config", "config show", "demo",
-    "doctor", "documents", "documents delete", "documents list", "documents show",
+    "doctor", "documents", "documents delete", "documents list", "documents show", "entities",
+    "entities list", "entities merge", "entities show", "entities split",
     "export", "feedback", "graph",
     "graph add", "graph list", "graph remove", "graph show", "help", "index", "index create",
     "index drop", "index list", "ingest", "inspect", "jobs", "jobs list", "jobs show", "load",

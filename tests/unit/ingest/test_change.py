@@ -57,7 +57,7 @@ async def test_any_history_ends_at_what_its_chunks_make_at_once(seed: int) -> No
         await graph.write(gone, **coming)
         assert_whole(graph)
         if random.random() < 0.4:
-            await graph.rule(random_rulings(random, graph.resolution.rulings))
+            await graph.rule(random_rulings(random, graph.ruled))
             assert_whole(graph)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.rows import entity_id
+from pgs_neo4j.ingest.fold.rulings import Ruling
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
 from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
 
@@ -86,7 +87,7 @@ async def test_a_relation_between_two_names_of_one_entity_is_none() -> None:
     )  # fmt: skip
     graph = await graph_of(a=(GroundedExtraction(ends, (knows,)), True), b=person("Marie Curie"))
     assert len(graph.relations) == 1
-    await graph.rule({("ÈVE_CURIE", "Person"): FULL})
+    await graph.rule({("ÈVE_CURIE", "Person"): Ruling(FULL)})
     assert graph.relations == {}
     assert_whole(graph)
     await graph.rule({})
@@ -184,7 +185,7 @@ async def test_a_ruling_moves_a_name_with_its_followers() -> None:
         a=person("M. Curie"), b=person("Marie Curie"), c=found("Maria Skłodowska")
     )
     birth = ("MARIA_SKŁODOWSKA", "Person")
-    change = await graph.rule({FULL: birth})
+    change = await graph.rule({FULL: Ruling(birth)})
     assert change.unbound == ("a", "b")
     assert graph.entities[entity_id(birth)].mentions == 3
     assert_whole(graph)
@@ -200,7 +201,7 @@ async def test_a_ruling_moves_a_name_with_its_followers() -> None:
 
 async def test_a_ruling_parts_a_name_from_its_variants() -> None:
     graph = await graph_of(a=person("M. Curie"), b=person("Marie Curie"))
-    await graph.rule({SHORT: SHORT})
+    await graph.rule({SHORT: Ruling(apart=True)})
     assert graph.entities.keys() == ids(SHORT, FULL)
     assert_whole(graph)
     await graph.rule({})
@@ -211,7 +212,7 @@ async def test_a_ruling_parts_a_name_from_its_variants() -> None:
 async def test_a_ruling_waits_for_names_that_are_not_there() -> None:
     graph = await graph_of(a=person("Maria Skłodowska"))
     birth = ("MARIA_SKŁODOWSKA", "Person")
-    await graph.rule({birth: FULL})
+    await graph.rule({birth: Ruling(FULL)})
     assert graph.entities.keys() == ids(birth)
     change = await graph.write(b=person("Marie Curie"))
     assert change.unbound == ("a",)
@@ -227,7 +228,7 @@ async def test_a_ruling_keeps_a_stray_type_of_its_own() -> None:
     cities = {f"city{at}": person("Paris", kind="City") for at in range(3)}
     graph = await graph_of(hero=person("Paris"), **cities)
     assert graph.entities.keys() == {"entity:City:PARIS"}
-    await graph.rule({paris: paris})
+    await graph.rule({paris: Ruling(apart=True)})
     assert graph.entities.keys() == {"entity:City:PARIS", entity_id(paris)}
     assert_whole(graph)
     await graph.write(["city0"], more=person("Paris"))

@@ -1,0 +1,126 @@
+"""`pgs entities …`: the entities of a graph of documents."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.options import JsonOption
+from pgs_neo4j.cli.pages.documents.entity_page import list_lines, page_lines
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import one_line
+
+GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
+EntityArgument = Annotated[
+    str, typer.Argument(metavar="ENTITY", help="One of its names, Type:Name, or its id.")
+]
+
+entities_app = typer.Typer(
+    no_args_is_help=True, help="List, show, merge, and split the entities of a graph."
+)
+
+
+@entities_app.command("list")
+def list_(
+    graph: GraphName,
+    text: Annotated[str, typer.Option(help="Only those with this text in a name.")] = "",
+    label: Annotated[str, typer.Option(help="Only those of this type.")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="List at most this many.")] = 100,
+    as_json: JsonOption = False,
+) -> None:
+    """List entities, those with the most mentions first."""
+    run(_list(graph, text, label, limit, as_json=as_json))
+
+
+async def _list(graph: str, text: str, label: str, limit: int, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+
+    async with database() as pgs:
+        found = await pgs.entities(graph, text=text, label=label, limit=limit)
+    if as_json:
+        output.write_json({"entities": [plain_data(one) for one in found]})
+        return
+    output.write_lines(list_lines(found))
+    if not found:
+        output.note(f"graph {graph} has no such entities")
+    elif len(found) == limit:
+        output.note(f"there may be more than these {limit}; --limit lists more")
+
+
+@entities_app.command("show")
+def show(entity: EntityArgument, graph: GraphName, as_json: JsonOption = False) -> None:
+    """Show an entity: its names and how they came to be one, passages, and relations."""
+    run(_show(entity, graph, as_json=as_json))
+
+
+async def _show(entity: str, graph: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+
+    async with database() as pgs:
+        page = await pgs.entities.show(graph, entity)
+    if as_json:
+        output.write_json(plain_data(page))
+    else:
+        output.write_lines(page_lines(page, output.width()))
+
+
+@entities_app.command("merge")
+def merge(
+    entities: Annotated[
+        list[str], typer.Argument(metavar="ENTITY... INTO", help="Names, Type:Name, or ids.")
+    ],
+    graph: GraphName,
+    as_json: JsonOption = False,
+) -> None:
+    """Make entities one: the first ones belong with the last.
+
+    Later ingestions keep to it. 'pgs entities split' takes it back.
+    """
+    if len(entities) < 2:
+        raise typer.BadParameter("name two entities or more; the last is what they belong with")
+    run(_merge(entities[:-1], entities[-1], graph, as_json=as_json))
+
+
+async def _merge(entities: list[str], into: str, graph: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.cli.progress.listen import progress
+
+    with progress(quiet=True, verbose=False) as listener:
+        async with engine(listener) as pgs:
+            merged = await pgs.entities.merge(graph, entities, into)
+    if as_json:
+        output.write_json({"merged": merged})
+    else:
+        output.write_lines([f"merged into {one_line(merged)}"])
+
+
+@entities_app.command("split")
+def split(
+    entity: EntityArgument,
+    graph: GraphName,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names that are to part.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Part names from an entity; without names, all that was merged into it.
+
+    A name that was merged goes with all that came with it. Later ingestions keep to it.
+    """
+    run(_split(entity, names or [], graph, as_json=as_json))
+
+
+async def _split(entity: str, names: list[str], graph: str, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.cli.progress.listen import progress
+
+    with progress(quiet=True, verbose=False) as listener:
+        async with engine(listener) as pgs:
+            parts = await pgs.entities.split(graph, entity, names)
+    if as_json:
+        output.write_json({"entities": parts})
+    else:
+        output.write_lines([one_line(part) for part in parts])

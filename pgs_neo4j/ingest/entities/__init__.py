@@ -1,0 +1,1 @@
+"""The entities of a graph of documents: listed, shown, merged, and split."""

@@ -1,0 +1,113 @@
+"""How each name came to its entity is told as it was decided."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from pgs_neo4j.ingest.fold.contribution import Contribution, EntityMention, Named, contribution_of
+from pgs_neo4j.ingest.fold.folding import NameTallies, belonging_of
+from pgs_neo4j.ingest.fold.joining import Joined, explain_names
+from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver, resolve
+from pgs_neo4j.ingest.fold.rulings import Ruled, Ruling, rulings_in_force
+from pgs_neo4j.text.extraction.names import normalize_name
+from tests.documents import random_extraction, random_rulings
+
+RESOLVER = VariantResolver()
+
+
+def mention(name: str, kind: str = "Person") -> EntityMention:
+    return EntityMention(key=normalize_name(name), type=kind, name=name)
+
+
+def told(*mentions: EntityMention, entity: str, ruled: Ruled | None = None) -> dict[str, str]:
+    """How each name came to the entity, and by which other."""
+    names = NameTallies().with_contributions([Contribution("c", mentions)])
+    kind = mentions[0].type
+    joined = explain_names(names, (normalize_name(entity), kind), ruled or {}, RESOLVER)
+    return {
+        f"{key} {own}": one.how if one.to == (key, own) else f"{one.how} {one.to[0]}"
+        for (key, own), one in joined.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("short", "full", "kind", "how"),
+    [
+        ("M. Curie", "Marie Curie", "Person", "initials"),
+        ("Curie, Marie", "Marie Curie", "Person", "spelling"),
+        ("Marie Cruie", "Marie Curie", "Person", "typing error"),
+        ("NATO", "North Atlantic Treaty Organization", "Organization", "acronym"),
+        ("Acme", "Acme Inc.", "Organization", "company form"),
+    ],
+)
+def test_a_variant_is_told_by_its_kind(short: str, full: str, kind: str, how: str) -> None:
+    found = told(mention(full, kind), mention(short, kind), entity=full)
+    key = normalize_name(full)
+    assert found == {f"{key} {kind}": "leads", f"{normalize_name(short)} {kind}": f"{how} {key}"}
+
+
+def test_a_stray_type_is_told_with_the_name_it_counts_as() -> None:
+    cities = [mention("Paris", "City")] * 3
+    found = told(*cities, mention("Paris"), entity="Paris")
+    assert found == {"PARIS City": "leads", "PARIS Person": "type PARIS"}
+
+
+def test_a_ruling_is_told_and_followers_follow_the_name_that_was_merged() -> None:
+    birth = ("MARIA_SKŁODOWSKA", "Person")
+    ruled = {("MARIE_CURIE", "Person"): Ruling(birth)}
+    found = told(
+        mention("Maria Skłodowska"), mention("Marie Curie"), mention("M. Curie"),
+        entity="Maria Skłodowska", ruled=ruled,
+    )  # fmt: skip
+    assert found == {
+        "MARIA_SKŁODOWSKA Person": "leads",
+        "MARIE_CURIE Person": "merged MARIA_SKŁODOWSKA",
+        "M._CURIE Person": "initials MARIE_CURIE",
+    }
+
+
+def test_a_name_that_stands_apart_is_told() -> None:
+    ruled = {("M._CURIE", "Person"): Ruling(apart=True)}
+    assert told(mention("M. Curie"), entity="M. Curie", ruled=ruled) == {"M._CURIE Person": "apart"}
+
+
+def test_a_name_that_waits_for_another_is_told_as_merged() -> None:
+    ruled = {("M._CURIE", "Person"): Ruling(("NOBODY", "Person"))}
+    found = told(mention("M. Curie"), entity="M. Curie", ruled=ruled)
+    assert found == {"M._CURIE Person": "merged NOBODY"}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_told_leads_every_name_to_its_entity(seed: int) -> None:
+    random, ruled = Random(seed), dict[Named, Ruling]()
+    chunks = [contribution_of(f"c{at}", random_extraction(random)) for at in range(6)]
+    for _ in range(random.randint(0, 3)):
+        ruled = {**random_rulings(random, ruled)}
+    names = NameTallies().with_contributions(chunks)
+    resolution = Resolution(RESOLVER, rulings_in_force(ruled))
+    types = names.types(resolution.pinned)
+    belonging = belonging_of(types, resolve(names.present(types).values(), resolution))
+    for entity in {own for kinds in belonging.values() for own in kinds.values()}:
+        own = NameTallies()
+        for key, kinds in belonging.items():
+            for kind, owner in kinds.items():
+                if owner == entity:
+                    own.of((key, kind)).merge(names.by_key[key][kind])
+        joined = explain_names(own, entity, ruled, RESOLVER)
+        assert {(key, kind) for key in own.by_key for kind in own.by_key[key]} == {*joined}
+        assert "other" not in {one.how for one in joined.values()}
+        assert all(leads(joined, named, entity, ruled) for named in joined)
+
+
+def leads(joined: dict[Named, Joined], named: Named, entity: Named, ruled: Ruled) -> bool:
+    """Whether a name leads to the entity by what is told of it."""
+    passed = set[Named]()
+    while named in joined and named not in passed:
+        if named == entity:
+            return True
+        passed.add(named)
+        named = joined[named].to
+    # A name may have been merged into one that no chunk mentions: the fullest stands for it.
+    return named in {one.into for one in ruled.values()}
