@@ -10,7 +10,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold.contribution import Contribution, Named, contribution_of
 from pgs_neo4j.ingest.fold.folding import NameTallies
-from pgs_neo4j.ingest.fold.resolution import Resolution, resolve
+from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver, resolve
 from pgs_neo4j.ingest.fold.rulings import Ruled, merge_names, part_name, take_back_merge
 from pgs_neo4j.ingest.names.index import IndexedName, name_row
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument
@@ -22,6 +22,7 @@ from pgs_neo4j.model.documents import (
     Sentence,
 )
 from pgs_neo4j.text.extraction.names import normalize_name
+from pgs_neo4j.text.variants.likeness import PresentName
 
 NAMES = (
     *("Paris", "PARIS", "the Seine", "Seine", "Radium"),
@@ -45,6 +46,17 @@ RETURN properties(n) AS properties ORDER BY n.key, n.type
 TYPES = ("Person", "Location", "Concept")
 RELATIONS = ("LIES_ON", "FOUND")
 FACTS = ("It was so.", "It was said.", "They say so.")
+
+
+class ApartResolver(VariantResolver):
+    """As before names were resolved: each stands apart."""
+
+    @property
+    def signature(self) -> str:
+        return "apart"
+
+    def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
+        return None
 
 
 def common_type(name: str) -> str:

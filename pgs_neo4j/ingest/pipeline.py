@@ -59,7 +59,8 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     began, tally = perf_counter(), _Tally()
     await prepare(tools.db)
     describer = tools.describer.signature if tools.describer else ""
-    async with hold_resolved(tools.db, order.graph, order.label, describer) as writer:
+    resolved = hold_resolved(tools.db, order.graph, order.label, describer, tools.resolver)
+    async with resolved as writer:
         stored = await read_documents(tools.db, order.graph)
         schemas = [order.schema, order.schema.told, *in_use(stored, order.schemas)]
         await keep_schemas(tools.db, writer, schemas)

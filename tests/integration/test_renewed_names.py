@@ -19,8 +19,8 @@ from pgs_neo4j.ingest.publish import NewDocument, Publication, prepare, publish
 from pgs_neo4j.ingest.stored import read_chunks
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.purge import purge
-from pgs_neo4j.text.variants.likeness import PresentName
 from tests.documents import (
+    ApartResolver,
     name_rows,
     new_document,
     random_extraction,
@@ -35,17 +35,6 @@ DOCUMENTS = [
     )
     for name in ("a", "b", "c", "d", "e", "f")
 ]
-
-
-class ApartResolver(VariantResolver):
-    """As before names were resolved: each stands apart."""
-
-    @property
-    def signature(self) -> str:
-        return "apart"
-
-    def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
-        return None
 
 
 async def write(

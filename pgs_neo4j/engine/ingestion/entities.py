@@ -12,6 +12,7 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.describe.model import describer_signature
 from pgs_neo4j.ingest.entities.pages import list_entities, read_entity
 from pgs_neo4j.ingest.entities.ruling import merge_entities, split_entity
+from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.writer import Writer
@@ -45,28 +46,38 @@ class Entities:
         """
         return await read_entity(self._core.db, graph, entity)
 
-    async def merge(self, graph: str, entities: Sequence[str], into: str) -> str:
+    async def merge(
+        self, graph: str, entities: Sequence[str], into: str, *, resolver: Resolver | None = None
+    ) -> str:
         """Make entities one, and return its id: ``entities`` belong with ``into`` from now on.
 
-        Later ingestions keep to it. Raises UsageError if one of them is not there, BusyError while
-        another process writes documents, and DatabaseError.
+        Later ingestions keep to it. ``resolver`` is that of the ingestion, if it had one of its
+        own. Raises UsageError if one of them is not there, BusyError while another process writes
+        documents, and DatabaseError.
         """
-        async with self._writing(graph) as writer:
+        async with self._writing(graph, resolver) as writer:
             return await merge_entities(self._core.db, writer, entities, into)
 
-    async def split(self, graph: str, entity: str, names: Sequence[str] = ()) -> list[str]:
+    async def split(
+        self,
+        graph: str,
+        entity: str,
+        names: Sequence[str] = (),
+        *,
+        resolver: Resolver | None = None,
+    ) -> list[str]:
         """Part names from an entity, and return the ids of the entities that it is then.
 
         A name that was merged goes with all that came with it. Without names, everything that was
-        merged into the entity parts from it. Later ingestions keep to it. Raises UsageError for an
-        entity or a name that is not there, BusyError while another process writes documents, and
-        DatabaseError.
+        merged into the entity parts from it. Later ingestions keep to it. ``resolver`` is that of
+        the ingestion, if it had one of its own. Raises UsageError for an entity or a name that is
+        not there, BusyError while another process writes documents, and DatabaseError.
         """
-        async with self._writing(graph) as writer:
+        async with self._writing(graph, resolver) as writer:
             return await split_entity(self._core.db, writer, entity, names)
 
     @asynccontextmanager
-    async def _writing(self, graph: str) -> AsyncIterator[Writer]:
+    async def _writing(self, graph: str, resolver: Resolver | None) -> AsyncIterator[Writer]:
         core, db = self._core, self._core.db
         await ensure_schema(db)
         documents = await read_documents(db, graph)
@@ -76,5 +87,5 @@ class Entities:
             )
         label = next(iter(documents.values())).label
         describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
-        async with hold_resolved(db, graph, label, describer) as writer:
+        async with hold_resolved(db, graph, label, describer, resolver) as writer:
             yield writer

@@ -23,6 +23,7 @@ from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
+from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import ingest
@@ -121,7 +122,9 @@ class Ingester:
         tell(PhaseStarted("ingest"))
         try:
             order = await make_order(core.db, paths, graph, options, config, loader)
-            yield order, self._tools(config, order, loader, tell)
+            tools = self._tools(config, order, loader, tell)
+            resolver = options.get("resolver") or tools.resolver
+            yield order, replace(tools, resolver=resolver)
         finally:
             await to_the_end(files.close())
 
@@ -156,12 +159,13 @@ class Ingester:
         *,
         forget: bool = False,
         on_event: OnEvent | None = None,
+        resolver: Resolver | None = None,
     ) -> Deletion:
         """Delete documents with all that stood only in them, and prove that their text is gone.
 
         Everything in the database is searched for it. ``forget`` also removes the text of answers
-        that quote it. Raises UsageError for an id that the graph does not have, BusyError, and
-        DatabaseError.
+        that quote it. ``resolver`` is that of the ingestion, if it had one of its own. Raises
+        UsageError for an id that the graph does not have, BusyError, and DatabaseError.
         """
         core = self._core
         await ensure_schema(core.db)
@@ -174,7 +178,7 @@ class Ingester:
             return Deletion()
         label = stored[documents[0]].label
         describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
-        async with hold_resolved(core.db, graph, label, describer) as writer:
+        async with hold_resolved(core.db, graph, label, describer, resolver) as writer:
             ids = [*dict.fromkeys(documents)]
             tell = on_event or core.on_event
             tell(PhaseStarted("ingest"))

@@ -46,12 +46,14 @@ async def record_ingestion(
 def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Json:
     """Return what a record keeps, so that the ingestion can be continued from any folder.
 
-    Empty if it cannot be: texts, schemas, and loaders of a program are not kept, and no secrets.
+    Empty if it cannot be: texts, schemas, loaders, and resolvers of a program are not kept, and no
+    secrets.
     """
     kept: Json = {name: value for name, value in options.items() if value is not None}
     places = [_place(path) for path in listed(paths)]
     schema, columns = kept.pop("schema", None), kept.pop("columns", None)
-    if isinstance(schema, EntitySchema) or "loader" in kept or None in places:
+    own = isinstance(schema, EntitySchema) or bool(kept.keys() & {"loader", "resolver"})
+    if own or None in places:
         return {}
     if schema is not None:
         kept["schema"] = schema if schema == DEFAULT_SCHEMA else str(Path(schema).absolute())

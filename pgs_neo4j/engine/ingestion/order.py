@@ -10,6 +10,7 @@ from pgs_neo4j import catalog
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.kind import refuse_loaded
 from pgs_neo4j.ingest.load import check_label, graph_label
 from pgs_neo4j.ingest.order import IngestOrder
@@ -37,7 +38,8 @@ class IngestOptions(TypedDict, total=False):
     documents whose files are gone, and ``forget`` the text of answers that quote these.
     ``refresh`` extracts again what another model, prompt, or schema extracted. ``columns`` tell
     what records consist of. ``allow_private`` also fetches URLs of private addresses. ``loader``
-    reads the files instead of our readers.
+    reads the files instead of our readers. ``resolver`` decides which names vary one; another one
+    than the last time resolves all names again.
     """
 
     label: str | None
@@ -48,6 +50,7 @@ class IngestOptions(TypedDict, total=False):
     columns: RecordColumns | None
     allow_private: bool
     loader: DocumentLoader | None
+    resolver: Resolver | None
 
 
 async def make_order(

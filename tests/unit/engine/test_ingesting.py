@@ -16,6 +16,7 @@ from pgs_neo4j.engine.ingestion import ingesting
 from pgs_neo4j.engine.ingestion.ingesting import Ingester
 from pgs_neo4j.errors import BusyError, GraphExistsError, MappingError, UsageError
 from pgs_neo4j.events import Event, PhaseStarted
+from pgs_neo4j.ingest.fold.resolution import VariantResolver
 from pgs_neo4j.ingest.publish import mapping_of
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM
@@ -24,6 +25,7 @@ from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.retrieval.indexes.wanted import WantedIndex
+from tests.documents import ApartResolver
 from tests.fakes.database import FakeDatabase, Row
 
 CURIE = "Marie Curie found radium. Marie Curie lived in Paris.\n"
@@ -118,6 +120,17 @@ async def test_the_extractive_reader_takes_terms_without_a_call(place: Any, fold
     assert chunk["properties"]["sure"] is False
     assert "Marie Curie" in {one["properties"]["name"] for one in made.published()["entities"]}
     assert "keep_extractions" not in made.names()
+
+
+async def test_a_resolver_of_ones_own_decides_which_names_vary_one(
+    place: Any, folder: Path
+) -> None:
+    (folder / "other.md").write_text("M. Curie found radium. M. Curie lived in Paris.\n")
+    llm = ScriptedLLM(lambda prompt: RECORDS)
+    for resolver, name in ((None, VariantResolver().signature), (ApartResolver(), "apart")):
+        made = place(llm, read_resolver=[{"resolver": ""}])
+        await made.ingest(folder, "notes", resolver=resolver)
+        assert [row["resolver"] for row in made.db.params("set_resolver")] == [name]
 
 
 async def test_a_model_is_asked_and_what_the_text_lacks_is_dropped(
