@@ -16,15 +16,13 @@ async def measure_repeats(bench: Bench) -> list[Figure]:
     world = make_world(4 * DOCUMENTS, 8 * DOCUMENTS)
     folder = bench.folder / "docs"
     write_files(folder, write_texts(world.facts, 8, CHARACTERS))
-    llm = FaithfulLLM()
     figures: list[Figure] = []
-    async with bench.engine(llm) as pgs:
+    async with bench.engine(FaithfulLLM()) as pgs:
 
         async def calls() -> int:
-            before = llm.calls + llm.gleaned
             done = await pgs.ingest(folder, GRAPH)
             assert done.complete, done.outcomes
-            return llm.calls + llm.gleaned - before
+            return done.usage.calls
 
         note = f"{await calls()} calls the first time"
         for name in ("the same folder again", "renamed", "after purge"):
