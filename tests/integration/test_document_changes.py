@@ -15,7 +15,11 @@ from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import BusyError, LeaseLostError
 from pgs_neo4j.ingest.assemble import assemble
-from pgs_neo4j.ingest.names.renewal import hold_resolved
+from pgs_neo4j.ingest.entities.pages import list_entities, read_entity
+from pgs_neo4j.ingest.entities.ruling import merge_entities, split_entity
+from pgs_neo4j.ingest.fold.resolution import Resolution
+from pgs_neo4j.ingest.fold.rulings import Ruled, rulings_in_force
+from pgs_neo4j.ingest.names.renewal import hold_resolved, read_rulings
 from pgs_neo4j.ingest.publish import NewDocument, prepare, publish
 from pgs_neo4j.ingest.stored import read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
@@ -46,6 +50,27 @@ async def write(db: Database, writer: Writer, *documents: NewDocument, gone: str
         await publish(db, held, what)
 
 
+async def rule(db: Database, writer: Writer, random: Random) -> None:
+    """Merge two entities or split one, if there are such."""
+    there = await list_entities(db, writer.graph)
+    async with hold_resolved(db, writer.graph, writer.label) as held:
+        if len(there) > 1 and random.random() < 0.6:
+            one, into = random.sample(sorted(entity.id for entity in there), 2)
+            await merge_entities(db, held, [one], into)
+        elif there:
+            page = await read_entity(db, writer.graph, random.choice(there).id)
+            names = [name.id for name in page.names if name.joined != "leads"]
+            if names:
+                await split_entity(db, held, page.entity.id, [random.choice(names)])
+
+
+async def publish_rulings(db: Database, writer: Writer, ruled: Ruled) -> None:
+    """Store rulings before there is anything to rule on."""
+    async with hold_resolved(db, writer.graph, writer.label) as held:
+        nothing = await assemble(db, held.graph, [], {}, held.resolution)
+        await publish(db, held, replace(nothing, ruled=ruled))
+
+
 def changed(random: Random, document: NewDocument | None, name: str) -> NewDocument:
     """A document of which some chunks stay, some say something else, and some are new."""
     texts = {} if document is None else {new.chunk.text: new.extraction for new in document.chunks}
@@ -70,6 +95,8 @@ async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
     random, held = Random(seed), replace(writer, graph=f"docs {seed}")
     live: dict[str, NewDocument] = {}
     for _ in range(STEPS):
+        if random.random() < 0.3:
+            await rule(db, held, random)
         name = random.choice(("a", "b", "c", "d"))
         if name in live and random.random() < 0.3:
             del live[name]
@@ -78,11 +105,14 @@ async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
             live[name] = changed(random, live.get(name), name)
             await write(db, held, live[name])
     other = replace(writer, graph=f"at once {seed}")
+    ruled = await read_rulings(db, held.graph)
+    await publish_rulings(db, other, ruled)
     await write(db, other, *live.values())
     found, wanted = await stored_graph(db, held.graph), await stored_graph(db, other.graph)
     for node in (*found["nodes"], *wanted["nodes"]):
         del node["properties"]["graph"]
-    named = await stored_names(db, held.graph) == name_rows(live.values(), held.graph)
+    resolution = Resolution(rulings=rulings_in_force(ruled))
+    named = await stored_names(db, held.graph) == name_rows(live.values(), held.graph, resolution)
     return found == wanted and named and {*await read_documents(db, held.graph)} == set(live)
 
 
