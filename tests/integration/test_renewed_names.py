@@ -44,7 +44,7 @@ async def write(
     await ensure_schema(db)
     await prepare(db)
     ids = [*(document.id for document in documents), *filter(None, [gone])]
-    async with hold_resolved(db, "docs", "Docs", resolver) as held:
+    async with hold_resolved(db, "docs", "Docs", resolver=resolver) as held:
         stored = await read_chunks(db, "docs", ids)
         await publish(db, held, await assemble(db, "docs", documents, stored, held.resolution))
 
