@@ -34,7 +34,8 @@ class Deletion:
 
     ``replies`` counts stored replies, ``descriptions`` those of partitions and nodes. ``sentences``
     were looked for in ``scanned`` characters and the full-text ``indexes``; ``short`` ones are said
-    everywhere, so they were not. ``holders`` are the first ones of ``held``.
+    everywhere, so they were not. ``scanned`` is 0 if other documents hold all of them. ``holders``
+    are the first ones of ``held``.
     """
 
     documents: int = 0
@@ -53,6 +54,13 @@ class Deletion:
     seconds: float = 0.0
 
     @property
+    def unsearched(self) -> bool:
+        """Whether there was text, but no sentence that could be searched for."""
+        return self.short > 0 and not self.sentences
+
+    @property
     def proven(self) -> bool:
-        """Whether nothing that was looked at holds the text any more."""
-        return not self.held and all(run.forgotten for run in self.quoting)
+        """Whether a search found nothing that still holds the text, or there was no text."""
+        if self.unsearched or self.held:
+            return False
+        return all(run.forgotten for run in self.quoting)

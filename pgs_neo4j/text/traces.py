@@ -1,12 +1,14 @@
 """Finds text again wherever it is quoted, by runs of its words.
 
-A run has six words of one sentence, or a shorter sentence as a whole. Case, punctuation, and line
-breaks do not matter. Runs are kept as 64-bit numbers, so memory is eight bytes a word.
+A run has six words of one sentence, or a shorter sentence as a whole. Case, punctuation, line
+breaks, and the escapes of JSON do not matter. Runs are kept as 64-bit numbers, so memory is eight
+bytes a word.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -27,8 +29,13 @@ MOST_PHRASES = 200
 
 # Scripts without spaces are read letter by letter.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
-_ESCAPES = re.compile(r"\\[nrt]")  # those of JSON, which would become letters of the next word
+_MARKS = "\u0300-\u036f"  # those over letters, such as the dot that a small İ has
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*")
+_ESCAPE = re.compile(
+    r"\\(?<!\\\\)(\\*)(?:[bfnrt]|"  # all backslashes of a row, as a search for one is fastest
+    r"u(?:([dD][89abAB][\da-fA-F]{2})\\+u([dD][c-fC-F][\da-fA-F]{2})|([\da-fA-F]{4})))",
+    re.ASCII,
+)
 _APART = "\0"  # between texts, and in no run
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -50,8 +57,13 @@ class Traces:
 
     def add(self, text: str) -> None:
         """Look for a text as well."""
-        for sentence in split_sentences(text):
-            self._add_sentence(text[sentence.start : sentence.end])
+        plain = _unescaped(text)
+        words = [*_WORD.finditer(plain)]
+        first = 0
+        for sentence in split_sentences(plain):
+            last = bisect_left(words, sentence.end, first, key=re.Match.start)
+            self._add_sentence(plain, words[first:last])
+            first = last
 
     def drop(self, texts: Sequence[str]) -> None:
         """Look no more for what stands in these texts."""
@@ -85,9 +97,10 @@ class Traces:
         self._settle()
         return not self._wanted.any()
 
-    def _add_sentence(self, sentence: str) -> None:
-        matches = [*_WORD.finditer(sentence)]
-        words = [match[0].lower() for match in matches]
+    def _add_sentence(self, text: str, matches: Sequence[re.Match[str]]) -> None:
+        if not matches:
+            return
+        words = [match[0].casefold() for match in matches]
         size = min(len(words), RUN)
         if size < SHORTEST:
             self.short += 1
@@ -103,9 +116,8 @@ class Traces:
         runs = _runs_of(_hashes(words), size)[enough]
         self._added.append(runs)
         first = int(enough[0])
-        self._phrases[int(runs[0])] = sentence[
-            matches[first].start() : matches[first + size - 1].end()
-        ]
+        begin, end = matches[first].start(), matches[first + size - 1].end()
+        self._phrases[int(runs[0])] = text[begin:end]
         if len(self._phrases) > 2 * MOST_PHRASES:
             self._phrases = {
                 key: self._phrases[key] for key in sorted(self._phrases)[:MOST_PHRASES]
@@ -133,11 +145,32 @@ def _read(texts: Sequence[str]) -> tuple[Runs, NDArray[np.int64]]:
     words: list[str] = []
     ends: list[int] = []
     for text in texts:
-        lower = text.lower()
-        words += _WORD.findall(_ESCAPES.sub(" ", lower) if "\\" in lower else lower)
+        words += map(str.casefold, _WORD.findall(_unescaped(text)))
         words.append(_APART)
         ends.append(len(words))
     return _hashes(words), np.array(ends, np.int64)
+
+
+def _unescaped(text: str) -> str:
+    """Return a text without escapes of JSON, so that it reads the same inside JSON and outside.
+
+    Text that only looks like an escape is taken for one in both places.
+    """
+    return _ESCAPE.sub(_meant, text) if "\\" in text else text
+
+
+def _meant(escape: re.Match[str]) -> str:
+    """Return what an escape stands for; a backslash before it still parts two words.
+
+    JSON doubles backslashes, so an escape begins with 1, 2, 4, ... of them. Any other number has
+    one of the text among them.
+    """
+    high, low, code = escape.group(2, 3, 4)
+    if not high and not code:
+        return " "
+    data = bytes.fromhex(high + low if high else code)
+    character = data.decode("utf-16-be", "replace")
+    return character if (1 + len(escape[1])).bit_count() == 1 else f" {character}"
 
 
 def _hashes(words: Sequence[str]) -> Runs:

@@ -10,7 +10,8 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.ingest.deletion.forget import ANSWERS, FORGOTTEN
+from pgs_neo4j.ingest.deletion.forget import FORGOTTEN
+from pgs_neo4j.ingest.deletion.scan import ANSWERS
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
 from tests.conftest import Endpoint

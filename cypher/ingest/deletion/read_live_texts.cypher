@@ -1,7 +1,8 @@
-// The texts of all chunks of a graph.
-// params: graph: str
+// The texts of all chunks of a graph, but for those of the documents that go.
+// params: graph: str, gone: list[str]
 // returns: text: str
 // mode: read
 // language: 5, 25
 MATCH (c:LoadedNode:Chunk {graph: $graph})
+WHERE NOT EXISTS { MATCH (d:LoadedNode)-[:PART_OF]->(c) WHERE d.id IN $gone }
 RETURN c.text AS text

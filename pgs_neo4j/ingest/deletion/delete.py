@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -10,25 +10,34 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import OnEvent, StepStarted, ignore
 from pgs_neo4j.ingest.assemble import assemble
+from pgs_neo4j.ingest.batches import batches
 from pgs_neo4j.ingest.deletion.forget import (
-    DESCRIBED,
     KEYS,
     REMADE,
+    Removed,
     find_quoting,
     forget,
     remove_remade,
 )
-from pgs_neo4j.ingest.deletion.scan import HeldText, Scan, drop_live_texts, scan_database
+from pgs_neo4j.ingest.deletion.scan import (
+    DESCRIBED,
+    HeldText,
+    Scan,
+    drop_live_texts,
+    scan_database,
+    scan_remade,
+)
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.publish import publish
-from pgs_neo4j.ingest.stored import read_chunks
+from pgs_neo4j.ingest.stored import StoredDocument, read_chunks
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.traces import Traces
 
 GROUP_DOCUMENTS = 50
-"""Documents that one transaction deletes."""
+GROUP_BYTES = 2_000_000
+"""Text of the documents that one transaction deletes."""
 MOST_HOLDERS = 1000
 """Holders that a deletion names; the others are counted."""
 
@@ -36,7 +45,7 @@ MOST_HOLDERS = 1000
 async def delete_documents(
     db: Database,
     writer: Writer,
-    ids: Sequence[str],
+    documents: Sequence[StoredDocument],
     *,
     forget_answers: bool = False,
     on_event: OnEvent = ignore,
@@ -44,39 +53,55 @@ async def delete_documents(
     """Delete documents with all that stood only in them, and look for what still holds their text.
 
     Stored replies and descriptions that do are deleted as well; answers are, if they are to be
-    forgotten. Raises DatabaseError, and LeaseLostError if another writer took over.
+    forgotten. The former go first, so that a deletion that breaks off leaves none behind. Raises
+    DatabaseError, and LeaseLostError if another writer took over.
     """
     began, traces, done = perf_counter(), Traces(), Deletion()
     on_event(
-        StepStarted("ingest", f"delete {counted(len(ids), 'document')}, and search for the text")
+        StepStarted(
+            "ingest", f"delete {counted(len(documents), 'document')}, and search for the text"
+        )
     )
-    for first in range(0, len(ids), GROUP_DOCUMENTS):
-        done = await _delete_group(db, writer, ids[first : first + GROUP_DOCUMENTS], traces, done)
-    if ids:
+    groups = [
+        [one.id for one in group]
+        for group in batches(documents, GROUP_DOCUMENTS, GROUP_BYTES, lambda one: one.size)
+    ]
+    keys = [await _read_group(db, writer.graph, ids, traces) for ids in groups]
+    if groups:
         done = replace(done, sentences=traces.sentences, short=traces.short)
-        await drop_live_texts(db, writer.graph, traces)
+        await drop_live_texts(db, writer.graph, traces, [one.id for one in documents])
+    if not traces.empty:
+        first = await scan_remade(db, traces)
+        done = _with_removed(done, await remove_remade(db, first.found, traces))
+    for ids, own in zip(groups, keys, strict=True):
+        done = await _delete_group(db, writer, ids, own, done)
     if not traces.empty:
         scan = await scan_database(db, writer.graph, traces, on_event)
         done = await _prove(db, scan, done, forget_answers=forget_answers)
     return replace(done, seconds=perf_counter() - began)
 
 
-async def _delete_group(
-    db: Database, writer: Writer, ids: Sequence[str], traces: Traces, done: Deletion
-) -> Deletion:
-    """Delete some documents, and note what to look for."""
-    graph = writer.graph
+async def _read_group(db: Database, graph: str, ids: Sequence[str], traces: Traces) -> list[str]:
+    """Note what to look for, and return the keys of the extractions, one for each chunk."""
     query = queries.get("ingest/deletion/read_deleted_texts")
     rows = await db.read(query, graph=graph, documents=[*ids])
     for row in rows:
         traces.add(row["text"])
+    return [row["extraction_key"] for row in rows]
+
+
+async def _delete_group(
+    db: Database, writer: Writer, ids: Sequence[str], keys: Sequence[str], done: Deletion
+) -> Deletion:
+    """Delete some documents, with the extractions that are kept of them."""
+    graph = writer.graph
     what = await assemble(db, graph, [], await read_chunks(db, graph, ids), writer.resolution)
     await publish(db, writer, what)
-    kept = await forget_extractions(db, graph, (row["extraction_key"] for row in rows))
+    kept = await forget_extractions(db, graph, keys)
     return replace(
         done,
         documents=done.documents + len(ids),
-        chunks=done.chunks + len(rows),
+        chunks=done.chunks + len(keys),
         entities=done.entities + len(what.change.vanished),
         relations=done.relations + len(what.change.dropped),
         replies=done.replies + kept,
@@ -88,17 +113,31 @@ async def _prove(db: Database, scan: Scan, done: Deletion, *, forget_answers: bo
     removed = await remove_remade(db, scan.found, scan.traces)
     quoting = await find_quoting(db, scan.found)
     forgotten = await forget(db, scan.found, scan.traces) if forget_answers else []
-    left = [one for one in scan.found if not (_is_settled(one) or one in forgotten)]
-    held = [one for one in left if one.element_id not in quoting]
+    gone = {(one.element_id, one.place) for one in forgotten}
+    # What quoting answers still hold after a forgetting is in their keys.
+    told: Mapping[str, QuotingRun] = {} if forget_answers else quoting
+    held = [
+        one
+        for one in scan.found
+        if not _is_settled(one)
+        and (one.element_id, one.place) not in gone
+        and one.element_id not in told
+    ]
     return replace(
-        done,
-        replies=done.replies + removed.replies,
-        descriptions=removed.descriptions,
+        _with_removed(done, removed),
         scanned=scan.characters,
         indexes=scan.indexes,
         held=len(held),
         holders=_named(held),
         quoting=_runs(quoting.values(), forgotten=forget_answers),
+    )
+
+
+def _with_removed(done: Deletion, removed: Removed) -> Deletion:
+    return replace(
+        done,
+        replies=done.replies + removed.replies,
+        descriptions=done.descriptions + removed.descriptions,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.ingest.deletion.scan import HeldText
+from pgs_neo4j.ingest.deletion.scan import ANSWERS, DESCRIBED, HeldText
 from pgs_neo4j.model.deletion import QuotingRun
 from pgs_neo4j.text.traces import Traces
 
@@ -18,16 +18,10 @@ FORGOTTEN = "[forgotten: it quoted a deleted document]"
 """Stands in place of a text that was removed."""
 REMADE = frozenset(("PgsReply", "PgsExtraction", "PgsSkeleton"))
 """Labels of what is made again when it is missing."""
-DESCRIBED = "PgsPartition"
-ANSWERS = frozenset(
-    (
-        *("PgsRun", "PgsSweep", "PgsFinding", "PgsFlag", "PgsAbsence"),
-        *("PgsThesis", "PgsConnection", "PgsConvergence"),
-    )
-)
-"""Labels of what an answer consists of."""
 KEYS = frozenset(("id", "uid", "key", "graph", "run", "holder", "idempotency"))
 """Properties that nodes are found by, which never change."""
+SEVERAL = 2
+"""Words of a text of JSON, at least; fixed words, such as kinds, have one."""
 MOST = 500
 
 
@@ -72,7 +66,7 @@ async def find_quoting(db: Database, held: Sequence[HeldText]) -> dict[str, Quot
 async def forget(db: Database, held: Sequence[HeldText], traces: Traces) -> list[HeldText]:
     """Remove the texts of answers that hold traces; return those that hold them no more.
 
-    Numbers and links stay, and so does coverage. Raises DatabaseError.
+    Numbers and links stay, and so do coverage and the keys. Raises DatabaseError.
     """
     own = [one for one in held if ANSWERS.intersection(one.labels) and one.place not in KEYS]
     await _replace(db, own, lambda value: without(value, traces, FORGOTTEN))
@@ -82,7 +76,8 @@ async def forget(db: Database, held: Sequence[HeldText], traces: Traces) -> list
 def without(value: Any, traces: Traces, mark: str) -> Any:
     """Return a property without the texts that hold traces; each becomes ``mark``.
 
-    Those of JSON are removed one by one. A list loses its texts if there is no mark.
+    Those of JSON are removed one by one, and as a whole if that is not enough. A list loses its
+    texts if there is no mark.
     """
     if isinstance(value, list):
         left = [without(one, traces, mark) for one in value]
@@ -95,15 +90,39 @@ def without(value: Any, traces: Traces, mark: str) -> Any:
         data = None
     if data is None:
         return mark
-    return json.dumps(_without_leaves(data, traces, mark), ensure_ascii=False)
+    text = json.dumps(_without_leaves(data, traces, mark), ensure_ascii=False)
+    return mark if traces.find([text]) else text
 
 
 def _without_leaves(data: Any, traces: Traces, mark: str) -> Any:
+    """Return JSON data without the texts and keys that hold traces.
+
+    If several of them hold a trace together, the smallest value around them loses its longer texts,
+    and if they hold one still, all of them.
+    """
+    if isinstance(data, str):
+        return mark if traces.find([data]) else data
     if isinstance(data, dict):
-        return {key: _without_leaves(one, traces, mark) for key, one in data.items()}
+        keys = [mark if traces.find([key]) else key for key in data]
+        values = [_without_leaves(one, traces, mark) for one in data.values()]
+        data = dict(zip(keys, values, strict=True))
+    elif isinstance(data, list):
+        data = [_without_leaves(one, traces, mark) for one in data]
+    else:
+        return data
+    for words in (SEVERAL, 1):
+        if traces.find([json.dumps(data, ensure_ascii=False)]):
+            data = _marked(data, mark, words)
+    return data
+
+
+def _marked(data: Any, mark: str, words: int) -> Any:
+    """Return JSON data with the mark in place of each text of so many words."""
+    if isinstance(data, dict):
+        return {key: _marked(one, mark, words) for key, one in data.items()}
     if isinstance(data, list):
-        return [_without_leaves(one, traces, mark) for one in data]
-    return mark if isinstance(data, str) and traces.find([data]) else data
+        return [_marked(one, mark, words) for one in data]
+    return mark if isinstance(data, str) and len(data.split()) >= words else data
 
 
 async def _replace(db: Database, held: Iterable[HeldText], changed: Callable[[Any], Any]) -> None:

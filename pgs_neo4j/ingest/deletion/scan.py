@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
-from pgs_neo4j.text.traces import Traces
+from pgs_neo4j.text.traces import SHORTEST, Traces
 from pgs_neo4j.text.words import stems
 
 MEGABYTE = 1_000_000
@@ -19,13 +19,28 @@ BATCH = MEGABYTE
 """Characters that are compared at once."""
 FETCHED = 200
 """Rows that arrive at once; the text of an answer has some 100,000 characters."""
-LEAST = 6
-"""Characters of the shortest text that can hold a run."""
+LEAST = SHORTEST
+"""Characters of the shortest text that can hold a run: one a word, in scripts without spaces."""
+
+
+DESCRIBED = "PgsPartition"
+ANSWERS = frozenset(
+    (
+        *("PgsRun", "PgsSweep", "PgsFinding", "PgsFlag", "PgsAbsence"),
+        *("PgsThesis", "PgsConnection", "PgsConvergence"),
+    )
+)
+"""Labels of what an answer consists of."""
+REPLACED = ANSWERS | {DESCRIBED}
+"""Labels of what may lose its texts, and stays otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldText:
-    """A property that holds traces; relationships have no labels, and only nodes an element id."""
+    """A property that holds traces; relationships have no labels, and only nodes an element id.
+
+    ``value`` is kept of our records alone, whose texts may be replaced.
+    """
 
     kind: str
     id: str
@@ -46,9 +61,13 @@ class Scan:
     found: list[HeldText] = field(default_factory=list)
 
 
-async def drop_live_texts(db: Database, graph: str, traces: Traces) -> None:
-    """Look no more for what a chunk of the graph still holds. Raises DatabaseError."""
-    rows = db.stream(queries.get("ingest/deletion/read_live_texts"), fetch=FETCHED, graph=graph)
+async def drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequence[str]) -> None:
+    """Look no more for what a chunk of the graph holds that is of no document in ``gone``.
+
+    Raises DatabaseError.
+    """
+    query = queries.get("ingest/deletion/read_live_texts")
+    rows = db.stream(query, fetch=FETCHED, graph=graph, gone=[*gone])
     texts: list[str] = []
     size = 0
     async with aclosing(rows):  # type: ignore[type-var]
@@ -59,6 +78,17 @@ async def drop_live_texts(db: Database, graph: str, traces: Traces) -> None:
                 traces.drop(texts)
                 texts, size = [], 0
     traces.drop(texts)
+
+
+async def scan_remade(db: Database, traces: Traces) -> Scan:
+    """Return what holds traces of all that is made again when it is missing.
+
+    Raises DatabaseError.
+    """
+    scan = Scan(traces)
+    query = queries.get("ingest/deletion/scan_remade")
+    await _look_through(scan, db.stream(query, fetch=FETCHED, least=LEAST))
+    return scan
 
 
 async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
@@ -116,7 +146,7 @@ def _held(row: Row, place: str, value: Any) -> HeldText:
         place=place,
         labels=labels,
         element_id=row.get("element_id", ""),
-        value=value,
+        value=value if REPLACED.intersection(labels) else None,
     )
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pgs_neo4j.events import Event, Progressed, StepStarted
+from pgs_neo4j.errors import DatabaseError
+from pgs_neo4j.events import Event, Progressed, StepStarted, ignore
 from pgs_neo4j.ingest.deletion import delete as deletion
 from pgs_neo4j.ingest.deletion import scan as scanning
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.deletion.forget import FORGOTTEN, without
+from pgs_neo4j.ingest.deletion.scan import scan_database
+from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.text.traces import Traces
@@ -19,6 +25,7 @@ from tests.fakes.database import FakeDatabase, Row
 
 SECRET = "The vault under the old lighthouse opens with seven silver keys."
 OTHER = "Boats carry amber along the northern coast every summer."
+HALVES = "The vault under the old lighthouse", "opens with seven silver keys."
 WRITER = Writer(graph="docs", holder="me", label="Docs")
 
 
@@ -26,6 +33,14 @@ def secret() -> Traces:
     traces = Traces()
     traces.add(SECRET)
     return traces
+
+
+def stored(*ids: str, size: int = 1) -> list[StoredDocument]:
+    one = StoredDocument(
+        id="", hash="h", rules="r", signature="s", chunks=1, name="a", size=size, label="Docs",
+        schema="", told=(),
+    )  # fmt: skip
+    return [replace(one, id=id_) for id_ in ids]
 
 
 def node(element_id: str, *labels: str, **values: Any) -> Row:
@@ -55,7 +70,7 @@ def database(**answers: Any) -> Any:
 
 async def test_what_nothing_else_holds_is_proven_to_be_gone() -> None:
     db = database(scan_nodes=[node("1", "Note", text=OTHER)])
-    done = await delete_documents(db, WRITER, ["a.md"])
+    done = await delete_documents(db, WRITER, stored("a.md"))
     assert (done.documents, done.chunks, done.replies) == (1, 1, 1)
     assert (done.sentences, done.short, done.scanned) == (2, 0, len(OTHER))
     assert (done.held, done.holders, done.quoting, done.proven) == (0, (), (), True)
@@ -71,9 +86,28 @@ async def test_without_documents_nothing_is_read() -> None:
 
 async def test_what_other_chunks_say_is_not_searched_for() -> None:
     db = database(read_live_texts=[{"text": OTHER}, {"text": f"It says: {SECRET}"}])
-    done = await delete_documents(db, WRITER, ["a.md"])
+    done = await delete_documents(db, WRITER, stored("a.md"))
     assert (done.sentences, done.scanned, done.proven) == (2, 0, True)
     assert db.params("scan_nodes") == []
+
+
+async def test_groups_are_bounded_in_documents_and_bytes() -> None:
+    db = database()
+    most = deletion.GROUP_BYTES
+    large, small = stored("a", "b", size=most // 2 + 1), stored(*map(str, range(60)))
+    await delete_documents(db, WRITER, [*large, *stored("c", size=most * 9), *small])
+    groups = [len(sent["documents"]) for sent in db.params("read_deleted_texts")]
+    assert groups == [1, 1, 1, deletion.GROUP_DOCUMENTS, 60 - deletion.GROUP_DOCUMENTS]
+
+
+async def test_only_texts_that_may_be_replaced_are_kept_in_memory() -> None:
+    labels = ("Note", "PgsReply", "PgsExtraction", "PgsRun", "PgsPartition")
+    rows = [node(label, label, text=SECRET) for label in labels]
+    scan = await scan_database(database(scan_nodes=rows), "docs", secret(), ignore)
+    assert {one.kind: one.value for one in scan.found} == {
+        "Note": None, "PgsReply": None, "PgsExtraction": None, "PgsRun": SECRET,
+        "PgsPartition": SECRET,
+    }  # fmt: skip
 
 
 async def test_replies_go_and_descriptions_lose_what_they_hold() -> None:
@@ -85,11 +119,37 @@ async def test_replies_go_and_descriptions_lose_what_they_hold() -> None:
             node("4", "PgsPartition", summary=OTHER),
         ]
     )
-    done = await delete_documents(db, WRITER, ["a.md"])
+    done = await delete_documents(db, WRITER, stored("a.md"))
     assert (done.replies, done.descriptions, done.proven) == (3, 1, True)
     assert db.params("delete_remade") == [{"ids": ["1", "2"]}]
     (sent,) = db.params("set_forgotten")
     assert sent["rows"] == [{"element_id": "3", "values": {"summary": "", "titles": ["Keys"]}}]
+
+
+async def test_replies_go_before_the_documents_do() -> None:
+    rows = [
+        node("1", "PgsReply", text=f"Said: {SECRET}"),
+        node("3", "PgsPartition", summary=f"All of it: {SECRET}"),
+        node("4", "PgsReply", text=OTHER),
+    ]
+    db = database(scan_remade=rows, publish=DatabaseError("gone"))
+    with pytest.raises(DatabaseError, match="gone"):
+        await delete_documents(db, WRITER, stored("a.md"))
+    assert db.params("delete_remade") == [{"ids": ["1"]}]
+    assert [sent["rows"] for sent in db.params("set_forgotten")] == [
+        [{"element_id": "3", "values": {"summary": ""}}]
+    ]
+    assert [sent["gone"] for sent in db.params("read_live_texts")] == [["a.md"]]
+    done = await delete_documents(database(scan_remade=rows), WRITER, stored("a.md"))
+    assert (done.replies, done.descriptions, done.proven) == (2, 1, True)
+
+
+async def test_what_is_made_again_meanwhile_goes_as_well() -> None:
+    first, second = ([node(at, "PgsReply", text=SECRET)] for at in "12")
+    db = database(scan_remade=first, scan_nodes=second)
+    done = await delete_documents(db, WRITER, stored("a.md"))
+    assert [sent["ids"] for sent in db.params("delete_remade")] == [["1"], ["2"]]
+    assert (done.replies, done.proven) == (3, True)
 
 
 QUOTING = [
@@ -104,23 +164,32 @@ RUNS = [
 
 async def test_answers_that_quote_are_told_once_for_each_run() -> None:
     db = database(scan_nodes=QUOTING, read_quoting_runs=RUNS)
-    done = await delete_documents(db, WRITER, ["a.md"])
+    done = await delete_documents(db, WRITER, stored("a.md"))
     assert done.quoting == (QuotingRun(run="r1", session="s", graph="docs", question="Why?"),)
     assert (done.held, done.proven) == (0, False)
     assert db.params("read_quoting_runs") == [{"ids": ["5", "6"]}]
     assert db.params("set_forgotten") == []
 
 
-async def test_forgotten_answers_keep_their_keys_and_all_else() -> None:
+async def test_what_keys_of_forgotten_answers_hold_is_held() -> None:
     db = database(scan_nodes=QUOTING, read_quoting_runs=RUNS)
-    done = await delete_documents(db, WRITER, ["a.md"], forget_answers=True)
-    assert ([run.forgotten for run in done.quoting], done.proven) == ([True], True)
+    done = await delete_documents(db, WRITER, stored("a.md"), forget_answers=True)
+    assert [run.forgotten for run in done.quoting] == [True]
+    assert done.holders == (TextHolder(kind="PgsRun", id="id 6", place="id"),)
+    assert (done.held, done.proven) == (1, False)
     (sent,) = db.params("set_forgotten")
     details = json.dumps({"a": [FORGOTTEN, 7]})
     assert sent["rows"] == [
         {"element_id": "5", "values": {"text": FORGOTTEN}},
         {"element_id": "6", "values": {"answer": FORGOTTEN, "details": details}},
     ]
+
+
+async def test_forgotten_answers_without_traces_in_keys_prove_the_deletion() -> None:
+    held = [QUOTING[0], node("6", "PgsRun", id="run", answer=SECRET)]
+    db = database(scan_nodes=held, read_quoting_runs=RUNS)
+    done = await delete_documents(db, WRITER, stored("a.md"), forget_answers=True)
+    assert ([run.forgotten for run in done.quoting], done.held, done.proven) == ([True], 0, True)
 
 
 async def test_nodes_and_relationships_of_others_are_named_and_left_alone(
@@ -134,7 +203,7 @@ async def test_nodes_and_relationships_of_others_are_named_and_left_alone(
         node("8", "LoadedNode", "Chunk", name=SECRET),
     ]
     db = database(scan_nodes=nodes, scan_relationships=links)
-    done = await delete_documents(db, WRITER, ["a.md"], forget_answers=True)
+    done = await delete_documents(db, WRITER, stored("a.md"), forget_answers=True)
     assert (done.held, done.proven) == (4, False)
     assert done.holders == (
         TextHolder(kind="Note:Page", id="id 7", place="text"),
@@ -157,7 +226,7 @@ async def test_an_index_that_finds_what_no_node_holds_is_named() -> None:
         find_phrases=found * 2,
         scan_nodes=[node("7", "Note", text=SECRET)],
     )
-    done = await delete_documents(db, WRITER, ["a.md"])
+    done = await delete_documents(db, WRITER, stored("a.md"))
     assert done.indexes == 1
     assert done.holders == (
         TextHolder(kind="Note", id="id 7", place="text"),
@@ -175,7 +244,7 @@ async def test_batches_find_what_one_read_would(monkeypatch: pytest.MonkeyPatch)
     ]
     db = database(scan_nodes=nodes, read_live_texts=[{"text": OTHER}] * 9)
     events: list[Event] = []
-    done = await delete_documents(db, WRITER, ["a.md"], on_event=events.append)
+    done = await delete_documents(db, WRITER, stored("a.md"), on_event=events.append)
     step, *batches = events
     assert step == StepStarted("ingest", "delete 1 document, and search for the text")
     assert len(batches) > 10
@@ -191,12 +260,44 @@ async def test_batches_find_what_one_read_would(monkeypatch: pytest.MonkeyPatch)
         ([OTHER, SECRET], [OTHER, "-"]),
         (7, 7),
         (json.dumps([1, {"a": SECRET, "b": OTHER}]), json.dumps([1, {"a": "-", "b": OTHER}])),
+        (json.dumps({"n": 1, SECRET: OTHER}), json.dumps({"n": 1, "-": OTHER})),
+        (
+            json.dumps([{"kind": "flag", "texts": HALVES}, {"c": OTHER}]),
+            json.dumps([{"kind": "flag", "texts": ["-", "-"]}, {"c": OTHER}]),
+        ),
+        (
+            json.dumps({"terms": SECRET.split(), "kind": "flag", "n": 3}),
+            json.dumps({"terms": ["-"] * len(SECRET.split()), "kind": "flag", "n": 3}),
+        ),
+        (json.dumps(dict.fromkeys(SECRET.split(), "")), "-"),
+        (json.dumps({"a": SECRET.replace("e", "é")}), json.dumps({"a": "-"})),
         (f"[not JSON] {SECRET}", "-"),
         (f"{{{SECRET}", "-"),
     ],
 )
-def test_texts_that_hold_it_are_taken_out_one_by_one(value: object, left: object) -> None:
-    assert without(value, secret(), "-") == left
+def test_texts_that_hold_it_are_taken_out_one_by_one(value: object, left: Any) -> None:
+    traces = secret()
+    traces.add(SECRET.replace("e", "é"))
+    assert without(value, traces, "-") == left
+    assert isinstance(left, int) or not traces.find([left] if isinstance(left, str) else [*left])
+
+
+KEYS_AND_TEXTS = st.lists(st.sampled_from(SECRET.split()), max_size=9).map(" ".join)
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | KEYS_AND_TEXTS,
+        lambda inner: st.lists(inner) | st.dictionaries(KEYS_AND_TEXTS, inner),
+        max_leaves=20,
+    ),
+    st.sampled_from(["", FORGOTTEN]),
+    st.booleans(),
+)
+def test_no_json_holds_a_trace_after_its_removal(data: Any, mark: str, ascii_only: bool) -> None:
+    traces = secret()
+    left = without(json.dumps(data, ensure_ascii=ascii_only), traces, mark)
+    assert traces.find([left]) == []
 
 
 def test_a_list_loses_what_has_no_mark() -> None:
@@ -208,3 +309,26 @@ def test_a_deletion_is_proven_when_all_quotes_are_forgotten() -> None:
     assert Deletion().proven
     assert not Deletion(held=1).proven
     assert not Deletion(quoting=(run,)).proven
+    assert Deletion(quoting=(replace(run, forgotten=True),)).proven
+
+
+async def test_what_is_too_short_to_search_for_is_not_proven_to_be_gone() -> None:
+    deleted = [{"text": "Password: hunter2.", "extraction_key": "k"}]
+    holding = [node("1", "Note", text="Password: hunter2.")]
+    db = database(read_deleted_texts=deleted, scan_nodes=holding)
+    done = await delete_documents(db, WRITER, stored("a.md"))
+    assert (done.sentences, done.short, done.scanned) == (0, 1, 0)
+    assert (done.held, done.unsearched, done.proven) == (0, True, False)
+
+
+@pytest.mark.parametrize("text", ["", "---\n", " \n\n"])
+async def test_a_document_without_words_is_proven_to_be_gone(text: str) -> None:
+    db = database(read_deleted_texts=[{"text": text, "extraction_key": "k"}])
+    done = await delete_documents(db, WRITER, stored("a.md"))
+    assert (done.chunks, done.short, done.unsearched, done.proven) == (1, 0, False, True)
+
+
+async def test_short_sentences_beside_those_of_other_documents_prove_nothing() -> None:
+    deleted = [{"text": f"Password: hunter2. {OTHER}", "extraction_key": "k"}]
+    done = await delete_documents(database(read_deleted_texts=deleted), WRITER, stored("a.md"))
+    assert (done.sentences, done.short, done.scanned, done.proven) == (1, 1, 0, False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pgs_neo4j.text.traces import MOST_PHRASES, RUN, Traces
@@ -57,6 +58,11 @@ def test_what_anyone_says_is_not_looked_for():
     assert traces.find(["at the end of the day", "See also."]) == []
 
 
+def test_a_line_without_words_is_no_sentence():
+    traces = traces_of("---\n\n***\n")
+    assert (traces.sentences, traces.short, traces.empty) == (0, 0, True)
+
+
 def test_scripts_without_spaces_are_read_letter_by_letter():
     traces = traces_of("灯台の下の金庫は七つの銀の鍵で開く。")
     assert traces.sentences == 1
@@ -80,6 +86,94 @@ def test_adding_after_a_search_keeps_what_was_dropped_dropped():
     traces.add("The second vault opens with nothing but patience.")
     assert traces.find([SECRET, "It opens with nothing but patience."]) == []
     assert traces.find([SECRET, "The second vault opens with nothing but patience."]) == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"Gradient \nabla of \theta under \rho vanishes here.",
+        "Minister İsmet İnönü visited the harbor of İzmir twice.",
+        "Müller führte das Bürogebäude über der Brücke fünf Jahre.",
+        "𠮷野家𠮷野家𠮷野",
+        "ΦΩΣ ΔΩΣ ΨΩΣ ΛΩΣ",
+        "Wide\\übergreifend \\\\ürdinger \\u00fcber Straße\\\nnabla größer",
+        r"Folder C:\new\table\u00e9tude\ud83d holds seven files",
+        "灯台守",
+    ],
+)
+def test_a_text_is_found_in_itself_and_in_json_of_either_kind(text: str):
+    traces = traces_of(text)
+    assert traces.sentences == 1
+    once, kept = json.dumps(text), json.dumps({"a": [text]}, ensure_ascii=False)
+    assert traces.find([text, once, kept, json.dumps([once])]) == [0, 1, 2, 3]
+    assert traces.find([text.lower(), text.upper()]) or "\\" in text
+    assert traces_of(once).find([text]) == [0]
+    assert all(phrase.encode() for phrase in traces.phrases)
+
+
+def test_escapes_are_read_once_and_part_what_they_parted():
+    traces = traces_of("Seven grams of ra\\dium lie here.")
+    assert traces.find(["seven grams of ra dium lie"]) == [0]
+    assert traces.find(["seven grams of radium lie here"]) == []
+    assert traces_of(SECRET).find([r"\u0053even", SECRET.replace("o", r"\u006F")]) == [1]
+
+
+PIECES = st.one_of(
+    st.sampled_from(
+        [
+            *(
+                " ",
+                " ",
+                ". ",
+                "\n",
+                "\\",
+                "\\\\",
+                "\\n",
+                "\\u",
+                "\\u00fc",
+                "\\ud83d",
+                "\\ude00",
+                "u00",
+            ),
+            *(
+                "İsmet",
+                "Müller",
+                "ΦΩΣ",
+                "ß",
+                "\u0307",
+                "😀",
+                "𠮷",
+                "灯台",
+                "\t",
+                '"',
+                "\x7f",
+                "\u2028",
+            ),
+            *("amber", "basalt", "cobalt", "Drift", "9", "e", "the"),
+        ]
+    ),
+    st.text(max_size=4),
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_any_text_is_found_in_itself_and_in_json(text: str):
+    traces = traces_of(text)
+    assume(traces.sentences)
+    assert traces.find([text, json.dumps(text), json.dumps(text, ensure_ascii=False)]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("mark", ["ab", "ü", "\\", "\\n", "z\\u00fcn", "ΦΩΣ"])
+def test_a_text_that_is_cut_inside_words_is_found(mark: str):
+    text = ",".join(f"word{at}{mark * (100 // len(mark))}" for at in range(40))
+    traces = traces_of(text)
+    assert traces.sentences > 1
+    assert traces.find([text, json.dumps(text)]) == [0, 1]
+
+
+def test_many_backslashes_take_no_longer_than_other_text():
+    traces = traces_of(SECRET)
+    assert traces.find(["\\" * 200_000 + SECRET]) == [0]
 
 
 WORDS = st.sampled_from(["amber", "basalt", "cobalt", "the", "of", "x1"])

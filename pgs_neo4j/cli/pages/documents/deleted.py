@@ -40,7 +40,7 @@ def deletion_lines(done: Deletion, width: int) -> list[str]:
 def deletion_notes(done: Deletion) -> Iterator[str]:
     """Yield what still holds the text, and what to do about it."""
     if done.held:
-        yield "these still hold the text, and they are not ours to change:"
+        yield "these still hold deleted text; pgs leaves them as they are:"
         for one in done.holders[:MOST_NAMED]:
             yield f"  {one_line(one.kind)} {one_line(one.id)}: {one_line(one.place)}"
         if done.held > MOST_NAMED:
@@ -51,8 +51,8 @@ def deletion_notes(done: Deletion) -> Iterator[str]:
         yield "the text of these answers was removed, since they quoted the documents:"
     else:
         yield (
-            "these answers quote the documents; 'pgs sessions delete' deletes them, and --forget "
-            "would have removed their text:"
+            "these answers still quote the deleted documents; 'pgs sessions delete' deletes them "
+            "(--forget would have removed their text):"
         )
     for run in done.quoting[:MOST_NAMED]:
         yield f"  {one_line(run.session)}, run {run.run}: {one_line(run.question)}"
@@ -61,16 +61,20 @@ def deletion_notes(done: Deletion) -> Iterator[str]:
 
 
 def _searched(done: Deletion) -> str:
+    if done.unsearched:
+        return "nothing could be searched for: the sentences are too short or too common"
     if not done.sentences and not done.short:
         return ""
     told = f"{counted(done.sentences, 'sentence')} in {done.scanned:,} characters"
     if done.indexes:
         told += f" and {counted(done.indexes, 'index', 'indexes')}"
-    short = counted(done.short, "short sentence")
-    return f"{told}; {short} could be anyone's" if done.short else told
+    short = counted(done.short, "sentence")
+    return f"{told}; {short} too short or too common to search for" if done.short else told
 
 
 def _held_by(done: Deletion) -> str:
+    if done.unsearched:
+        return "unknown"
     quoting = sum(not run.forgotten for run in done.quoting)
     parts = [
         counted(done.held, "place") if done.held else "",
