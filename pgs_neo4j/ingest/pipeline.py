@@ -46,7 +46,7 @@ class _Tally:
     def whole(self) -> bool:
         """Whether all that was bought is in the graph."""
         failed = any(outcome.state == "failed" for outcome in self.outcomes)
-        return not (failed or self.stopped or self.described.waiting)
+        return not (failed or self.stopped or self.described.ended)
 
 
 async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
@@ -110,7 +110,7 @@ async def _sync(
     tally.deletion = await delete_documents(
         tools.db,
         writer,
-        [*compared.missing],
+        [*compared.missing.values()],
         forget_answers=order.forget,
         on_event=tools.on_event,
     )

@@ -117,7 +117,8 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         holder=writer.holder,
         labels=[writer.label, chunk_label(writer.label)],
         gone=list(what.gone),
-        unbound=list(change.unbound),
+        # Also of new chunks: after a lost acknowledgment, the driver sends this again.
+        unbound=sorted({*change.unbound, *(row.chunk for row in change.mentions)}),
         dropped=[relation_ends(place) for place in change.dropped],
         vanished=list(change.vanished),
         documents=[{"id": one.id, **one.properties} for one in what.documents],
@@ -193,6 +194,7 @@ def _entity_row(row: EntityRow, writer: Writer) -> Row:
             "weight": float(row.mentions),
             "fragments_hash": row.fragments_hash or None,
             "undescribed": None,
+            "described_by": None,
         },
     }
 

@@ -11,6 +11,9 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ConfigError, ModelUnavailableError, UsageError
+from pgs_neo4j.ingest.deletion.delete import delete_documents
+from pgs_neo4j.ingest.names.renewal import hold_resolved
+from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
@@ -175,6 +178,12 @@ async def test_what_many_chunks_describe_is_described_once_by_the_model(
     assert (again.described, again.usage.calls, again.complete) == (1, 1, True)
     assert await description(db) == "It has gates."
     assert (await pgs.ingest(tmp_path, "docs")).usage.calls == 0
+    (tmp_path / "7.md").unlink()
+    async with hold_resolved(db, "docs", "Docs") as writer:  # of someone without a model
+        await delete_documents(db, writer, [(await read_documents(db, "docs"))["7.md"]])
+    assert "gate number" in await description(db)
+    assert (await pgs.ingest(tmp_path, "docs")).described == 1
+    assert await description(db) == "It has gates."
     (tmp_path / "9.md").write_text("Paris has gate number 8.\nRome is far.\n")  # nothing new of it
     assert (await pgs.ingest(tmp_path, "docs")).usage.calls == 1
     assert await description(db) == "It has gates."
@@ -187,7 +196,7 @@ async def test_what_many_chunks_describe_is_described_once_by_the_model(
         False,
     )
     for n in range(2, 9):
-        (tmp_path / f"{n}.md").unlink()
+        (tmp_path / f"{n}.md").unlink(missing_ok=True)
     assert (await pgs.ingest(tmp_path, "docs", sync=True)).usage.calls == 0
     assert {*(await description(db)).splitlines()} == {
         "Paris has gate number 0.", "Paris has gate number 1.",

@@ -1,11 +1,11 @@
 // The entities whose descriptions wait, in the order of their ids, with what chunks say of them: the
-// texts with the lowest hashes.
-// params: graph: str, describer: str, after: str, most: int, fragments: int
+// texts with the lowest hashes. It does not matter which model they wait for.
+// params: graph: str, after: str, most: int, fragments: int
 // returns: id: str, name: str, type: str, fragments: list[str]
 // mode: read
 // language: 5, 25
-MATCH (e:`__Entity__` {graph: $graph, undescribed: $describer})
-WHERE e.id > $after
+MATCH (e:`__Entity__` {graph: $graph})
+WHERE e.undescribed IS NOT NULL AND e.id > $after
 WITH e ORDER BY e.id LIMIT $most
 CALL (e) {
   MATCH (e)-[m:MENTIONED_IN]->(:Chunk)

@@ -1,6 +1,6 @@
 // Describe entities; they wait for no description any more. Nothing happens for a writer who lost
 // the right to write.
-// params: graph: str, holder: str, rows: list[dict]
+// params: graph: str, holder: str, describer: str, rows: list[dict]
 // returns: written: int
 // mode: data
 // language: 5, 25
@@ -10,7 +10,7 @@ WITH w WHERE w.holder = $holder
 CALL () {
   UNWIND $rows AS row
   MATCH (e:LoadedNode {graph: $graph, id: row.id})
-  SET e.description = row.description
+  SET e.description = row.description, e.described_by = $describer
   REMOVE e.undescribed
   RETURN count(*) AS written
 }

@@ -1,7 +1,8 @@
 // Publish some documents, all in one transaction: a reader sees each either as it was or as it is
 // now. Chunks and entities that stay are the same nodes. Nothing happens for a writer who lost the
-// right to write. `unbound` are chunks that stay and whose mentions are replaced. An entity whose
-// fragments are long keeps its description while they are the same, and else waits for `describer`.
+// right to write. `unbound` are chunks whose mentions are replaced. An entity whose
+// fragments are long keeps its description while they are the same, and else waits for one by
+// `describer`; without it, for one by the model that described it before.
 // params: graph: str, holder: str, labels: list[str], gone: list[str], unbound: list[str],
 //   dropped: list[dict], vanished: list[str], documents: list[dict], chunks: list[dict],
 //   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict],
@@ -58,13 +59,18 @@ CALL () {
 CALL () {
   UNWIND $entities AS row
   MERGE (e:LoadedNode {graph: $graph, id: row.properties.id})
-  WITH e, row, e.description AS described, e.undescribed AS undescribed,
+  WITH e, row, e.description AS described, e.undescribed AS undescribed, e.described_by AS model,
        coalesce(e.fragments_hash = row.properties.fragments_hash, false) AS same
   SET e:`__Entity__`:$(row.labels), e += row.properties
   REMOVE e:$(row.without)
-  WITH e, row, described, undescribed, same WHERE row.properties.fragments_hash IS NOT NULL
+  WITH e, row, described, undescribed, model, same
+  WHERE row.properties.fragments_hash IS NOT NULL
   SET e.description = CASE WHEN same THEN described ELSE row.properties.description END,
-      e.undescribed = CASE WHEN same THEN undescribed ELSE $describer END
+      e.described_by = CASE WHEN same THEN model END,
+      e.undescribed = CASE
+        WHEN same THEN undescribed
+        ELSE coalesce($describer, undescribed, model)
+      END
 }
 CALL () {
   UNWIND $mentions AS row

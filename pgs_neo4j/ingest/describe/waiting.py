@@ -43,20 +43,20 @@ class EntitiesDescribed:
 async def describe_waiting(
     db: Database, writer: Writer, describer: Describer, limit: int, on_event: OnEvent
 ) -> EntitiesDescribed:
-    """Describe all entities that wait for this describer, ``limit`` at once.
+    """Describe all entities that wait for it, ``limit`` at once.
 
     One that fails waits for the next ingestion. Raises DatabaseError and LeaseLostError.
     """
     done, after = EntitiesDescribed(), ""
     room = asyncio.Semaphore(limit)
     query = queries.get("ingest/descriptions/read_undescribed")
-    given = {"graph": writer.graph, "describer": describer.signature}
+    most = {"most": PAGE, "fragments": MOST_FRAGMENTS}
     on_event(StepStarted("ingest", "descriptions"))
-    while rows := await db.read(query, **given, after=after, most=PAGE, fragments=MOST_FRAGMENTS):
+    while rows := await db.read(query, graph=writer.graph, after=after, **most):
         texts = await together(*(_describe(describer, row, done, room) for row in rows))
         pairs = zip(rows, texts, strict=True)
         described = [{"id": row["id"], "description": text} for row, text in pairs if text]
-        await _write(db, writer, described)
+        await _write(db, writer, describer, described)
         done.entities += len(described)
         done.waiting += len(rows) - len(described)
         on_event(Progressed("ingest", done.entities, 0, "entities described"))
@@ -82,9 +82,12 @@ async def _describe(
     return ""
 
 
-async def _write(db: Database, writer: Writer, described: Sequence[Row]) -> None:
+async def _write(
+    db: Database, writer: Writer, describer: Describer, described: Sequence[Row]
+) -> None:
     if not described:
         return
     query = queries.get("ingest/descriptions/write_descriptions")
-    if not await db.write(query, graph=writer.graph, holder=writer.holder, rows=[*described]):
+    held = {"graph": writer.graph, "holder": writer.holder, "describer": describer.signature}
+    if not await db.write(query, **held, rows=[*described]):
         raise lost_right(writer.graph)

@@ -24,6 +24,7 @@ from pgs_neo4j.ingest.pipeline import (
     group_documents,
     ingest,
 )
+from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.ingest import Ingested
 from tests.fakes.database import Row
@@ -297,7 +298,8 @@ async def test_documents_are_deleted_in_groups_with_their_chunks(
     monkeypatch.setattr(deletion, "GROUP_DOCUMENTS", 2)
     documents.database.sent.clear()
     writer = Writer(graph="docs", holder="me", label="Docs")
-    done = await delete_documents(documents.database, writer, ["a.md", "b.md", "c.md"])
+    stored = await read_documents(documents.database, "docs")
+    done = await delete_documents(documents.database, writer, [*stored.values()])
     assert (done.documents, done.chunks, done.proven) == (3, 3, True)
     gone = [
         {id_.partition("#")[0] for id_ in one["gone"]}
