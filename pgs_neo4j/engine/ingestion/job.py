@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter
+from urllib.parse import urldefrag
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
@@ -21,8 +22,11 @@ from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.json_data import Json
 
 KIND = "ingest"
-KEPT_KNOBS = ("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb")
-"""Settings that decide what becomes of a document. Limits start over."""
+KEPT_KNOBS = (
+    *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb"),
+    *("max_calls", "max_tokens", "max_cost", "run_timeout_s"),
+)
+"""Settings that decide what becomes of a document, and limits, which count from zero again."""
 
 
 async def record_ingestion(
@@ -71,8 +75,8 @@ def options_of(job: Job) -> tuple[list[str], Json]:
         raise UsageError(f"job {job.id} is a {job.kind}; 'pgs repartition' runs it again")
     if not job.options:
         raise UsageError(
-            f"the record of job {job.id} does not tell what it read; run its command again, which "
-            "pays for nothing twice"
+            f"job {job.id} cannot be resumed, because its record does not say what it read; run "
+            "its command again, and nothing is paid for twice"
         )
     options = dict(job.options)
     paths, knobs = options.pop("paths"), options.pop("knobs")
@@ -87,7 +91,7 @@ def _place(path: str | Path | DocumentSource) -> str | None:
     if isinstance(path, DocumentSource):
         return None
     if isinstance(path, str) and is_url(path):
-        return None if MASK in url_id(path) else path
+        return None if MASK in url_id(path) else urldefrag(path).url
     return str(Path(path).absolute())
 
 

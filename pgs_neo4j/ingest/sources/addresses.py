@@ -15,7 +15,10 @@ PORTS = {"http": 80, "https": 443}
 MASK = "***"
 
 _NAT64 = IPv6Network("64:ff9b::/96")  # holds an IPv4 address in its last 32 bits
-_SECRET = re.compile(r"(?i)((?:^|&)[^=&]*(?:key|token|secret|passw|sig|auth|code)[^=&]*=)[^&]*")
+_SECRET = re.compile(
+    r"(?i)((?:^|&)[^=&]*"
+    r"(?:key|token|secret|pass|pwd|sig|auth|code|cred|jwt|bearer)[^=&]*=)[^&]*"
+)
 
 
 def is_url(path: str) -> bool:

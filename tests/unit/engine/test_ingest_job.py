@@ -49,8 +49,13 @@ def test_a_record_leads_to_the_same_files_and_options_from_any_folder(
     assert options["schema"] == str(tmp_path / "types.toml")
     assert (options["sync"], options["columns"]) == (True, COLUMNS)
     assert options["chunk_tokens"] == 500
-    assert "max_calls" not in options
+    assert options["max_calls"] == 3
     assert "label" not in options
+
+
+def test_a_fragment_of_a_url_is_not_kept() -> None:
+    kept = kept_options("https://a.example/b#access_token=secret", {}, CONFIG)
+    assert kept["paths"] == ["https://a.example/b"]
 
 
 def test_the_default_schema_is_no_file() -> None:
@@ -63,6 +68,7 @@ def test_the_default_schema_is_no_file() -> None:
     [
         (DocumentSource(id="note.md", data=b"It is."), {}),
         (["a.md", "https://a.example/b?token=secret"], {}),
+        ("https://a.example/b?pwd=secret", {}),
         ("a.md", {"schema": EntitySchema()}),
         ("a.md", {"loader": FileLoader()}),
     ],
@@ -72,7 +78,7 @@ def test_what_cannot_be_read_again_is_not_kept_and_no_secret(
 ) -> None:
     kept = kept_options(paths, options, CONFIG)
     assert kept == {}
-    with pytest.raises(UsageError, match="run its command again, which pays for nothing twice"):
+    with pytest.raises(UsageError, match="run its command again, and nothing is paid for twice"):
         options_of(job_of(kept))
 
 
