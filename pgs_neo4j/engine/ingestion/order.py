@@ -35,11 +35,11 @@ class IngestOptions(TypedDict, total=False):
 
     ``label``: of the graph's nodes, derived from its name by default. ``schema``: a file with the
     types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
-    documents whose files are gone, and ``forget`` the text of answers that quote these.
+    documents whose files are gone; with ``forget``, also the text of answers that quote them.
     ``refresh`` extracts again what another model, prompt, or schema extracted. ``columns`` tell
     what records consist of. ``allow_private`` also fetches URLs of private addresses. ``loader``
-    reads the files instead of our readers. ``resolver`` decides which names vary one; another one
-    than the last time resolves all names again.
+    reads the files instead of our readers. ``resolver`` decides which names are variants of each
+    other; a resolver other than last time's resolves all names again.
     """
 
     label: str | None
@@ -67,9 +67,16 @@ async def make_order(
     """
     catalog.check_name(graph)
     catalog.check_name(graph + ENTITIES)
+    if options.get("forget") and not options.get("sync"):
+        raise UsageError("--forget needs --sync; add --sync or leave out --forget")
     wanted = _wanted_schema(options.get("schema"))
     sources = find_sources(listed(paths), loader.takes)
     stored = [*(await read_documents(db, graph)).values()]
+    if options.get("sync") and stored and not sources.listed:
+        raise UsageError(
+            f"there is no file, so --sync would delete all documents of graph {graph}; check the "
+            "path, or use 'pgs documents delete'"
+        )
     label = await _label(db, graph, stored, options.get("label"))
     await refuse_loaded(db, graph)
     await catalog.check_loadable(db, graph, *mapping_of(label).labels)

@@ -92,8 +92,15 @@ def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
+def _refuse(error: OSError) -> None:
+    """Refuse a folder that cannot be read, unless it is gone: its files would look deleted."""
+    if isinstance(error, FileNotFoundError):
+        return
+    raise UsageError(f"the folder {error.filename} cannot be read ({error.strerror})") from None
+
+
 def _walk(folder: Path) -> Iterator[DocumentSource]:
-    for place, names, files in os.walk(folder):
+    for place, names, files in os.walk(folder, onerror=_refuse):
         names[:] = sorted(name for name in names if not name.startswith("."))
         for name in sorted(files):
             if not name.startswith("."):

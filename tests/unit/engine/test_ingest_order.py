@@ -13,6 +13,8 @@ from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
+from tests.fakes.database import FakeDatabase
+from tests.unit.engine.test_ingesting import stored_document
 
 
 def test_documents_are_divided_as_the_settings_want() -> None:
@@ -38,3 +40,16 @@ async def test_an_unusable_schema_is_told_before_the_database_is_asked(
 def test_the_default_schema_covers_itself_and_tells_all_of_itself() -> None:
     assert EntitySchema().covers(EntitySchema())
     assert EntitySchema().signature == EntitySchema().told.signature
+
+
+async def test_a_forgetting_that_nothing_would_do_is_refused(tmp_path: Path) -> None:
+    nobody: Any = None
+    with pytest.raises(UsageError, match="--forget needs --sync"):
+        await make_order(nobody, tmp_path, "docs", {"forget": True}, PGSConfig(), FileLoader())
+
+
+async def test_an_empty_folder_does_not_delete_a_graph(tmp_path: Path) -> None:
+    db: Any = FakeDatabase(read_documents=[stored_document("a.md")])
+    with pytest.raises(UsageError, match="would delete all documents of graph docs"):
+        await make_order(db, tmp_path, "docs", {"sync": True}, PGSConfig(), FileLoader())
+    assert [name for name, _ in db.sent] == ["read_documents"]

@@ -191,3 +191,20 @@ async def test_a_line_of_ten_megabytes_is_read() -> None:
     ]
     assert isinstance(loaded, LoadedDocument)
     assert (loaded.size, len(loaded.text.text)) == (10_000_000, 10_000_000)
+
+
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shut").mkdir()
+    (tmp_path / "a.md").write_text("text")
+    scan = os.scandir
+
+    def scandir(place: str) -> object:
+        if str(place).endswith("shut"):
+            raise PermissionError(13, "Permission denied", str(place))
+        return scan(place)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(UsageError, match=r"the folder .*shut cannot be read \(Permission denied\)"):
+        find_sources([tmp_path])
