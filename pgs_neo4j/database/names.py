@@ -149,6 +149,7 @@ PROPERTIES = (
     "origin",
     "outcome",
     "output_tokens",
+    "own_resolver",
     "partition",
     "partition_count",
     "partitions",

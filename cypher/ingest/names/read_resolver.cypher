@@ -1,7 +1,7 @@
 // The resolver by whose rules the names of a graph were resolved.
 // params: graph: str
-// returns: resolver: str
+// returns: resolver: str, own: bool
 // mode: read
 // language: 5, 25
 MATCH (w:PgsIngest {graph: $graph})
-RETURN coalesce(w.resolver, '') AS resolver
+RETURN coalesce(w.resolver, '') AS resolver, coalesce(w.own_resolver, false) AS own

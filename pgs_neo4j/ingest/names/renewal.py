@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.change import work_out
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
@@ -32,13 +34,26 @@ async def hold_resolved(
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph, with all of its names resolved.
 
-    Raises BusyError, LeaseLostError, and DatabaseError.
+    Raises UsageError without the resolver that its names were resolved by, BusyError,
+    LeaseLostError, and DatabaseError.
     """
     async with hold_documents(db, graph, label, describer) as held:
         rulings = rulings_in_force(await read_rulings(db, graph))
         writer = replace(held, resolution=Resolution(resolver or VariantResolver(), rulings))
+        if resolver is None:
+            await _refuse_own(db, graph)
         await renew_names(db, writer)
         yield writer
+
+
+async def _refuse_own(db: Database, graph: str) -> None:
+    """Raise UsageError if the built-in rules would resolve again what others resolved."""
+    rows = await db.read(queries.get("ingest/names/read_resolver"), graph=graph)
+    if any(row["own"] for row in rows):
+        raise UsageError(
+            f"the names of graph {graph} were resolved by a resolver of your own; pass it as "
+            "resolver= in Python, or VariantResolver() to resolve all of them again"
+        )
 
 
 async def read_rulings(db: Database, graph: str) -> dict[Named, Ruling]:
@@ -63,7 +78,7 @@ async def renew_names(db: Database, writer: Writer) -> None:
     while any(row["deleted"] for row in await db.write(query, **held, limit=BATCH)):
         pass
     standing = await _read_standing(db, writer.graph)
-    stored, suspects = standing.compared(resolution)
+    stored, suspects = await asyncio.to_thread(standing.compared, resolution)
     query = queries.get("ingest/names/write_names")
     for first in range(0, len(stored), BATCH):
         some = stored[first : first + BATCH]
@@ -74,7 +89,8 @@ async def renew_names(db: Database, writer: Writer) -> None:
         names = suspects[first : first + SUSPECTS]
         change = await work_out(db, writer.graph, (), (), resolution, names)
         await publish(db, writer, Publication(gone=[], documents=[], change=change))
-    await db.write(queries.get("ingest/names/set_resolver"), **held, resolver=signature)
+    own = not isinstance(resolution.resolver, VariantResolver)
+    await db.write(queries.get("ingest/names/set_resolver"), **held, resolver=signature, own=own)
 
 
 @dataclass(slots=True)

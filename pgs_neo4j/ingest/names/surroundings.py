@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -56,7 +57,8 @@ class Surroundings:
             frontier = near - steps.keys()
             steps |= dict.fromkeys(frontier, step)
         local = {named: self.present[named] for named in steps if named in self.present}
-        entities = resolve(local.values(), self.resolution)
+        # In a thread, since many names may share a block: the right to write is renewed meanwhile.
+        entities = await asyncio.to_thread(resolve, [*local.values()], self.resolution)
         return {named: entities[named] for named in local if steps[named] <= REACH}
 
     async def _variants(self, names: Iterable[Named]) -> set[Named]:

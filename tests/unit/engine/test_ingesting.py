@@ -128,9 +128,17 @@ async def test_a_resolver_of_ones_own_decides_which_names_vary_one(
     (folder / "other.md").write_text("M. Curie found radium. M. Curie lived in Paris.\n")
     llm = ScriptedLLM(lambda prompt: RECORDS)
     for resolver, name in ((None, VariantResolver().signature), (ApartResolver(), "apart")):
-        made = place(llm, read_resolver=[{"resolver": ""}])
+        made = place(llm, read_resolver=[{"resolver": "", "own": False}])
         await made.ingest(folder, "notes", resolver=resolver)
-        assert [row["resolver"] for row in made.db.params("set_resolver")] == [name]
+        (kept,) = made.db.params("set_resolver")
+        assert (kept["resolver"], kept["own"]) == (name, resolver is not None)
+        made = place(llm, read_resolver=[{"resolver": name, "own": kept["own"]}])
+        if resolver is None:
+            await made.ingest(folder, "notes")
+        else:
+            with pytest.raises(UsageError, match="by a resolver of your own; pass it"):
+                await made.ingest(folder, "notes")
+            assert made.db.params("publish") == []
 
 
 async def test_a_model_is_asked_and_what_the_text_lacks_is_dropped(
