@@ -20,9 +20,9 @@ class EntityInfo:
 class EntityName:
     """A name of an entity, with its spellings, the commonest first.
 
-    ``joined`` says how it came to be of this entity, and ``to`` by which of its names. ``leads``:
-    it is the fullest. ``merged`` and ``apart``: people ruled so. ``type``: too few chunks give it
-    this type. Else it is the way in which it varies the other, as in ``initials``.
+    ``joined`` says why it belongs to this entity, and ``to`` which name it follows, by id.
+    ``leads``: it is the leading name. ``merged``, ``apart``: by a ruling. ``type``: few chunks give
+    it this type. Otherwise the kind of variant, such as ``initials``.
     """
 
     id: str
@@ -33,7 +33,7 @@ class EntityName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntityPassage:
+class EntityChunk:
     """A chunk that mentions an entity: its document, page, and headings, and the name it uses."""
 
     chunk: str
@@ -57,14 +57,14 @@ class EntityRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityPage:
-    """An entity with its names, and with the first of its passages and relations.
+    """An entity with its names, and with the first of its chunks and relations.
 
-    ``passage_count`` and ``relation_count`` count all of them.
+    ``chunk_count`` and ``relation_count`` count all of them.
     """
 
     entity: EntityInfo
     names: tuple[EntityName, ...]
-    passages: tuple[EntityPassage, ...]
-    passage_count: int
+    chunks: tuple[EntityChunk, ...]
+    chunk_count: int
     relations: tuple[EntityRelation, ...]
     relation_count: int

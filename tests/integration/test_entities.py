@@ -85,8 +85,8 @@ async def test_entities_are_listed_by_mentions_text_and_label(pgs: PGS) -> None:
     assert len(every) == 6
     assert [one.id for one in await pgs.entities("docs", limit=1)] == [MARIE]
     assert [one.id for one in await pgs.entities("docs", text="marie c")] == [MARIE]
-    assert [one.id for one in await pgs.entities("docs", label="CITY")] == ["entity:City:PARIS"]
-    assert await pgs.entities("docs", text="ris", label="person") == [
+    assert [one.id for one in await pgs.entities("docs", kind="CITY")] == ["entity:City:PARIS"]
+    assert await pgs.entities("docs", text="ris", kind="person") == [
         one for one in every if one.id == "entity:Person:PARIS"
     ]
     assert await pgs.entities("others") == []
@@ -106,15 +106,15 @@ async def test_an_entity_is_meant_by_any_of_its_names(pgs: PGS, db: Database, wa
     }
 
 
-async def test_a_page_has_passages_and_relations(pgs: PGS) -> None:
+async def test_a_page_has_chunks_and_relations(pgs: PGS) -> None:
     page = await pgs.entities.show("docs", MARIE)
-    assert [(one.document, one.name) for one in page.passages] == [
+    assert [(one.document, one.name) for one in page.chunks] == [
         ("life.md", "Marie Curie"), ("life.md", "M. Curie"),
     ]  # fmt: skip
     (relation,) = page.relations
     assert (relation.type, relation.other, relation.outgoing) == ("KNOWS", "Irène", True)
     assert relation.fact == "Marie Curie knows Irène."
-    assert (page.passage_count, page.relation_count) == (2, 1)
+    assert (page.chunk_count, page.relation_count) == (2, 1)
     (relation,) = (await pgs.entities.show("docs", "Irène")).relations
     assert (relation.other_id, relation.outgoing) == (MARIE, False)
 

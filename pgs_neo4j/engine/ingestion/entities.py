@@ -23,24 +23,24 @@ from pgs_neo4j.model.entities import EntityInfo, EntityPage
 class Entities:
     """Entities of graphs of documents. Called, it lists those of a graph.
 
-    An entity is meant by one of its names, by ``Type:Name``, or by its id.
+    An entity can be given by any of its names, by ``Type:Name``, or by its id.
     """
 
     _core: Core
 
     async def __call__(
-        self, graph: str, *, text: str = "", label: str = "", limit: int = 100
+        self, graph: str, *, text: str = "", kind: str = "", limit: int = 100
     ) -> list[EntityInfo]:
         """Return entities, those with the most mentions first. Raises DatabaseError.
 
-        ``text`` is part of one of their names, and ``label`` their type; both in any case.
+        ``text`` is part of one of their names, and ``kind`` their type; both in any case.
         """
         if limit < 1:
             raise UsageError(f"limit must be 1 or more; got {limit}")
-        return await list_entities(self._core.db, graph, text, label, limit)
+        return await list_entities(self._core.db, graph, text, kind, limit)
 
     async def show(self, graph: str, entity: str) -> EntityPage:
-        """Return an entity with its names, passages, and relations.
+        """Return an entity with its names, chunks, and relations.
 
         Raises UsageError if it is not there, or several are meant, and DatabaseError.
         """
@@ -49,11 +49,11 @@ class Entities:
     async def merge(
         self, graph: str, entities: Sequence[str], into: str, *, resolver: Resolver | None = None
     ) -> str:
-        """Make entities one, and return its id: ``entities`` belong with ``into`` from now on.
+        """Merge ``entities`` into ``into``, and return the id of the merged entity.
 
-        Later ingestions keep to it. ``resolver`` is that of the ingestion, if it had one of its
-        own. Raises UsageError if one of them is not there, BusyError while another process writes
-        documents, and DatabaseError.
+        Later ingestions respect this. ``resolver`` must be the one that the ingestion used, if that
+        was not the default. Raises UsageError if one of them is not there, BusyError while another
+        process writes documents, and DatabaseError.
         """
         async with self._writing(graph, resolver) as writer:
             return await merge_entities(self._core.db, writer, entities, into)
@@ -66,11 +66,11 @@ class Entities:
         *,
         resolver: Resolver | None = None,
     ) -> list[str]:
-        """Part names from an entity, and return the ids of the entities that it is then.
+        """Split names off an entity, and return the ids of the resulting entities.
 
-        A name that was merged goes with all that came with it. Without names, everything that was
-        merged into the entity parts from it. Later ingestions keep to it. ``resolver`` is that of
-        the ingestion, if it had one of its own. Raises UsageError for an entity or a name that is
+        Splitting off a merged name undoes that merge. Without names, all merges into the entity are
+        undone. Later ingestions respect this. ``resolver`` must be the one that the ingestion used,
+        if that was not the default. Raises UsageError for an entity or a name that is
         not there, BusyError while another process writes documents, and DatabaseError.
         """
         async with self._writing(graph, resolver) as writer:

@@ -17,11 +17,16 @@ PREFIX = "entity"
 async def find_entity(db: Database, graph: str, wanted: str) -> Named:
     """Return the entity that has a name, or that is meant by ``Type:Name`` or an id.
 
-    Raises UsageError unless exactly one is meant, and DatabaseError.
+    An id means its entity, though a name of another one may have the same key and type. Raises
+    UsageError unless exactly one is meant, and DatabaseError.
     """
     meant = [*readings(wanted)]
     query = queries.get("ingest/entities/find")
     rows = await db.read(query, graph=graph, keys=sorted({key for key, _ in meant}))
+    named = {(row["entity_key"], row["entity_type"]) for row in rows}
+    for entity in named:
+        if entity_id(entity) == wanted:
+            return entity
     for key, kind in meant:
         entities = sorted(
             {
@@ -35,7 +40,7 @@ async def find_entity(db: Database, graph: str, wanted: str) -> Named:
             return entities[0]
         if entities:
             listed = ", ".join(map(entity_id, entities))
-            raise UsageError(f"{wanted!r} may be several entities: {listed}; name one by its id")
+            raise UsageError(f"{wanted!r} matches several entities: {listed}; give the id of one")
     raise UsageError(
         f"graph {graph} has no entity {wanted!r}; 'pgs entities list --graph {graph} --text TEXT' "
         "finds entities"

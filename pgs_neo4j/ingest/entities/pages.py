@@ -13,16 +13,16 @@ from pgs_neo4j.ingest.fold.rows import entity_id
 from pgs_neo4j.ingest.names.renewal import read_rulings
 from pgs_neo4j.ingest.stored import read_names
 from pgs_neo4j.model.entities import (
+    EntityChunk,
     EntityInfo,
     EntityName,
     EntityPage,
-    EntityPassage,
     EntityRelation,
 )
 from pgs_neo4j.text.extraction.names import normalize_name
 
 SHOWN = 50
-"""Passages and relations of a page, of each the first."""
+"""Chunks and relations of a page, of each the first."""
 
 
 async def list_entities(
@@ -44,21 +44,21 @@ async def list_entities(
 
 
 async def read_entity(db: Database, graph: str, wanted: str) -> EntityPage:
-    """Return an entity with its names, passages, and relations.
+    """Return an entity with its names, chunks, and relations.
 
     Raises UsageError if it is not there, and DatabaseError.
     """
     entity = await find_entity(db, graph, wanted)
     id_ = entity_id(entity)
     (row,) = await db.read(queries.get("ingest/entities/read"), graph=graph, id=id_)
-    counts = {"passage_count": row.pop("passages"), "relation_count": row.pop("relations")}
+    counts = {"chunk_count": row.pop("chunks"), "relation_count": row.pop("relations")}
     given = {"graph": graph, "id": id_, "limit": SHOWN}
-    passages = await db.read(queries.get("ingest/entities/read_passages"), **given)
+    chunks = await db.read(queries.get("ingest/entities/read_mentions"), **given)
     relations = await db.read(queries.get("ingest/entities/read_relations"), **given)
     return EntityPage(
         entity=EntityInfo(**row),
         names=await _names(db, graph, entity),
-        passages=tuple(EntityPassage(**one | {"path": tuple(one["path"])}) for one in passages),
+        chunks=tuple(EntityChunk(**one | {"path": tuple(one["path"])}) for one in chunks),
         relations=tuple(EntityRelation(**one) for one in relations),
         **counts,
     )

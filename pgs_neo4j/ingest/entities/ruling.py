@@ -105,7 +105,8 @@ def _part(ruled: Ruled, through: Sequence[Named], entity: Named) -> Ruled:
             return take_back_merge(ruled, one)
     if named == entity:
         raise UsageError(
-            f"{entity_id(named)} is the name that leads its entity; name those that are to part"
+            f"{entity_id(named)} is the leading name of its entity; name the names to split off "
+            "instead"
         )
     return part_name(ruled, named)
 
@@ -114,9 +115,7 @@ def _part_merged(ruled: Ruled, entity: Named, wanted: str) -> Ruled:
     """Return rulings without the merges into an entity."""
     merged = merged_into(ruled, root_of(ruled, entity))
     if not merged:
-        raise UsageError(
-            f"nothing was merged into {wanted!r}; name those of its names that are to part"
-        )
+        raise UsageError(f"nothing was merged into {wanted!r}; name the names to split off")
     for one in merged:
         ruled = take_back_merge(ruled, one)
     return ruled

@@ -18,7 +18,7 @@ from pgs_neo4j.model.entities import EntityInfo, EntityName, EntityPage
 MARIE = EntityInfo(id="entity:Person:MARIE_CURIE", name="Marie Curie", type="Person", mentions=2)
 NAME = EntityName(id=MARIE.id, spellings=("Marie Curie",), mentions=2, joined="leads")
 PAGE = EntityPage(
-    entity=MARIE, names=(NAME,), passages=(), passage_count=0, relations=(), relation_count=0
+    entity=MARIE, names=(NAME,), chunks=(), chunk_count=0, relations=(), relation_count=0
 )
 
 
@@ -75,13 +75,13 @@ def test_entities_are_listed_with_the_defaults(engine: Engine) -> None:
     assert (done.exit_code, done.stdout) == (
         0, "Marie Curie  Person, 2 mentions, entity:Person:MARIE_CURIE\n",
     )  # fmt: skip
-    assert engine.asked == [("list", "docs", {"text": "", "label": "", "limit": 100})]
+    assert engine.asked == [("list", "docs", {"text": "", "kind": "", "limit": 100})]
     assert done.stderr == ""
 
 
 def test_filters_are_passed_on(engine: Engine) -> None:
-    done = pgs("list", "-g", "docs", "--text", "cur", "--label", "Person", "--limit", "1")
-    assert engine.asked == [("list", "docs", {"text": "cur", "label": "Person", "limit": 1})]
+    done = pgs("list", "-g", "docs", "--text", "cur", "--type", "Person", "--limit", "1")
+    assert engine.asked == [("list", "docs", {"text": "cur", "kind": "Person", "limit": 1})]
     assert "there may be more than these 1; --limit lists more" in done.stderr
 
 
@@ -108,7 +108,7 @@ def test_lists_and_pages_are_json(engine: Engine) -> None:
 def test_an_entity_is_shown(engine: Engine) -> None:
     done = pgs("show", "M. Curie", "--graph", "docs")
     assert done.exit_code == 0
-    assert "Marie Curie (2 mentions): leads the others" in done.stdout
+    assert "Marie Curie (2 mentions): the leading name" in done.stdout
     assert engine.asked == [("show", "docs", "M. Curie")]
 
 
@@ -122,15 +122,19 @@ def test_the_last_entity_is_what_the_others_belong_with(engine: Engine) -> None:
 def test_one_entity_cannot_be_merged(engine: Engine) -> None:
     done = pgs("merge", "Marie Curie", "-g", "docs")
     assert done.exit_code == 2
-    assert "name two entities or more" in done.stderr
+    assert "name at least two entities" in done.stderr
     assert engine.asked == []
 
 
 def test_names_are_split_off(engine: Engine) -> None:
     done = pgs("split", "Marie Curie", "M. Curie", "Maria", "-g", "docs")
     assert (done.exit_code, done.stdout.splitlines()) == (
-        0, ["entity:Person:MARIE_CURIE", "entity:Person:M._CURIE"],
-    )  # fmt: skip
+        0,
+        [
+            "these are separate entities now:",
+            *("  entity:Person:MARIE_CURIE", "  entity:Person:M._CURIE"),
+        ],
+    )
     pgs("split", "Marie Curie", "-g", "docs")
     assert engine.asked == [
         ("split", "docs", "Marie Curie", ["M. Curie", "Maria"]),

@@ -1,4 +1,4 @@
-"""The pages of entities: lists, names with how they came to be one, passages, and relations."""
+"""The pages of entities: lists, names with how they came to be one, chunks, and relations."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pgs_neo4j.cli.pages.documents.entity_page import WAYS, list_lines, page_lines
 from pgs_neo4j.ingest.fold.joining import APART, LEADS, MERGED, STRAY
 from pgs_neo4j.model.entities import (
+    EntityChunk,
     EntityInfo,
     EntityName,
     EntityPage,
-    EntityPassage,
     EntityRelation,
 )
 
@@ -36,9 +36,9 @@ def name(joined: str = "leads", to: str = "", *spellings: str) -> EntityName:
     )  # fmt: skip
 
 
-def passage(**given_: Any) -> EntityPassage:
+def chunk(**given_: Any) -> EntityChunk:
     own: dict[str, Any] = {"chunk": "c", "document": "life.md", "name": "M. Curie"}
-    return EntityPassage(**own | given_)
+    return EntityChunk(**own | given_)
 
 
 def relation(**given_: Any) -> EntityRelation:
@@ -51,7 +51,7 @@ def relation(**given_: Any) -> EntityRelation:
 
 def page(**given_: Any) -> EntityPage:
     own: dict[str, Any] = {
-        "entity": entity(), "names": (name(),), "passages": (), "passage_count": 0,
+        "entity": entity(), "names": (name(),), "chunks": (), "chunk_count": 0,
         "relations": (), "relation_count": 0,
     }  # fmt: skip
     return EntityPage(**own | given_)
@@ -70,23 +70,23 @@ def test_an_entity_is_a_line_of_a_list() -> None:
 def test_a_page_begins_with_the_entity() -> None:
     first, second, third, *_ = page_lines(page(), 400)
     assert first.split(maxsplit=1) == ["Entity", f"Marie Curie, Person, {MARIE}"]
-    assert second.split(maxsplit=1) == ["Mentions", "2 mentions"]
-    assert third.split(maxsplit=1) == ["Text", "She found radium."]
+    assert second.split(maxsplit=1) == ["Mentions", "2"]
+    assert third.split(maxsplit=1) == ["About", "She found radium."]
 
 
 def test_an_entity_without_a_description_says_so() -> None:
-    assert page_lines(page(entity=entity(description="")), 80)[2].split() == ["Text", "none"]
+    assert page_lines(page(entity=entity(description="")), 80)[2].split() == ["About", "none"]
 
 
 @pytest.mark.parametrize(
     ("joined", "to", "told"),
     [
-        ("leads", "", "leads the others"),
+        ("leads", "", "the leading name"),
         ("merged", MARIE, f"merged into {MARIE}"),
-        ("apart", "", "split off, so that it stands apart"),
-        ("type", MARIE, f"too few chunks give it this type beside {MARIE}"),
+        ("apart", "", "split off by a ruling"),
+        ("type", MARIE, f"few chunks give it this type; it follows {MARIE}"),
         ("initials", MARIE, f"initials of {MARIE}"),
-        ("typing error", MARIE, f"typing error in {MARIE}"),
+        ("typing error", MARIE, f"misspelling of {MARIE}"),
         ("by ear", MARIE, f"by ear of {MARIE}"),
     ],
 )
@@ -109,9 +109,9 @@ def test_every_way_has_words() -> None:
     ],
 )
 def test_a_passage_says_where_it_is(given_: dict[str, Any], told: str) -> None:
-    lines = text(passages=(passage(**given_),), passage_count=1).splitlines()
+    lines = text(chunks=(chunk(**given_),), chunk_count=1).splitlines()
     assert lines[-1].strip(" -·•") == told
-    assert "Passages (1)" in lines
+    assert "Chunks (1)" in lines
 
 
 def test_relations_are_told_in_their_direction() -> None:
@@ -121,14 +121,14 @@ def test_relations_are_told_in_their_direction() -> None:
 
 
 def test_what_is_left_out_is_counted() -> None:
-    own = text(passages=(passage(),) * 2, passage_count=1200)
-    assert "Passages (1,200)" in own
+    own = text(chunks=(chunk(),) * 2, chunk_count=1200)
+    assert "Chunks (1,200)" in own
     assert own.endswith("  and 1,198 more")
 
 
 def test_what_is_not_there_has_no_heading() -> None:
     own = text()
-    assert "Passages" not in own
+    assert "Chunks" not in own
     assert "Relations" not in own
     assert "Names (1)" in own
 
@@ -138,7 +138,7 @@ def test_lines_stay_within_the_terminal(width: int) -> None:
     lines = page_lines(
         page(
             names=(name("initials", MARIE, *("M. Curie",) * 20),),
-            passages=(passage(path=("A heading",) * 9),), passage_count=5,
+            chunks=(chunk(path=("A heading",) * 9),), chunk_count=5,
             relations=(relation(fact="She knows her. " * 20),), relation_count=1,
         ),
         width,
@@ -152,7 +152,7 @@ def test_any_text_stays_on_its_line(odd: str) -> None:
         page(
             entity=entity(name=odd, description=odd, type=odd, id=odd),
             names=(name("merged", odd, odd),),
-            passages=(passage(document=odd, name=odd, path=(odd,)),), passage_count=1,
+            chunks=(chunk(document=odd, name=odd, path=(odd,)),), chunk_count=1,
             relations=(relation(other=odd, type=odd, fact=odd),), relation_count=1,
         ),
         4000,

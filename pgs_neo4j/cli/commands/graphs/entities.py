@@ -26,20 +26,20 @@ entities_app = typer.Typer(
 @entities_app.command("list")
 def list_(
     graph: GraphName,
-    text: Annotated[str, typer.Option(help="Only those with this text in a name.")] = "",
-    label: Annotated[str, typer.Option(help="Only those of this type.")] = "",
+    text: Annotated[str, typer.Option(help="Only entities with this text in a name.")] = "",
+    kind: Annotated[str, typer.Option("--type", help="Only entities of this type.")] = "",
     limit: Annotated[int, typer.Option(min=1, help="List at most this many.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
     """List entities, those with the most mentions first."""
-    run(_list(graph, text, label, limit, as_json=as_json))
+    run(_list(graph, text, kind, limit, as_json=as_json))
 
 
-async def _list(graph: str, text: str, label: str, limit: int, *, as_json: bool) -> None:
+async def _list(graph: str, text: str, kind: str, limit: int, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
 
     async with database() as pgs:
-        found = await pgs.entities(graph, text=text, label=label, limit=limit)
+        found = await pgs.entities(graph, text=text, kind=kind, limit=limit)
     if as_json:
         output.write_json({"entities": [plain_data(one) for one in found]})
         return
@@ -52,7 +52,7 @@ async def _list(graph: str, text: str, label: str, limit: int, *, as_json: bool)
 
 @entities_app.command("show")
 def show(entity: EntityArgument, graph: GraphName, as_json: JsonOption = False) -> None:
-    """Show an entity: its names and how they came to be one, passages, and relations."""
+    """Show an entity: its names and why they belong to it, chunks, and relations."""
     run(_show(entity, graph, as_json=as_json))
 
 
@@ -75,12 +75,12 @@ def merge(
     graph: GraphName,
     as_json: JsonOption = False,
 ) -> None:
-    """Make entities one: the first ones belong with the last.
+    """Merge entities into the last one.
 
-    Later ingestions keep to it. 'pgs entities split' takes it back.
+    Later ingestions respect this. 'pgs entities split' undoes it.
     """
     if len(entities) < 2:
-        raise typer.BadParameter("name two entities or more; the last is what they belong with")
+        raise typer.BadParameter("name at least two entities; the others are merged into the last")
     run(_merge(entities[:-1], entities[-1], graph, as_json=as_json))
 
 
@@ -102,13 +102,13 @@ def split(
     entity: EntityArgument,
     graph: GraphName,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names that are to part.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names to split off.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Part names from an entity; without names, all that was merged into it.
+    """Split names off an entity; without names, undo all merges into it.
 
-    A name that was merged goes with all that came with it. Later ingestions keep to it.
+    Splitting off a merged name undoes that merge. Later ingestions respect this.
     """
     run(_split(entity, names or [], graph, as_json=as_json))
 
@@ -123,4 +123,5 @@ async def _split(entity: str, names: list[str], graph: str, *, as_json: bool) ->
     if as_json:
         output.write_json({"entities": parts})
     else:
-        output.write_lines([one_line(part) for part in parts])
+        output.write_lines(["these are separate entities now:"])
+        output.write_lines([f"  {one_line(part)}" for part in parts])

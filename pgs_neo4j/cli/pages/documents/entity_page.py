@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgs_neo4j.cli.pages.text import item, labeled
-from pgs_neo4j.model.entities import EntityInfo, EntityName, EntityPage, EntityPassage
+from pgs_neo4j.model.entities import EntityChunk, EntityInfo, EntityName, EntityPage
 from pgs_neo4j.text.shown import counted, one_line
 
 WAYS = {
-    "leads": "leads the others",
+    "leads": "the leading name",
     "merged": "merged into",
-    "apart": "split off, so that it stands apart",
-    "type": "too few chunks give it this type beside",
+    "apart": "split off by a ruling",
+    "type": "few chunks give it this type; it follows",
     "spelling": "another spelling of",
     "company form": "another form of the company",
     "acronym": "acronym of",
     "initials": "initials of",
-    "typing error": "typing error in",
-    "other": "a name of",
+    "typing error": "misspelling of",
+    "other": "variant of",
 }
 """What is said of a name, by how it came to its entity."""
 
@@ -37,13 +37,13 @@ def page_lines(page: EntityPage, width: int) -> list[str]:
     own = page.entity
     rows = [
         ("Entity", f"{one_line(own.name)}, {one_line(own.type)}, {one_line(own.id)}"),
-        ("Mentions", counted(own.mentions, "mention")),
-        ("Text", one_line(own.description) or "none"),
+        ("Mentions", f"{own.mentions:,}"),
+        ("About", one_line(own.description) or "none"),
     ]
     return [
         *(line for label, text in rows for line in labeled(label, text, width)),
         *_section("Names", len(page.names), map(_name, page.names), width),
-        *_section("Passages", page.passage_count, map(_passage, page.passages), width),
+        *_section("Chunks", page.chunk_count, map(_chunk, page.chunks), width),
         *_section("Relations", page.relation_count, _relations(page), width),
     ]
 
@@ -67,10 +67,10 @@ def _name(name: EntityName) -> str:
     return f"{spelled} ({counted(name.mentions, 'mention')}): {way}; {one_line(name.id)}"
 
 
-def _passage(passage: EntityPassage) -> str:
-    place = [passage.document, *passage.path]
-    place += [f"page {passage.page}"] if passage.page is not None else []
-    return f"{one_line(', '.join(place))}: {one_line(passage.name)}"
+def _chunk(chunk: EntityChunk) -> str:
+    place = [chunk.document, *chunk.path]
+    place += [f"page {chunk.page}"] if chunk.page is not None else []
+    return f"{one_line(', '.join(place))}: {one_line(chunk.name)}"
 
 
 def _relations(page: EntityPage) -> Iterator[str]:

@@ -50,6 +50,12 @@ async def test_one_entity_is_meant(wanted: str, entity: tuple[str, str]) -> None
     assert await find_entity(database(), "docs", wanted) == entity
 
 
+async def test_an_id_means_its_entity_though_another_has_such_a_name() -> None:
+    merged = row("PARIS", "Person", MARIE)
+    db: Any = FakeDatabase(find=lambda params: [merged, row("PARIS", "Person", HERO)])
+    assert await find_entity(db, "docs", "entity:Person:PARIS") == HERO
+
+
 @pytest.mark.parametrize("wanted", ["Pierre", "City:Marie Curie", "", ":", "entity:", "Person:"])
 async def test_an_entity_that_is_not_there_is_one_sentence(wanted: str) -> None:
     with pytest.raises(UsageError, match=r"graph docs has no entity .*; 'pgs entities list"):
@@ -60,8 +66,8 @@ async def test_several_entities_are_listed() -> None:
     with pytest.raises(UsageError) as caught:
         await find_entity(database(), "docs", "paris")
     assert str(caught.value) == (
-        "'paris' may be several entities: entity:City:PARIS, entity:Person:PARIS; name one by its "
-        "id"
+        "'paris' matches several entities: entity:City:PARIS, entity:Person:PARIS; give the id "
+        "of one"
     )
 
 
