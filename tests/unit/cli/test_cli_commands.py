@@ -434,7 +434,7 @@ def test_the_demo_of_documents_ingests_without_a_model_and_asks(
     assert [kind for kind, _ in engine.opened] == ["database", "engine"]
     assert {given["neo4j_uri"] for _, given in engine.opened} == {"bolt://here"}
     first, *_, (_, question, request) = engine.asked
-    assert first == ("ingest", "packages", {"sync": True})
+    assert first == ("ingest", "packages", {"label": "DemoPackage", "sync": True})
     assert request == {"graph": "packages", "session_id": "demo", "mode": "full"}
     assert question == (words[1] if len(words) > 1 else PACKAGE_QUESTIONS[0])
     assert (("partition", "packages", {"force": True}) in engine.asked) is ("--reset" in words)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 GRAPH = "stdlib"
 PACKAGES = "packages"
-"""The graph of the descriptions of packages."""
+PACKAGE_LABEL = "DemoPackage"
+"""The graph of the descriptions of packages, and the label of its nodes."""
 SESSION = "demo"
 MARKER = "demo"
 
@@ -32,10 +33,13 @@ def demo(
         str | None, typer.Option("--question", help="Ask this instead of the prepared question.")
     ] = None,
     documents: Annotated[
-        bool, typer.Option("--documents", help="Ingest the READMEs of the installed packages.")
+        bool, typer.Option("--documents", help="Use the READMEs of the installed packages.")
     ] = False,
     reset: Annotated[
-        bool, typer.Option("--reset", help="Reload and repartition the demo graph.")
+        bool,
+        typer.Option(
+            "--reset", help="Repartition the demo graph; without --documents, also reload it."
+        ),
     ] = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -47,7 +51,8 @@ def demo(
     and no key: without a language model, the extractive reader answers. The first run fetches
     Neo4j and GDS, about 143 MB.
 
-    With --documents, it ingests the READMEs of the installed packages instead, without a model.
+    With --documents, uses the READMEs of the installed packages instead. Reading them calls no
+    model.
 
     \b
       pgs demo
@@ -117,7 +122,8 @@ async def _ingest_packages(listener: Listener, place: dict[str, object]) -> None
     from pgs_neo4j.engine import read_packages
 
     async with database(listener, **place) as pgs:
-        await pgs.ingest(read_packages(), PACKAGES, sync=True)
+        # The label is not what the name would give, so that a graph of the user's own is refused.
+        await pgs.ingest(read_packages(), PACKAGES, label=PACKAGE_LABEL, sync=True)
 
 
 async def _provide(pgs: PGS, marker: Path, *, reload: bool) -> None:
