@@ -306,8 +306,8 @@ async def test_the_purge_takes_everything_out(engine: PGS, db: Database, dump: D
     assert await checksum(db) == before
     left = (await read_database(db, "")).schema
     assert [each for each in left if "`pgs_" in each.lower()] == []
-    # The index of entities stays in the test database, like the key of loaded nodes.
-    stayed = [each for each in left if "ingested_entity_key" not in each]
+    # The indexes of entities stay in the test database, like the key of loaded nodes.
+    stayed = [each for each in left if "`ingested_" not in each]
     assert len(stayed) == len([each for each in dump.schema if "`pgs_" not in each.lower()])
 
 

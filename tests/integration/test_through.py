@@ -26,7 +26,7 @@ CREATE (a)-[:CITES]->(:Doc {name: 'plain ' + i, text: 'a neighbor', vector: [0.1
 MANY = """
 CREATE (a:Doc {name: 'hit', text: 'seen', vector: [1.0, 0.0]})-[:ABOUT]->(h:Subject {name: 'all'})
 WITH h UNWIND range(0, 9999) AS i
-CREATE (h)<-[:ABOUT]-(:Doc {name: 'leaf ' + i, text: 'one of many', vector: [i / 10000.0, 1.0]})
+CREATE (h)<-[:ABOUT]-(:Doc {name: 'leaf ' + i, text: 'one of many', vector: [i / 100.0, 1.0]})
 """
 
 

@@ -75,6 +75,7 @@ async def test_an_index_that_covers_a_part_of_the_view_is_not_used(db, docs):
 
 
 async def test_purge_takes_the_index_too_and_only_ours(db, docs):
+    await purge(db)  # indexes that the test database keeps for others
     await create(db)
     await db.call(
         "CREATE VECTOR INDEX mine FOR (n:Other) ON (n.v) OPTIONS {indexConfig: "
