@@ -32,10 +32,11 @@ class ScheduleEntry(BaseModel):
     cron: Annotated[str, Field(description="when it runs: the five fields of crontab")]
     kind: Annotated[
         Literal["repartition", "ingest"],
-        Field(description="what the job does: ``repartition``, or ``ingest`` files"),
+        Field(description="what the job does: repartition a graph, or ingest files"),
     ] = "repartition"
     graph: Annotated[
-        str | None, Field(min_length=1, description="the graph of the job; or set all")
+        str | None,
+        Field(min_length=1, description="the graph of the job; or set all to repartition each"),
     ] = None
     all_graphs: Annotated[
         bool, Field(alias="all", description="repartition all stored graphs, one after another")
@@ -57,32 +58,36 @@ class ScheduleEntry(BaseModel):
 
     paths: Annotated[
         tuple[str, ...],
-        Field(description="of ``ingest``: files, folders, patterns, and URLs"),
+        Field(description="ingest: files, folders, patterns, and URLs"),
     ] = ()
-    sync: Annotated[
-        bool, Field(description="of ``ingest``: delete documents whose files are gone")
-    ] = False
+    sync: Annotated[bool, Field(description="ingest: delete documents whose files are gone")] = (
+        False
+    )
     forget: Annotated[
-        bool, Field(description="of ``ingest``: remove the text of answers that quote these")
+        bool, Field(description="ingest, with sync: remove the text of answers that quote them")
     ] = False
     refresh: Annotated[
-        bool, Field(description="of ``ingest``: extract again what another model extracted")
+        bool, Field(description="ingest: extract again what another model, prompt, or schema did")
     ] = False
     schema_file: Annotated[
         str | None,
-        Field(alias="schema", min_length=1, description="of ``ingest``: a file with types"),
+        Field(
+            alias="schema",
+            min_length=1,
+            description="ingest: a file with the types of entities and relations",
+        ),
     ] = None
     max_calls: Annotated[
-        int | None, Field(ge=1, description="of ``ingest``: most model calls of a job")
+        int | None, Field(ge=1, description="ingest: most model calls of a job")
     ] = None
-    max_tokens: Annotated[
-        int | None, Field(ge=1, description="of ``ingest``: most tokens of a job")
-    ] = None
+    max_tokens: Annotated[int | None, Field(ge=1, description="ingest: most tokens of a job")] = (
+        None
+    )
     max_cost: Annotated[
-        float | None, Field(gt=0.0, description="of ``ingest``: most that a job may cost")
+        float | None, Field(gt=0.0, description="ingest: most that a job may cost")
     ] = None
     run_timeout_s: Annotated[
-        float | None, Field(gt=0.0, description="of ``ingest``: most seconds of a job")
+        float | None, Field(gt=0.0, description="ingest: most seconds of a job")
     ] = None
 
     @field_validator("*", mode="after")
@@ -157,8 +162,14 @@ def _check_kind(entry: ScheduleEntry, name: str, given: Mapping[str, Any]) -> No
                 f"{name} has kind = {entry.kind!r} and {key}, which is a key of {other!r}; leave "
                 "one of them out"
             )
-    if entry.kind == "ingest" and not entry.paths:
-        raise ConfigError(f"{name} has no paths; it needs some, as in paths = ['notes/']")
+    if entry.kind != "ingest":
+        return
+    if entry.graph is None:
+        raise ConfigError(f"{name} has no graph; name the graph to ingest into")
+    if not entry.paths:
+        raise ConfigError(f'{name} has no paths; add some, such as paths = ["/home/me/notes"]')
+    if entry.forget and not entry.sync:
+        raise ConfigError(f"{name} has forget without sync; add sync = true or leave it out")
 
 
 def _sentence(detail: Any) -> str:

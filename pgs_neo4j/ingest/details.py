@@ -78,7 +78,7 @@ def stale_reasons(
     elif not all(narrows(schema, told, schemas) for told in stored.told):
         yield "it was extracted under another schema"
     if stored.rules != rules_of(rules, loader):
-        yield "it was loaded, or divided into chunks, by other rules"
+        yield "its loader or chunk settings have changed since"
 
 
 def _relations(extraction: GroundedExtraction) -> Iterator[object]:

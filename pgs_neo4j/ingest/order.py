@@ -96,7 +96,7 @@ class IngestOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestTools:
-    """The connections of an ingestion. ``resolver`` decides which names vary one."""
+    """The connections of an ingestion. ``resolver`` decides which names are variants."""
 
     db: Database
     loader: DocumentLoader

@@ -38,8 +38,8 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
     """Return what an ingestion would do, and what ``llm`` would be asked for.
 
     Every source is read and divided, since only its text tells what changed. Calls are counted as
-    the ingestion makes them; only gleaning, and replies that are cut off or useless, can add to
-    them. Raises DatabaseError.
+    the ingestion makes them; gleaning, replies that are cut off or useless, and descriptions of
+    what many chunks describe can add to them. Raises DatabaseError.
     """
     stored = await read_documents(tools.db, order.graph)
     compared, wanted = compare(order, tools.loader, stored, tools.extractor)

@@ -51,8 +51,7 @@ async def hold_documents(
         holder = await _take(db, writer, former=holder)
     if holder:
         raise BusyError(
-            f"{holder} is writing the documents of graph {graph}; wait until it ends, and ingest "
-            "again"
+            f"{holder} is writing the documents of graph {graph}; wait until it ends, and try again"
         )
 
     async def renew() -> float:
@@ -71,8 +70,8 @@ async def hold_documents(
 def lost_right(graph: str) -> LeaseLostError:
     """Return the error of a writer whose right another process took."""
     return LeaseLostError(
-        f"another process began to write the documents of graph {graph}; what was published stays, "
-        "so wait until it ends and ingest again"
+        f"another process began to write the documents of graph {graph}; what was published "
+        "stays. Wait until it ends, and try again"
     )
 
 

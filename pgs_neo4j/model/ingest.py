@@ -68,8 +68,10 @@ class Ingested:
 
     @property
     def complete(self) -> bool:
-        """Whether the graph holds every document as it is now, and all descriptions."""
-        return not (self.stopped or self.undescribed or self.count("failed"))
+        """Whether the graph is as its files are: nothing failed, waits, or is still held."""
+        deletion = self.deletion
+        held = deletion is not None and not (deletion.proven or deletion.unsearched)
+        return not (self.stopped or self.undescribed or held or self.count("failed"))
 
     @property
     def has_documents(self) -> bool:
@@ -95,9 +97,10 @@ class IngestPlan:
     """What an ingestion would do and cost, known before its first call.
 
     ``outcomes`` are in the order of the ids; ``extracted`` counts the chunks to extract. ``low``
-    and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high``;
-    both are None if the model has no price. ``seconds`` is a rough guess. ``budget`` says what a
-    limit would leave out; it is empty if nothing is left out.
+    and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high`` and
+    without descriptions of what many chunks describe; both are None if the model has no price.
+    ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it is empty if
+    nothing is left out.
     """
 
     graph: str
@@ -153,8 +156,9 @@ class DocumentDetails:
     """A document of a graph with its chunks; ``size`` is in bytes.
 
     ``source`` is the file or URL that it is of, and ``ingested_at`` when it was last written.
-    ``schema`` is the hash of its schema, which has ``types``. ``stale`` says why the next ingestion
-    would write it again. Documents of the first releases lack what these did not store.
+    ``schema`` is the hash of its schema, which has ``types``. ``stale`` lists what differs from how
+    an ingestion with the current model and settings would make it. Documents of the first
+    releases lack what these did not store.
     """
 
     graph: str

@@ -64,9 +64,9 @@ class Ingester:
         """Make the documents of a graph equal to files, and store its mapping.
 
         What did not change costs nothing. The model of sweeps extracts entities and relations; the
-        extractive reader, terms. A document that fails is told in the result, and so is a limit.
-        Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a limit
-        that needs a price, BusyError while another process writes these, and DatabaseError.
+        extractive reader, terms. The result names documents that failed, and a limit that was
+        reached. Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a
+        limit that needs a price, BusyError while another process writes these, and DatabaseError.
         """
         options, knobs = _split(given)
         kept = kept_options(paths, options, self._core.knobs(knobs))
@@ -82,8 +82,8 @@ class Ingester:
     ) -> Ingested:
         """Continue an ingestion from its record, with its options; its limits start over.
 
-        Raises UsageError for a job that is no ingestion, or whose record does not tell what it
-        read, and what an ingestion raises.
+        Raises UsageError for a job that is not an ingestion or cannot be resumed, and whatever an
+        ingestion raises.
         """
         record = await jobs.get(self._core.db, job)
         paths, options = options_of(record)
@@ -136,10 +136,13 @@ class Ingester:
             for one in found.values()
         ]
 
-    async def document(self, graph: str, name: str) -> DocumentDetails:
+    async def document(
+        self, graph: str, name: str, *, loader: DocumentLoader | None = None
+    ) -> DocumentDetails:
         """Return a document of a graph, by its id or name, with its chunks.
 
-        Whether it is stale depends on the model and the settings of this engine. Raises UsageError
+        Whether it is stale depends on the model and the settings of this engine, and on ``loader``
+        if it was loaded by one of your own. Raises UsageError
         for an unknown or ambiguous name, and DatabaseError.
         """
         db, config = self._core.db, self._core.config
@@ -148,8 +151,8 @@ class Ingester:
         schemas = await read_schemas(db, graph)
         schema = schemas.get(stored.schema, EntitySchema())
         extractor = self._extractor(config, schema, self._core.calls(config), Keeper(db, graph))
-        loader = FileLoader()
-        reasons = stale_reasons(stored, schema, schemas, extractor, chunk_rules(config), loader)
+        rules, own = chunk_rules(config), loader or FileLoader()
+        reasons = stale_reasons(stored, schema, schemas, extractor, rules, own)
         return await read_details(db, graph, stored, schemas, tuple(reasons))
 
     async def delete(
@@ -179,11 +182,11 @@ class Ingester:
         label = stored[documents[0]].label
         describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
         async with hold_resolved(core.db, graph, label, describer, resolver) as writer:
-            ids = [*dict.fromkeys(documents)]
+            gone = [stored[id_] for id_ in dict.fromkeys(documents)]
             tell = on_event or core.on_event
             tell(PhaseStarted("ingest"))
             return await delete_documents(
-                core.db, writer, ids, forget_answers=forget, on_event=tell
+                core.db, writer, gone, forget_answers=forget, on_event=tell
             )
 
     async def _store(self, graph: str, label: str) -> None:

@@ -448,10 +448,20 @@ def test_confirmed_documents_are_deleted_and_the_proof_is_told(engine: Engine) -
     assert (done.exit_code, done.stderr) == (0, "")
     assert " ".join(done.stdout.split()) == (
         "Deleted 2 documents, 3 chunks, 1 entity, 2 relations, 1 stored reply, 4 descriptions "
-        "Searched 7 sentences in 12,000 characters and 1 index; 2 short sentences could be "
-        "anyone's Held by nothing Time 0.5 s"
+        "Searched 7 sentences in 12,000 characters and 1 index; 2 sentences too short or too "
+        "common to search for Held by nothing Time 0.5 s"
     )
     assert engine.asked == [("delete", "notes", ["a.md", "b.md"], False)]
+
+
+def test_a_deletion_that_nothing_could_prove_is_told_and_ends_it_with_3(engine: Engine) -> None:
+    engine.deletion = Deletion(short=1)
+    done = delete("a.md", "--yes")
+    shown = " ".join(done.stdout.split())
+    assert done.exit_code == 3
+    assert "nothing could be searched for: the sentences are too short or too common" in shown
+    assert "Held by unknown" in shown
+    assert json.loads(delete("a.md", "--yes", "--json").stdout)["proven"] is False
 
 
 def test_deleting_one_twice_is_one(engine: Engine) -> None:
@@ -467,7 +477,7 @@ def test_what_still_holds_the_text_is_named_and_ends_it_with_3(engine: Engine) -
     assert done.exit_code == 3
     assert "Held by 25 places, 1 answer" in " ".join(done.stdout.split())
     assert "note: Note n19: text note: and 5 more" in told(done)
-    assert "--forget would have removed their text: note: hunt, run r1: What was" in told(done)
+    assert "--forget would have removed their text): note: hunt, run r1: What was" in told(done)
 
 
 def test_forgotten_answers_are_named_and_are_no_failure(engine: Engine) -> None:
@@ -548,7 +558,7 @@ def test_help_fits_into_80_columns_and_names_no_inner_word(words: tuple[str, ...
 
 def test_help_tells_the_exit_codes_and_an_example() -> None:
     shown = " ".join(pgs("ingest", "--help").stdout.split())
-    assert "3 a document failed or a limit was reached" in shown
+    assert "3 a document failed, a limit was reached" in shown
     assert "4 another process writes these documents" in shown
     assert "pgs ingest notes/ --graph notes" in shown
 

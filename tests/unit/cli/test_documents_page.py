@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.cli.pages.documents.ingested import FIXES, MOST_NAMED, STATES, as_json, lines, notes
 from pgs_neo4j.model import Usage
+from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
 from pgs_neo4j.text.json_data import json_text
 
@@ -191,3 +192,17 @@ def test_json_names_every_document_as_it_is_called(hostile: str) -> None:
     assert data["outcomes"][0]["id"] == hostile
     assert len(data["outcomes"]) == 31
     assert (data["usage"]["calls"], data["cost"], data["graph"]) == (3, 0.5, "notes")
+
+
+@pytest.mark.parametrize(
+    ("deletion", "complete"),
+    [
+        (Deletion(sentences=3, scanned=9), True),
+        (Deletion(short=2), True),
+        (Deletion(held=1), False),
+    ],
+)
+def test_what_still_holds_deleted_text_leaves_an_ingestion_incomplete(
+    deletion: Deletion, *, complete: bool
+) -> None:
+    assert ingested(*outcomes("deleted", 1), deletion=deletion).complete is complete

@@ -60,7 +60,7 @@ def test_entries_that_are_read_stay_as_they_are() -> None:
         ("0 3 * * *", "entry 2 is not a table"),
         (
             {"cron": "0 3 * * *", "graph": "a", "kind": "ingest"},
-            r"entry 2 \(graph a\) has no paths; it needs some",
+            r"entry 2 \(graph a\) has no paths; add some",
         ),
         (
             {"cron": "0 3 * * *", "all": True, "kind": "ingest", "paths": ["a"]},
@@ -79,7 +79,7 @@ def test_entries_that_are_read_stay_as_they_are() -> None:
             {"cron": "0 3 * * *", "graph": "a", "kind": "ingest", "paths": ["a"], "max_cost": 0},
             "max_cost is out of range",
         ),
-        ({"cron": "0 3 * * *", "kind": "ingest", "paths": ["a"]}, "has neither graph nor all"),
+        ({"cron": "0 3 * * *", "kind": "ingest", "paths": ["a"]}, "has no graph; name the graph"),
     ],
 )
 def test_a_wrong_entry_is_named_in_one_sentence(table: object, sentence: str) -> None:

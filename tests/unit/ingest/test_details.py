@@ -120,5 +120,5 @@ def test_a_document_is_stale_for_each_reason() -> None:
     ]
     assert reasons(replace(STORED, told=(SCHEMA.signature,))) == []
     assert reasons(replace(STORED, rules="other")) == [
-        "it was loaded, or divided into chunks, by other rules"
+        "its loader or chunk settings have changed since"
     ]

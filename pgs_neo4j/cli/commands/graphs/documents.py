@@ -55,7 +55,9 @@ def show(
 ) -> None:
     """Show a document: where it comes from, what it adds, and its chunks.
 
-    It is stale if the next ingestion would write it again, as the model and the settings are now.
+    A document is stale if another model, prompt, or schema extracted it ('pgs ingest --refresh'
+    extracts it again), or if it was loaded or divided by other rules (the next ingestion writes it
+    again).
     """
     run(_show(name, graph, as_json=as_json))
 
@@ -74,7 +76,10 @@ async def _show(name: str, graph: str, *, as_json: bool) -> None:
 
 @documents_app.command("delete")
 def delete(
-    ids: Annotated[list[str], typer.Argument(metavar="DOCUMENT...", help="As 'list' names them.")],
+    ids: Annotated[
+        list[str],
+        typer.Argument(metavar="DOCUMENT...", help="Ids, as 'pgs documents list' shows them."),
+    ],
     graph: GraphName,
     forget: ForgetOption = False,
     yes: YesOption = False,
@@ -84,12 +89,12 @@ def delete(
 ) -> None:
     """Delete documents with all that stood only in them, and prove that their text is gone.
 
-    Chunks go, and so do entities and relations that no other document states. The others are told
-    as the remaining documents tell them. Everything in the database is searched for sentences that
-    stood only in the documents; stored replies with them go as well.
+    Deletes their chunks, and the entities and relations that no other document states; those that
+    stay are described by the other documents. Then searches the whole database for sentences that
+    stood only in the deleted documents. Stored replies with such text are deleted as well.
 
-    Exit codes: 0 nothing holds the text any more, 2 usage, 3 something does and is listed, 4
-    another process writes these documents, 5 database.
+    Exit codes: 0 nothing holds the text any more, 2 usage, 3 something still does (it is listed),
+    4 another process writes these documents, 5 database.
     """
     listening = progress(quiet=quiet, verbose=verbose)
     run(_delete(ids, graph, listening, forget=forget, yes=yes, as_json=as_json))

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graphs.ingest_options import (
     EntityOption,
-    ForgetOption,
     GraphName,
     KeyOption,
     LabelOption,
@@ -17,6 +16,7 @@ from pgs_neo4j.cli.commands.graphs.ingest_options import (
     PrivateOption,
     RefreshOption,
     SchemaOption,
+    SyncForgetOption,
     SyncOption,
     TextOption,
     TitleOption,
@@ -51,7 +51,7 @@ def ingest(
     key: KeyOption = None,
     entity: EntityOption = None,
     sync: SyncOption = False,
-    forget: ForgetOption = False,
+    forget: SyncForgetOption = False,
     refresh: RefreshOption = False,
     plan: PlanOption = False,
     as_json: JsonOption = False,
@@ -65,8 +65,9 @@ def ingest(
     recurring terms and names are taken. Run it again after files have changed: what did not change
     costs nothing.
 
-    Exit codes: 0 done, 2 usage, 3 a document failed or a limit was reached, 4 another process
-    writes these documents, 5 database, 6 model.
+    Exit codes: 0 done, 2 usage, 3 a document failed, a limit was reached, descriptions are
+    missing, or deleted text is still held, 4 another process writes these documents, 5 database,
+    6 model.
 
     \b
       pgs ingest notes/ --graph notes

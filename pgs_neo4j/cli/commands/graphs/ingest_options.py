@@ -35,6 +35,13 @@ ForgetOption = Annotated[
     bool,
     typer.Option("--forget", help="Also remove the text of answers that quote what is deleted."),
 ]
+SyncForgetOption = Annotated[
+    bool,
+    typer.Option(
+        "--forget",
+        help="With --sync: also remove the text of answers that quote the deleted documents.",
+    ),
+]
 RefreshOption = Annotated[
     bool, typer.Option("--refresh", help="Extract again what another model extracted.")
 ]

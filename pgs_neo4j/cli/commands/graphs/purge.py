@@ -12,8 +12,9 @@ from pgs_neo4j.text.shown import counted
 def purge(yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Remove everything pgs wrote from the database.
 
-    Your own graph stays as it is. Deletes stored graphs, partitions, and sessions: nodes
-    labeled Pgs*, relationships PGS_*, their constraints, and the indexes of 'pgs index create'.
+    Your own graph stays as it is, and so do graphs made with 'pgs ingest' and 'pgs load'. Deletes
+    stored graphs, partitions, and sessions: nodes labeled Pgs*, relationships PGS_*, their
+    constraints, and the indexes of 'pgs index create'.
     Asks for confirmation; without a terminal, pass --yes.
     """
     run(_purge(yes=yes, as_json=as_json))

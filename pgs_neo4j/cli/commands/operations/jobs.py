@@ -1,4 +1,4 @@
-"""`pgs jobs …`: records of repartition jobs."""
+"""`pgs jobs …`: records of repartitions and ingestions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from pgs_neo4j.text.shown import one_line, percent, plain, seconds
 if TYPE_CHECKING:
     from pgs_neo4j.engine import Job
 
+KINDS = {"ingest": "an ingestion", "repartition": "a repartition"}
+
 jobs_app = typer.Typer(no_args_is_help=True, help="List and show jobs; release a graph.")
 
 
@@ -26,7 +28,8 @@ def list_(
     """List the records of jobs, the latest first.
 
     A job is 'killed' if its process ended without recording it, and 'left' if the graph changed no
-    more than --max-drift allows. The newest 200 of each graph are stored.
+    more than --max-drift allows. An ingestion is 'partial' if a document failed, a limit ended it,
+    or entities still wait for a description. The newest 200 of each graph are stored.
     """
     run(_list(graph, limit, as_json=as_json))
 
@@ -43,7 +46,7 @@ async def _list(graph: str | None, limit: int, *, as_json: bool) -> None:
     elif records:
         output.write_table(tables.jobs(records))
     else:
-        output.note("there is no job on record; 'pgs repartition' runs one")
+        output.note("there is no job on record; 'pgs repartition' and 'pgs ingest' leave records")
 
 
 @jobs_app.command("show")
@@ -102,7 +105,7 @@ def describe(job: Job) -> list[str]:
     figures = dict(job.figures)
     took = figures.pop("seconds", None)
     rows: list[tuple[str, object]] = [
-        ("job", f"{job.id}, a {job.kind} of graph {job.graph}"),
+        ("job", f"{job.id}, {KINDS.get(job.kind, job.kind)} of graph {job.graph}"),
         ("outcome", f"{job.outcome} (silent)" if job.silent else job.outcome),
         ("started", f"{_clock(job.started_at)} by {job.holder}"),
         ("finished", _clock(job.finished_at) if job.finished_at else "-"),

@@ -40,14 +40,16 @@ def resume(
     over; pass new ones to change them, or 'none' to lift one. A complete run just returns its
     answer. Without RUN, resumes the latest run; 'pgs runs' lists the runs.
 
-    The id of a job, as 'pgs ingest' prints it, continues an ingestion that ended early.
+    To continue an ingestion, pass the id of its job; 'pgs jobs list' shows it. It keeps its
+    options, and its limits start over.
 
-    Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
-    4 the run is in progress, 5 database, 6 model, 130 interrupted.
+    Exit codes: 0 done, 2 usage, 3 partial answer, limit reached, or a document failed, 4 the run
+    or another ingestion is in progress, 5 database, 6 model, 130 interrupted.
 
     \b
       pgs resume
       pgs resume r0a1b2c3d4e5 --max-calls 50
+      pgs resume j0a1b2c3d4e5
     """
     listening = run_progress(quiet=quiet, verbose=verbose)
     if run is not None and run.startswith("j"):

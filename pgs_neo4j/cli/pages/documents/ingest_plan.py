@@ -11,6 +11,7 @@ from pgs_neo4j.model.ingest import IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import duration, one_line
 
+ASIDE = ", without descriptions of what many chunks describe"
 FIXES_PLANNED = {**FIXES, "failed": "these cannot be read"}
 
 
@@ -37,7 +38,7 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in plan.skipped.items())),
         ("Calls", plan_page.calls(forecast.calls) if plan.calls else "none"),
         ("Gleaning", gleaning if forecast.gleaning.calls else ""),
-        ("Cost", plan_page.cost(plan, priced)),
+        ("Cost", f"{plan_page.cost(plan, priced)}{ASIDE if plan.calls and plan.high else ''}"),
         ("Time", f"about {duration(plan.seconds)}"),
         ("Limit", one_line(plan.budget)),
         ("Model", one_line(plan.model, 60)),

@@ -80,7 +80,7 @@ def lines(done: Ingested, width: int) -> list[str]:
         ("Dropped", ", ".join(dropped)),
         (
             "Described",
-            f"{counted(done.described, 'entity', 'entities')} that many chunks describe"
+            f"{counted(done.described, 'entity', 'entities')}, each summarized from many chunks"
             if done.described
             else "",
         ),
@@ -123,9 +123,9 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
         yield from deletion_notes(done.deletion)
     yield from _guesses(done)
     if isinstance(done, Ingested) and done.undescribed:
-        why = f": {one_line(done.undescribed_why)}" if done.undescribed_why else ""
+        why = f" ({one_line(done.undescribed_why)})" if done.undescribed_why else ""
         entities = counted(done.undescribed, "entity waits", "entities wait")
-        yield f"{entities} for a description by the model; run the command again{why}"
+        yield f"{entities} for a description{why}; run the command again to get it"
 
 
 def _guesses(done: Ingested | IngestPlan) -> Iterator[str]:
