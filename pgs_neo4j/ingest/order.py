@@ -10,7 +10,7 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.ingest.extract.kept import Keeper
-from pgs_neo4j.ingest.fold.resolution import Resolver, VariantResolver
+from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.model.documents import Chunk, DocumentLoader, Extraction
 from pgs_neo4j.model.ingest import ExtractionForecast
@@ -96,7 +96,10 @@ class IngestOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestTools:
-    """The connections of an ingestion. ``resolver`` decides which names are variants."""
+    """The connections of an ingestion.
+
+    ``resolver`` decides which names are variants, instead of the built-in rules.
+    """
 
     db: Database
     loader: DocumentLoader
@@ -105,4 +108,4 @@ class IngestTools:
     keeper: Keeper
     calls: Calls
     on_event: OnEvent
-    resolver: Resolver = field(default_factory=VariantResolver)
+    resolver: Resolver | None = None

@@ -34,8 +34,8 @@ class Deletion:
 
     ``replies`` counts stored replies, ``descriptions`` those of partitions and nodes. ``sentences``
     were looked for in ``scanned`` characters and the full-text ``indexes``; ``short`` ones are said
-    everywhere, so they were not. ``scanned`` is 0 if other documents hold all of them. ``holders``
-    are the first ones of ``held``.
+    everywhere, so they were not. ``scanned`` is 0 if nothing was left to look for. ``holders`` are
+    the first ones of ``held``.
     """
 
     documents: int = 0
@@ -55,8 +55,8 @@ class Deletion:
 
     @property
     def unsearched(self) -> bool:
-        """Whether there was text, but no sentence that could be searched for."""
-        return self.short > 0 and not self.sentences
+        """Whether there was text, but none that could be searched for."""
+        return self.short > 0 and not self.scanned
 
     @property
     def proven(self) -> bool:

@@ -129,7 +129,7 @@ async def test_an_entity_that_is_not_there_or_not_the_only_one_is_one_sentence(
         await pgs.entities.merge("docs", ["Nobody"], "Marie Curie")
     with pytest.raises(UsageError, match=r"has no entity 'City:M\. Curie'"):
         await pgs.entities.merge("docs", ["Irène"], "City:M. Curie")
-    with pytest.raises(UsageError, match="may be several entities: entity:City:PARIS, entity:Pers"):
+    with pytest.raises(UsageError, match="matches several entities: entity:City:PARIS, entity:P"):
         await pgs.entities.show("docs", "paris")
     with pytest.raises(UsageError, match=f"are one entity already, {MARIE}"):
         await pgs.entities.merge("docs", ["M. Curie"], "Marie Curie")
@@ -139,7 +139,7 @@ async def test_an_entity_that_is_not_there_or_not_the_only_one_is_one_sentence(
         await pgs.entities.split("docs", "Marie Curie")
     with pytest.raises(UsageError, match=f"{MARIE} has no name 'Irène'"):
         await pgs.entities.split("docs", "Marie Curie", ["Irène"])
-    with pytest.raises(UsageError, match="leads its entity"):
+    with pytest.raises(UsageError, match="is the leading name of its entity"):
         await pgs.entities.split("docs", "Marie Curie", ["Marie Curie"])
     assert await standing(db) == before
     assert await read_rulings(db, "docs") == {}

@@ -123,8 +123,7 @@ class Ingester:
         try:
             order = await make_order(core.db, paths, graph, options, config, loader)
             tools = self._tools(config, order, loader, tell)
-            resolver = options.get("resolver") or tools.resolver
-            yield order, replace(tools, resolver=resolver)
+            yield order, replace(tools, resolver=options.get("resolver"))
         finally:
             await to_the_end(files.close())
 

@@ -89,7 +89,7 @@ async def renew_names(db: Database, writer: Writer) -> None:
         names = suspects[first : first + SUSPECTS]
         change = await work_out(db, writer.graph, (), (), resolution, names)
         await publish(db, writer, Publication(gone=[], documents=[], change=change))
-    own = not isinstance(resolution.resolver, VariantResolver)
+    own = signature != VariantResolver().signature
     await db.write(queries.get("ingest/names/set_resolver"), **held, resolver=signature, own=own)
 
 

@@ -57,7 +57,7 @@ class Surroundings:
             frontier = near - steps.keys()
             steps |= dict.fromkeys(frontier, step)
         local = {named: self.present[named] for named in steps if named in self.present}
-        # In a thread, since many names may share a block: the right to write is renewed meanwhile.
+        # In a thread, since many names may share a block, and the right to write must be renewed.
         entities = await asyncio.to_thread(resolve, [*local.values()], self.resolution)
         return {named: entities[named] for named in local if steps[named] <= REACH}
 

@@ -454,12 +454,16 @@ def test_confirmed_documents_are_deleted_and_the_proof_is_told(engine: Engine) -
     assert engine.asked == [("delete", "notes", ["a.md", "b.md"], False)]
 
 
-def test_a_deletion_that_nothing_could_prove_is_told_and_ends_it_with_3(engine: Engine) -> None:
-    engine.deletion = Deletion(short=1)
+@pytest.mark.parametrize("sentences", [0, 3])
+def test_a_deletion_that_nothing_could_prove_is_told_and_ends_it_with_3(
+    engine: Engine, sentences: int
+) -> None:
+    engine.deletion = Deletion(sentences=sentences, short=1)
     done = delete("a.md", "--yes")
     shown = " ".join(done.stdout.split())
     assert done.exit_code == 3
     assert "nothing could be searched for: the sentences are too short or too common" in shown
+    assert ("too common, or stand in other documents" in shown) is bool(sentences)
     assert "Held by unknown" in shown
     assert json.loads(delete("a.md", "--yes", "--json").stdout)["proven"] is False
 

@@ -62,7 +62,8 @@ def deletion_notes(done: Deletion) -> Iterator[str]:
 
 def _searched(done: Deletion) -> str:
     if done.unsearched:
-        return "nothing could be searched for: the sentences are too short or too common"
+        told = "nothing could be searched for: the sentences are too short or too common"
+        return f"{told}, or stand in other documents" if done.sentences else told
     if not done.sentences and not done.short:
         return ""
     told = f"{counted(done.sentences, 'sentence')} in {done.scanned:,} characters"
