@@ -13,7 +13,7 @@ from pgs_neo4j.ingest.describe.tree import summarize_tree
 from pgs_neo4j.ingest.extract.model import PAID, KeptReplies, PaidReply
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Effort, Prompt
-from pgs_neo4j.text.extraction.records import neutral_text
+from pgs_neo4j.text.extraction.records import fenced, neutral_text
 from pgs_neo4j.text.markdown import strip_thinking
 
 SYSTEM = """\
@@ -82,11 +82,6 @@ def describer_signature(llm: LLM, effort: Effort | None) -> str:
 
 def description_prompt(name: str, kind: str, parts: Sequence[str]) -> Prompt:
     """Return the prompt for some descriptions of one entity."""
-    told = [f"Entity: {_fenced(name)}\nType: {_fenced(kind)}"]
-    told += (f"<passage>\n{_fenced(part)}\n</passage>" for part in parts)
+    told = [f"Entity: {fenced(neutral_text(name))}\nType: {fenced(neutral_text(kind))}"]
+    told += (f"<passage>\n{fenced(neutral_text(part))}\n</passage>" for part in parts)
     return Prompt(task="description", system=SYSTEM, user="\n".join(told) + "\n", question="")
-
-
-def _fenced(text: str) -> str:
-    """Return text in which nothing looks like the end of the passage."""
-    return neutral_text(text).replace("</passage", "⟨/passage")

@@ -10,6 +10,7 @@ from pgs_neo4j.model.documents import Chunk, Extraction
 from pgs_neo4j.text.extraction.records import (
     COMPLETE,
     DELIMITER,
+    fenced,
     neutral_text,
     number_sentences,
 )
@@ -83,14 +84,9 @@ def _passage(chunk: Chunk, before: int) -> str:
         parts.append(f"Headings: {neutral_text(' > '.join(chunk.path))}\n")
     if chunk.context.strip():
         parts.append(f"The text before it, for context only: {neutral_text(chunk.context)}\n")
-    parts.append(f"<passage>\n{_fenced(number_sentences(chunk, before))}\n</passage>\n")
+    parts.append(f"<passage>\n{fenced(number_sentences(chunk, before))}\n</passage>\n")
     return "\n".join(parts)
 
 
 def _listed(names: Sequence[str]) -> str:
-    return "; ".join(_fenced(neutral_text(name)) for name in names) or "nothing"
-
-
-def _fenced(text: str) -> str:
-    """Return text in which nothing looks like the end of the passage."""
-    return text.replace("</passage", "⟨/passage")
+    return "; ".join(fenced(neutral_text(name)) for name in names) or "nothing"

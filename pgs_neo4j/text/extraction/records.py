@@ -83,5 +83,10 @@ def neutral_text(text: str) -> str:
     return _LINE_BREAK.sub(" ", plain)
 
 
+def fenced(text: str) -> str:
+    """Return text in which nothing looks like the end of the passage of a prompt."""
+    return text.replace("</passage", "⟨/passage")
+
+
 def _line(fields: Iterable[str]) -> str:
     return DELIMITER.join(" ".join(neutral_text(field).split()) for field in fields)
