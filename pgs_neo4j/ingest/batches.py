@@ -7,6 +7,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+GROUP_DOCUMENTS = 50
+GROUP_BYTES = 2_000_000
+"""Text of the documents that one transaction writes; with all rows, some ten times as much."""
+
 
 def batches(
     items: Iterable[T], most: int, size: int, size_of: Callable[[T], int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence, Set
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -12,8 +12,8 @@ from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.order import Extractor, IngestOrder
 from pgs_neo4j.ingest.stored import StoredDocument
+from pgs_neo4j.ingest.wanted import Basis, WantedChunk, WantedDocument
 from pgs_neo4j.model.documents import (
-    Chunk,
     DocumentLoader,
     DocumentSource,
     DocumentText,
@@ -24,57 +24,6 @@ from pgs_neo4j.text.chunking import ChunkRules, chunk_document
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
 DEFAULT = EntitySchema()
-
-
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """What an extraction rests on, as a key; ``told`` is the hash of the schema asked under."""
-
-    key: str
-    told: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedChunk:
-    """A chunk with its id, and what its extraction may rest on.
-
-    The first basis is that of a new extraction. The others are under schemas that the wanted one
-    narrows.
-    """
-
-    id: str
-    chunk: Chunk
-    bases: tuple[Basis, ...]
-
-    @property
-    def extraction_key(self) -> str:
-        """The key of its extraction."""
-        return self.bases[0].key
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedDocument:
-    """A document that is to be written. ``former`` are ids of documents it takes chunks from.
-
-    ``rules`` tell how it was loaded and divided, ``note`` what was guessed. ``source`` is the id of
-    its source.
-    """
-
-    id: str
-    state: DocumentState
-    hash: str
-    size: int
-    chunks: Sequence[WantedChunk]
-    former: tuple[str, ...] = ()
-    name: str = ""
-    rules: str = ""
-    note: str = ""
-    source: str = ""
-    media_type: str = ""
-
-    def settle(self, known: Container[str]) -> WantedDocument:
-        """Return the document with the bases under which extractions are known."""
-        return replace(self, chunks=[_settled(chunk, known) for chunk in self.chunks])
 
 
 @dataclass(slots=True)
@@ -263,11 +212,6 @@ def _source_of(document: str, sources: Set[str]) -> str | None:
         return document
     ends = (place for place, letter in enumerate(document) if letter == "#")
     return next((document[:end] for end in ends if document[:end] in sources), None)
-
-
-def _settled(chunk: WantedChunk, known: Container[str]) -> WantedChunk:
-    basis = next((one for one in chunk.bases if one.key in known), chunk.bases[0])
-    return replace(chunk, bases=(basis,))
 
 
 def _chunks(

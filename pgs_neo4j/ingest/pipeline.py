@@ -12,9 +12,10 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.assemble import assemble
+from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
-from pgs_neo4j.ingest.documents import Compared, WantedDocument, compare
+from pgs_neo4j.ingest.documents import Compared, compare
 from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.names.renewal import hold_resolved
@@ -22,14 +23,11 @@ from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
 from pgs_neo4j.ingest.schemas import in_use, keep_schemas
 from pgs_neo4j.ingest.stored import StoredChunk, read_chunks, read_documents
+from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 from pgs_neo4j.text.extraction.schema import prune
-
-GROUP_DOCUMENTS = 50
-GROUP_BYTES = 2_000_000
-"""Text of the documents that one transaction publishes; with all rows, some ten times as much."""
 
 
 @dataclass(slots=True)
@@ -209,7 +207,7 @@ async def _write(
             failed = DocumentOutcome(id=document.id, state="failed", reason=str(error))
             tally.outcomes.append(failed)
     await _publish(order, tools, writer, whole, extracted, stored, tally)
-    tally.outcomes += [_written(document, extracted) for document in whole]
+    tally.outcomes += [document.outcome(extracted.fresh) for document in whole]
     if tools.extractor.free:
         return set()
     return {chunk.extraction_key for one in whole for chunk in one.chunks}
@@ -238,17 +236,6 @@ async def _publish(
         tally.dropped.update(_dropped(chunk, fresh=chunk.extraction_key in extracted.fresh))
     what = await assemble(tools.db, order.graph, documents, held, writer.resolution)
     await publish(tools.db, writer, what)
-
-
-def _written(document: WantedDocument, extracted: Extracted) -> DocumentOutcome:
-    fresh = sum(chunk.extraction_key in extracted.fresh for chunk in document.chunks)
-    return DocumentOutcome(
-        id=document.id,
-        state=document.state,
-        chunks=len(document.chunks),
-        extracted=fresh,
-        note=document.note,
-    )
 
 
 def _dropped(chunk: NewChunk, *, fresh: bool) -> Counter[str]:

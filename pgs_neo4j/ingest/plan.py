@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.cost_range import cost_range
-from pgs_neo4j.ingest.documents import WantedDocument, compare
+from pgs_neo4j.ingest.documents import compare
 from pgs_neo4j.ingest.extract.buying import prompt_groups, read_known
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import group_documents
 from pgs_neo4j.ingest.stored import read_chunks, read_documents
+from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.ingest import DocumentOutcome, ExtractionForecast, IngestPlan
@@ -82,22 +83,12 @@ async def _add(
     if forecast.crossed is None and (limit := _crossed(tools, llm, forecast)):
         forecast.crossed = limit, len(forecast.outcomes)
     forecast.known = missing
-    forecast.outcomes += [_outcome(document, missing) for document in settled]
+    forecast.outcomes += [document.outcome(missing) for document in settled]
     forecast.bytes += sum(
         len(chunk.chunk.text.encode("utf-8", "replace"))
         for one in settled
         for chunk in one.chunks
         if chunk.extraction_key in missing
-    )
-
-
-def _outcome(document: WantedDocument, missing: set[str]) -> DocumentOutcome:
-    return DocumentOutcome(
-        id=document.id,
-        state=document.state,
-        chunks=len(document.chunks),
-        extracted=sum(chunk.extraction_key in missing for chunk in document.chunks),
-        note=document.note,
     )
 
 

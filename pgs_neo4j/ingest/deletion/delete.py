@@ -10,7 +10,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import OnEvent, StepStarted, ignore
 from pgs_neo4j.ingest.assemble import assemble
-from pgs_neo4j.ingest.batches import batches
+from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS, batches
 from pgs_neo4j.ingest.deletion.forget import (
     KEYS,
     REMADE,
@@ -35,9 +35,6 @@ from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.traces import Traces
 
-GROUP_DOCUMENTS = 50
-GROUP_BYTES = 2_000_000
-"""Text of the documents that one transaction deletes."""
 MOST_HOLDERS = 1000
 """Holders that a deletion names; the others are counted."""
 
@@ -52,7 +49,7 @@ async def delete_documents(
 ) -> Deletion:
     """Delete documents with all that stood only in them, and look for what still holds their text.
 
-    Stored replies and descriptions that do are deleted as well; answers are, if they are to be
+    Stored replies and descriptions that do are also deleted; answers are, if they are to be
     forgotten. The former go first, so that a deletion that breaks off leaves none behind. Raises
     DatabaseError, and LeaseLostError if another writer took over.
     """

@@ -9,11 +9,11 @@ from itertools import chain
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelError, ModelOutputError, StoppedError
-from pgs_neo4j.ingest.documents import WantedChunk, WantedDocument
 from pgs_neo4j.ingest.extract.kept import read_kept
 from pgs_neo4j.ingest.extract.sharing import share_prompts
 from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk
+from pgs_neo4j.ingest.wanted import WantedChunk, WantedDocument
 from pgs_neo4j.model.documents import GroundedExtraction
 from pgs_neo4j.text.extraction.given import add_given
 from pgs_neo4j.text.extraction.ground import ground

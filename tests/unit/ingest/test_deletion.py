@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.events import Event, Progressed, StepStarted, ignore
+from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.deletion import delete as deletion
 from pgs_neo4j.ingest.deletion import scan as scanning
 from pgs_neo4j.ingest.deletion.delete import delete_documents
@@ -93,11 +94,11 @@ async def test_what_other_chunks_say_is_not_searched_for() -> None:
 
 async def test_groups_are_bounded_in_documents_and_bytes() -> None:
     db = database()
-    most = deletion.GROUP_BYTES
+    most = GROUP_BYTES
     large, small = stored("a", "b", size=most // 2 + 1), stored(*map(str, range(60)))
     await delete_documents(db, WRITER, [*large, *stored("c", size=most * 9), *small])
     groups = [len(sent["documents"]) for sent in db.params("read_deleted_texts")]
-    assert groups == [1, 1, 1, deletion.GROUP_DOCUMENTS, 60 - deletion.GROUP_DOCUMENTS]
+    assert groups == [1, 1, 1, GROUP_DOCUMENTS, 60 - GROUP_DOCUMENTS]
 
 
 async def test_only_texts_that_may_be_replaced_are_kept_in_memory() -> None:

@@ -13,7 +13,6 @@ from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.documents import (
     Compared,
-    WantedDocument,
     compare,
     hash_of,
     rules_of,
@@ -23,6 +22,7 @@ from pgs_neo4j.ingest.order import IngestOrder
 from pgs_neo4j.ingest.sources.find import Sources, find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import StoredDocument
+from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.model.documents import (
     DocumentLoader,
     DocumentSource,

@@ -15,16 +15,15 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import BusyError, DatabaseError, ModelOutputError, StoppedError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest import pipeline
+from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.deletion import delete as deletion
 from pgs_neo4j.ingest.deletion.delete import delete_documents
-from pgs_neo4j.ingest.documents import WantedDocument
 from pgs_neo4j.ingest.pipeline import (
-    GROUP_BYTES,
-    GROUP_DOCUMENTS,
     group_documents,
     ingest,
 )
 from pgs_neo4j.ingest.stored import read_documents
+from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.ingest import Ingested
 from tests.fakes.database import Row

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgs_neo4j.ingest.documents import Basis, WantedChunk, WantedDocument
 from pgs_neo4j.ingest.extract.buying import prompt_groups
+from pgs_neo4j.ingest.wanted import Basis, WantedChunk, WantedDocument
 from pgs_neo4j.model.documents import Chunk, DocumentText
 from pgs_neo4j.text.chunking import chunk_document
 from tests.fakes.extractors import WordExtractor
