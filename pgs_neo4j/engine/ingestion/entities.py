@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.ingestion.writing import hold_graph
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.ingest.describe.model import describer_signature
 from pgs_neo4j.ingest.entities.pages import list_entities, read_entity
 from pgs_neo4j.ingest.entities.ruling import merge_entities, split_entity
 from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.entities import EntityInfo, EntityPage
@@ -70,15 +69,15 @@ class Entities:
 
         Splitting off a merged name undoes that merge. Without names, all merges into the entity are
         undone. Later ingestions respect this. ``resolver`` must be the one that the ingestion used,
-        if that was not the default. Raises UsageError for an entity or a name that is
-        not there, BusyError while another process writes documents, and DatabaseError.
+        if that was not the default. Raises UsageError for an entity or a name that is not there,
+        BusyError while another process writes documents, and DatabaseError.
         """
         async with self._writing(graph, resolver) as writer:
             return await split_entity(self._core.db, writer, entity, names)
 
     @asynccontextmanager
     async def _writing(self, graph: str, resolver: Resolver | None) -> AsyncIterator[Writer]:
-        core, db = self._core, self._core.db
+        db = self._core.db
         await ensure_schema(db)
         documents = await read_documents(db, graph)
         if not documents:
@@ -86,6 +85,5 @@ class Entities:
                 f"graph {graph} has no documents; 'pgs ingest FOLDER --graph {graph}' adds them"
             )
         label = next(iter(documents.values())).label
-        describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
-        async with hold_resolved(db, graph, label, describer, resolver) as writer:
+        async with hold_graph(self._core, graph, label, resolver) as writer:
             yield writer

@@ -15,16 +15,16 @@ from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
 from pgs_neo4j.engine.ingestion.order import ENTITIES, IngestOptions, Paths, chunk_rules, make_order
+from pgs_neo4j.engine.ingestion.writing import hold_graph
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.deletion.delete import delete_documents
-from pgs_neo4j.ingest.describe.model import ModelDescriber, describer_signature
+from pgs_neo4j.ingest.describe.model import ModelDescriber
 from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.plan import plan_ingest
@@ -68,9 +68,9 @@ class Ingester:
         reached. Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a
         limit that needs a price, BusyError while another process writes these, and DatabaseError.
         """
-        options, knobs = _split(given)
-        kept = kept_options(paths, options, self._core.knobs(knobs))
-        async with self._prepared(paths, graph, given, on_event) as (order, tools):
+        options, config = self._settled(given)
+        kept = kept_options(paths, options, config)
+        async with self._prepared(paths, graph, options, config, on_event) as (order, tools):
             await ensure_schema(tools.db)
             done = await record_ingestion(tools.db, graph, kept, lambda: ingest(order, tools))
         if done.has_documents:
@@ -102,16 +102,28 @@ class Ingester:
 
         Raises what an ingestion raises, but for BusyError.
         """
-        async with self._prepared(paths, graph, given, on_event) as (order, tools):
+        prepared = self._prepared(paths, graph, *self._settled(given), on_event)
+        async with prepared as (order, tools):
             return await plan_ingest(order, tools, self._core.sweep_llm)
+
+    def _settled(self, given: IngestArguments) -> tuple[IngestOptions, PGSConfig]:
+        """Return what an ingestion does, and the settings in force for it. Raises ConfigError."""
+        own = IngestOptions.__annotations__.keys()
+        options = {name: value for name, value in given.items() if name in own}
+        knobs = {name: value for name, value in given.items() if name not in own}
+        return cast(IngestOptions, options), self._core.knobs(cast(Knobs, knobs))
 
     @asynccontextmanager
     async def _prepared(
-        self, paths: Paths, graph: str, given: IngestArguments, on_event: OnEvent | None
+        self,
+        paths: Paths,
+        graph: str,
+        options: IngestOptions,
+        config: PGSConfig,
+        on_event: OnEvent | None,
     ) -> AsyncGenerator[tuple[IngestOrder, IngestTools]]:
         """Yield what an ingestion is to do, and its connections."""
-        options, knobs = _split(given)
-        core, config = self._core, self._core.knobs(knobs)
+        core = self._core
         files = FileLoader(
             int(config.max_document_mb * 1e6),
             options.get("columns") or RecordColumns(),
@@ -141,8 +153,8 @@ class Ingester:
         """Return a document of a graph, by its id or name, with its chunks.
 
         Whether it is stale depends on the model and the settings of this engine, and on ``loader``
-        if it was loaded by one of your own. Raises UsageError
-        for an unknown or ambiguous name, and DatabaseError.
+        if it was loaded by one of your own. Raises UsageError for an unknown or ambiguous name, and
+        DatabaseError.
         """
         db, config = self._core.db, self._core.config
         documents = await read_documents(db, graph)
@@ -179,8 +191,7 @@ class Ingester:
         if not documents:
             return Deletion()
         label = stored[documents[0]].label
-        describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
-        async with hold_resolved(core.db, graph, label, describer, resolver) as writer:
+        async with hold_graph(core, graph, label, resolver) as writer:
             gone = [stored[id_] for id_ in dict.fromkeys(documents)]
             tell = on_event or core.on_event
             tell(PhaseStarted("ingest"))
@@ -230,11 +241,3 @@ class Ingester:
         if isinstance(llm, ExtractiveLLM):
             return TermExtractor()
         return ModelExtractor(llm, calls, schema, config.sweep_effort, config.gleaning, keeper)
-
-
-def _split(given: IngestArguments) -> tuple[IngestOptions, Knobs]:
-    """Return what an ingestion does, and the knobs for it."""
-    own = IngestOptions.__annotations__.keys()
-    options = {name: value for name, value in given.items() if name in own}
-    knobs = {name: value for name, value in given.items() if name not in own}
-    return cast(IngestOptions, options), cast(Knobs, knobs)

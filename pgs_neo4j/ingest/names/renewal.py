@@ -40,20 +40,8 @@ async def hold_resolved(
     async with hold_documents(db, graph, label, describer) as held:
         rulings = rulings_in_force(await read_rulings(db, graph))
         writer = replace(held, resolution=Resolution(resolver or VariantResolver(), rulings))
-        if resolver is None:
-            await _refuse_own(db, graph)
-        await renew_names(db, writer)
+        await renew_names(db, writer, given=resolver is not None)
         yield writer
-
-
-async def _refuse_own(db: Database, graph: str) -> None:
-    """Raise UsageError if the built-in rules would resolve again what others resolved."""
-    rows = await db.read(queries.get("ingest/names/read_resolver"), graph=graph)
-    if any(row["own"] for row in rows):
-        raise UsageError(
-            f"the names of graph {graph} were resolved by a resolver of your own; pass it as "
-            "resolver= in Python, or VariantResolver() to resolve all of them again"
-        )
 
 
 async def read_rulings(db: Database, graph: str) -> dict[Named, Ruling]:
@@ -62,15 +50,20 @@ async def read_rulings(db: Database, graph: str) -> dict[Named, Ruling]:
     return {(row["key"], row["type"]): _ruling(row) for row in rows}
 
 
-async def renew_names(db: Database, writer: Writer) -> None:
+async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:
     """Resolve all names again, unless they are resolved by these rules.
 
-    An end before its own leaves everything as it is read next time. Raises LeaseLostError and
-    DatabaseError.
+    An end before its own leaves everything as it is read next time. Raises UsageError if nobody
+    gave the rules, and others resolved the names, LeaseLostError, and DatabaseError.
     """
     resolution, held = writer.resolution, {"graph": writer.graph, "holder": writer.holder}
     signature = resolution.resolver.signature
     rows = await db.read(queries.get("ingest/names/read_resolver"), graph=writer.graph)
+    if not given and any(row["own"] for row in rows):
+        raise UsageError(
+            f"the names of graph {writer.graph} were resolved by a resolver of your own; pass it "
+            "as resolver= in Python, or VariantResolver() to resolve all of them again"
+        )
     if any(row["resolver"] == signature for row in rows):
         return
     await create_name_indexes(db)

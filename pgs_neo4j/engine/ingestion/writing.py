@@ -1,0 +1,22 @@
+"""The right to write the documents of a graph, as this engine holds it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.ingest.describe.model import describer_signature
+from pgs_neo4j.ingest.fold.resolution import Resolver
+from pgs_neo4j.ingest.names.renewal import hold_resolved
+from pgs_neo4j.ingest.writer import Writer
+
+
+def hold_graph(
+    core: Core, graph: str, label: str, resolver: Resolver | None
+) -> AbstractAsyncContextManager[Writer]:
+    """Hold the right to write a graph; what has to be described waits for the model of sweeps.
+
+    Entering raises UsageError, BusyError, LeaseLostError, and DatabaseError.
+    """
+    describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
+    return hold_resolved(core.db, graph, label, describer, resolver)
