@@ -28,8 +28,7 @@ from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
 from pgs_neo4j.cli.pages.mapping_words import next_question
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
-from pgs_neo4j.model.documents import DocumentSource
-from pgs_neo4j.model.ingest import Ingested
+from pgs_neo4j.model.ingest import Ingested, IngestPlan
 from pgs_neo4j.text.json_data import Json
 
 KNOBS = (
@@ -74,50 +73,10 @@ def ingest(
       pgs ask --graph notes "What contradicts what?"
     """
     listening = progress(quiet=quiet, verbose=verbose)
-    do = _plan if plan else _ingest
-    wanted: Json = {"label": label, "schema": schema, "sync": sync, "refresh": refresh}
-    wanted |= {"forget": forget}
-    wanted |= {"columns": (text, title, key, entity), "allow_private": allow_private}
-    run(do(paths, name, graph, wanted, knobs, listening, as_json=as_json))
-
-
-async def _plan(
-    paths: list[str],
-    name: str | None,
-    graph: str,
-    wanted: Json,
-    knobs: dict[str, object],
-    listening: AbstractContextManager[Listener],
-    *,
-    as_json: bool,
-) -> int:
-    from pgs_neo4j.cli.commands.questions.plan import unpriced
-    from pgs_neo4j.cli.connection import engine
-    from pgs_neo4j.cli.pages.documents import ingest_plan
-    from pgs_neo4j.cli.pages.documents.ingested import notes
-
-    sources = _checked(paths, name, graph, wanted)
-    with listening as listener:
-        async with engine(listener, **knobs) as pgs:
-            planned, missing = await pgs.ingest.plan(sources, graph, **wanted), unpriced(pgs)
-    if as_json:
-        output.write_json(ingest_plan.as_json(planned))
-    else:
-        output.write_lines(ingest_plan.lines(planned, missing, output.width()))
-        for note in notes(planned, ingest_plan.FIXES_PLANNED):
-            output.note(note)
-    return PARTIAL if planned.count("failed") else DONE
-
-
-def _checked(
-    paths: list[str], name: str | None, graph: str, wanted: Json
-) -> list[str | DocumentSource]:
-    """Return the sources that options name, and read ``columns``. Raises UsageError."""
-    from pgs_neo4j.engine import check_graph_name
-
-    check_graph_name(graph)
-    wanted["columns"] = columns_named(*wanted["columns"])
-    return sources_named(paths, name)
+    wanted: Json = {"label": label, "schema": schema, "sync": sync, "forget": forget}
+    wanted |= {"columns": (text, title, key, entity)}
+    wanted |= {"refresh": refresh, "allow_private": allow_private}
+    run(_ingest(paths, name, graph, wanted, knobs, listening, plan=plan, as_json=as_json))
 
 
 async def _ingest(
@@ -128,15 +87,42 @@ async def _ingest(
     knobs: dict[str, object],
     listening: AbstractContextManager[Listener],
     *,
+    plan: bool,
     as_json: bool,
 ) -> int:
+    from pgs_neo4j.cli.commands.questions.plan import unpriced
     from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.engine import check_graph_name
 
-    sources = _checked(paths, name, graph, wanted)
+    check_graph_name(graph)
+    wanted["columns"] = columns_named(*wanted["columns"])
+    sources = sources_named(paths, name)
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
-            done = await pgs.ingest(sources, graph, **wanted)
+            if plan:
+                planned, missing = await pgs.ingest.plan(sources, graph, **wanted), unpriced(pgs)
+            else:
+                done = await pgs.ingest(sources, graph, **wanted)
+    if plan:
+        return _tell_planned(planned, missing, as_json=as_json)
     return tell_ingested(done, as_json=as_json)
+
+
+def _tell_planned(planned: IngestPlan, missing: list[str], *, as_json: bool) -> int:
+    """Tell what an ingestion would do; return the exit code.
+
+    ``missing`` are the models without a configured price.
+    """
+    from pgs_neo4j.cli.pages.documents import ingest_plan
+    from pgs_neo4j.cli.pages.documents.ingested import notes
+
+    if as_json:
+        output.write_json(ingest_plan.as_json(planned))
+    else:
+        output.write_lines(ingest_plan.lines(planned, missing, output.width()))
+        for note in notes(planned, ingest_plan.FIXES_PLANNED):
+            output.note(note)
+    return PARTIAL if planned.count("failed") else DONE
 
 
 def tell_ingested(done: Ingested, *, as_json: bool) -> int:
