@@ -56,7 +56,7 @@ class Traces:
     _phrases: dict[int, str] = field(default_factory=dict)
 
     def add(self, text: str) -> None:
-        """Look for a text as well."""
+        """Also look for a text."""
         plain = _unescaped(text)
         words = [*_WORD.finditer(plain)]
         first = 0

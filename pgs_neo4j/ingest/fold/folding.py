@@ -42,7 +42,7 @@ class NameTallies:
         return self.by_key[key].setdefault(kind, EntityTally())
 
     def merge(self, other: NameTallies) -> None:
-        """Count the mentions of other tallies as well."""
+        """Also count the mentions of other tallies."""
         for key, own in other.by_key.items():
             for kind, tally in own.items():
                 self.of((key, kind)).merge(tally)

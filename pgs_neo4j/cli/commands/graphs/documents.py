@@ -91,7 +91,7 @@ def delete(
 
     Deletes their chunks, and the entities and relations that no other document states; those that
     stay are described by the other documents. Then searches the whole database for sentences that
-    stood only in the deleted documents. Stored replies with such text are deleted as well.
+    stood only in the deleted documents. Stored replies with such text are also deleted.
 
     Exit codes: 0 nothing holds the text any more, 2 usage, 3 something still does (it is listed),
     4 another process writes these documents, 5 database.
