@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.order import Extractor, IngestOrder
+from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.wanted import Basis, WantedChunk, WantedDocument
 from pgs_neo4j.model.documents import (
@@ -40,13 +41,20 @@ class Compared:
     done: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, ids: Set[str], stored: Mapping[str, StoredDocument]) -> Compared:
-        """Return the comparison of sources with what the graph holds, before any is read."""
+    def of(cls, sources: Sources, stored: Mapping[str, StoredDocument]) -> Compared:
+        """Return the comparison of sources with what the graph holds, before any is read.
+
+        What a folder that cannot be read has is not known, so nothing of it is missing.
+        """
         comparison = cls([], {}, {})
+        ids = {source.id for source in sources.listed}
+        for folder, reason in sources.closed.items():
+            comparison.fail(folder, reason)
         for id_, one in stored.items():
-            source = _source_of(id_, ids)
-            place = comparison.unseen.setdefault(source, {}) if source else comparison.missing
-            place[id_] = one
+            if source := _source_of(id_, ids):
+                comparison.unseen.setdefault(source, {})[id_] = one
+            elif not id_.startswith((*sources.closed,)):
+                comparison.missing[id_] = one
         return comparison
 
     def fail(self, id_: str, reason: str) -> None:
@@ -84,7 +92,7 @@ def compare(
     model, prompt, or wider schema extracted it. A new document with the text of one that has no
     source any more is that one, moved.
     """
-    comparison = Compared.of({source.id for source in order.sources.listed}, stored)
+    comparison = Compared.of(order.sources, stored)
     rules, signature = rules_of(order.rules, loader), extractor.signature
     comparing = _Comparing(order, loader, stored, extractor, comparison, rules, signature)
     return comparison, comparing.wanted()

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -19,10 +19,14 @@ _WILD = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Sources in the order of their ids, and how many files no reader takes, by ending."""
+    """Sources in the order of their ids, and how many files no reader takes, by ending.
+
+    ``closed`` has folders that cannot be read, with reasons; their names end with a slash.
+    """
 
     listed: tuple[DocumentSource, ...]
     skipped: Mapping[str, int]
+    closed: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_sources(
@@ -32,12 +36,13 @@ def find_sources(
 
     The id of a file is its path below its folder, or below the part of a pattern without wildcards.
     Hidden files and folders are left out; links to folders are not followed. Raises UsageError for
-    a path that is not there, and for two sources of one id.
+    a path that is not there or cannot be read, and for two sources of one id.
     """
     found: dict[str, DocumentSource] = {}
     skipped: Counter[str] = Counter()
+    closed: dict[str, str] = {}
     for path in paths:
-        for source, chosen in _named(path):
+        for source, chosen in _named(path, closed):
             former = found.get(source.id)
             if not chosen and source.path and not takes(source.path.name):
                 skipped[source.path.suffix.lower() or "without ending"] += 1
@@ -48,11 +53,14 @@ def find_sources(
                 )
             else:
                 found[source.id] = source
-    return Sources(tuple(found[id_] for id_ in sorted(found)), dict(sorted(skipped.items())))
+    listed = tuple(found[id_] for id_ in sorted(found))
+    return Sources(listed, dict(sorted(skipped.items())), dict(sorted(closed.items())))
 
 
-def _named(path: str | Path | DocumentSource) -> Iterator[tuple[DocumentSource, bool]]:
-    """Yield what a path names, and whether it names it itself."""
+def _named(
+    path: str | Path | DocumentSource, closed: dict[str, str]
+) -> Iterator[tuple[DocumentSource, bool]]:
+    """Yield what a path names, and whether it names it itself; add folders to ``closed``."""
     if isinstance(path, DocumentSource):
         yield path, True
     elif isinstance(path, str) and is_url(path):
@@ -61,22 +69,22 @@ def _named(path: str | Path | DocumentSource) -> Iterator[tuple[DocumentSource, 
         except InputFileError as error:
             raise UsageError(f"a URL to ingest cannot be used: {error}") from None
     elif Path(path).is_dir():
-        yield from ((source, False) for source in _walk(Path(path)))
+        yield from ((source, False) for source in _walk(Path(path), closed))
     elif Path(path).exists() or Path(path).is_symlink():
         file = Path(path)
         yield DocumentSource(id=file.name, path=file, root=file.parent), True
     elif _WILD.search(str(path)):
-        yield from ((source, False) for source in _matching(str(path)))
+        yield from ((source, False) for source in _matching(str(path), closed))
     else:
         raise UsageError(f"there is no {path}; name a file, folder, pattern, or URL to ingest")
 
 
-def _matching(pattern: str) -> Iterator[DocumentSource]:
+def _matching(pattern: str, closed: dict[str, str]) -> Iterator[DocumentSource]:
     """Yield the files that match a pattern, in which ``**`` stands for any folders."""
     parts = Path(pattern).parts
     fixed = next(place for place, part in enumerate(parts) if _WILD.search(part))
     rest = parts[fixed:]
-    below = _walk(Path(*parts[:fixed]))
+    below = _walk(Path(*parts[:fixed]), closed)
     sources = [source for source in below if _matches(source.id.split("/"), rest)]
     if not sources:
         raise UsageError(f"no file matches {pattern}")
@@ -92,15 +100,18 @@ def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
-def _refuse(error: OSError) -> None:
-    """Refuse a folder that cannot be read, unless it is gone: its files would look deleted."""
-    if isinstance(error, FileNotFoundError):
-        return
-    raise UsageError(f"the folder {error.filename} cannot be read ({error.strerror})") from None
+def _walk(folder: Path, closed: dict[str, str]) -> Iterator[DocumentSource]:
+    """Yield the files of a folder. What cannot be read below it is added to ``closed``."""
 
+    def note(error: OSError) -> None:
+        place = Path(error.filename)
+        if isinstance(error, FileNotFoundError):
+            return  # it is gone by now
+        if place == folder:
+            raise UsageError(f"the folder {place} cannot be read ({error.strerror})") from None
+        closed[place.relative_to(folder).as_posix() + "/"] = f"it cannot be read: {error.strerror}"
 
-def _walk(folder: Path) -> Iterator[DocumentSource]:
-    for place, names, files in os.walk(folder, onerror=_refuse):
+    for place, names, files in os.walk(folder, onerror=note):
         names[:] = sorted(name for name in names if not name.startswith("."))
         for name in sorted(files):
             if not name.startswith("."):

@@ -341,6 +341,18 @@ async def test_after_a_fault_in_a_source_nothing_of_it_is_missing(
     assert (comparison.missing, wanted) == ({}, [])
 
 
+async def test_nothing_of_a_folder_that_cannot_be_read_is_missing(tmp_path: Path) -> None:
+    write(tmp_path, river=RIVER)
+    order = order_of(tmp_path, sync=True)
+    order = replace(order, sources=replace(order.sources, closed={"shut/": "it cannot be read"}))
+    held = stored_of(RIVER, "shut/river") | stored_of(CITY, "shutter") | stored_of(CITY, "a/shut/b")
+    comparison, (added,) = await compared(order, held)
+    assert (added.id, added.former) == ("river.md", ("river.md",))
+    assert comparison.missing.keys() == {"shutter.md", "a/shut/b.md"}
+    (told,) = comparison.outcomes
+    assert (told.id, told.state, told.reason) == ("shut/", "failed", "it cannot be read")
+
+
 async def test_records_of_a_source_that_is_gone_move_or_are_missing(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     stored = {f"b/{id_}": replace(one, id=f"b/{id_}") for id_, one in row("1", "Same.").items()}

@@ -33,6 +33,18 @@ async def load(source: DocumentSource) -> LoadedDocument:
     return loaded
 
 
+def shut_folders(patch: pytest.MonkeyPatch, name: str, error: OSError | None = None) -> None:
+    """Let folders of a name raise an error, as for a user without permission."""
+    scan, why = os.scandir, error or PermissionError(13, "Permission denied")
+
+    def scandir(place: str) -> object:
+        if str(place).endswith(name):
+            raise type(why)(*why.args, str(place))
+        return scan(place)
+
+    patch.setattr(os, "scandir", scandir)
+
+
 def test_a_folder_gives_its_texts_by_path_and_counts_the_others(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / ".git").mkdir()
@@ -193,18 +205,18 @@ async def test_a_line_of_ten_megabytes_is_read() -> None:
     assert (loaded.size, len(loaded.text.text)) == (10_000_000, 10_000_000)
 
 
-def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("pattern", [".", "**/*.md"])
+def test_a_folder_that_cannot_be_read_is_told_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
 ) -> None:
-    (tmp_path / "shut").mkdir()
+    shut = tmp_path / "b" / "shut"
+    shut.mkdir(parents=True)
     (tmp_path / "a.md").write_text("text")
-    scan = os.scandir
-
-    def scandir(place: str) -> object:
-        if str(place).endswith("shut"):
-            raise PermissionError(13, "Permission denied", str(place))
-        return scan(place)
-
-    monkeypatch.setattr(os, "scandir", scandir)
+    shut_folders(monkeypatch, "shut")
+    found = find_sources([tmp_path / pattern])
+    assert [source.id for source in found.listed] == ["a.md"]
+    assert found.closed == {"b/shut/": "it cannot be read: Permission denied"}
     with pytest.raises(UsageError, match=r"the folder .*shut cannot be read \(Permission denied\)"):
-        find_sources([tmp_path])
+        find_sources([shut])
+    shut_folders(monkeypatch, "shut", FileNotFoundError(2, "No such file or directory"))
+    assert find_sources([tmp_path / pattern]).closed == {}
