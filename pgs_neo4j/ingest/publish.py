@@ -108,6 +108,14 @@ def entity_label(label: str) -> str:
     return f"{label}Entity"
 
 
+def fact_vector(label: str) -> str:
+    """Return the property with the vectors of a graph's facts.
+
+    All graphs share the type of the relationships, and so each has an index of its own.
+    """
+    return f"{label}_embedding"
+
+
 async def publish(db: Database, writer: Writer, what: Publication) -> None:
     """Write a publication. Raises DatabaseError, and LeaseLostError if another writer took over."""
     change = what.change
@@ -134,9 +142,29 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         ruled=[_ruling_row(named, one) for named, one in sorted(what.ruled.items())],
         unruled=[ruling_id(named) for named in what.unruled],
         unnamed=[{"key": key, "type": kind} for key, kind in change.unnamed],
+        vector=fact_vector(writer.label),
+        moved=_moved(what),
     )
     if not rows:
         raise lost_right(writer.graph)
+
+
+def _moved(what: Publication) -> list[Row]:
+    """Return the new chunks whose text chunks that go have, so that their vectors stay.
+
+    Chunk ids end with the hash of their text.
+    """
+    former = {_text_part(id_): id_ for id_ in what.gone}
+    chunks = [(new.id, new.chunk.hash) for one in what.documents for new in one.chunks]
+    return [
+        {"former": former[part], "id": id_, "hash": hash_}
+        for id_, hash_ in chunks
+        if (part := _text_part(id_)) in former
+    ]
+
+
+def _text_part(id_: str) -> str:
+    return id_.rpartition("#")[2].partition("-")[0]
 
 
 def ruling_id(named: Named) -> str:

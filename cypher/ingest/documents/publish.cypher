@@ -2,12 +2,13 @@
 // now. Chunks and entities that stay are the same nodes. Nothing happens for a writer who lost the
 // right to write. `unbound` are chunks whose mentions are replaced. An entity whose
 // fragments are long keeps its description while they are the same, and else waits for one by
-// `describer`; without it, for one by the model that described it before.
+// `describer`; without it, for one by the model that described it before. A vector goes with the text
+// that it stands for, in the property `vector` of relations; `moved` are chunks with new ids.
 // params: graph: str, holder: str, labels: list[str], gone: list[str], unbound: list[str],
 //   dropped: list[dict], vanished: list[str], documents: list[dict], chunks: list[dict],
 //   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict],
 //   named: list[dict], unnamed: list[dict], ruled: list[dict], unruled: list[str],
-//   describer: str?
+//   describer: str?, vector: str, moved: list[dict]
 // returns: held: bool
 // mode: data
 // language: 5, 25
@@ -25,6 +26,13 @@ CALL () {
   MATCH (t:LoadedNode {graph: $graph, id: row.target})
   MATCH (s)-[r:RELATES {rel_type: row.rel_type}]->(t)
   DELETE r
+}
+CALL () {
+  UNWIND $moved AS row
+  MATCH (old:LoadedNode {graph: $graph, id: row.former})
+  WHERE old.hash = row.hash AND old.embedded_by IS NOT NULL
+  MERGE (c:LoadedNode {graph: $graph, id: row.id})
+  SET c.embedding = old.embedding, c.embedded_by = old.embedded_by
 }
 CALL () {
   UNWIND $gone + $vanished + $unruled AS id
@@ -60,9 +68,15 @@ CALL () {
   UNWIND $entities AS row
   MERGE (e:LoadedNode {graph: $graph, id: row.properties.id})
   WITH e, row, e.description AS described, e.undescribed AS undescribed, e.described_by AS model,
-       coalesce(e.fragments_hash = row.properties.fragments_hash, false) AS same
+       coalesce(e.fragments_hash = row.properties.fragments_hash, false) AS same,
+       e.name AS name
   SET e:`__Entity__`:$(row.labels), e += row.properties
   REMOVE e:$(row.without)
+  FOREACH (_ IN CASE
+    WHEN row.without = [] AND name = e.name
+         AND (same OR coalesce(described, '') = coalesce(e.description, '')) THEN []
+    ELSE [1]
+  END | REMOVE e.embedding, e.embedded_by)
   WITH e, row, described, undescribed, model, same
   WHERE row.properties.fragments_hash IS NOT NULL
   SET e.description = CASE WHEN same THEN described ELSE row.properties.description END,
@@ -84,7 +98,11 @@ CALL () {
   MATCH (s:LoadedNode {graph: $graph, id: row.source})
   MATCH (t:LoadedNode {graph: $graph, id: row.target})
   MERGE (s)-[r:RELATES {rel_type: row.properties.rel_type}]->(t)
-  SET r = row.properties
+  WITH r, row, r.fact AS fact
+  SET r += row.properties
+  WITH r WHERE fact <> r.fact
+  REMOVE r.embedded_by
+  SET r[$vector] = null
 }
 CALL () {
   UNWIND $unnamed AS row

@@ -18,6 +18,7 @@ from pgs_neo4j.ingest.publish import (
     Publication,
     chunk_label,
     entity_label,
+    fact_vector,
     mapping_of,
     prepare,
     publish,
@@ -117,6 +118,13 @@ async def test_a_chunk_is_called_by_document_headings_and_page(
     params = await sent(document_of("a.md", chunk_of("a#1", path=path, page=page)))
     own = params["chunks"][0]["properties"]
     assert (own["name"], own["path"], own["page"]) == (name, [*path], page)
+
+
+async def test_new_chunks_with_the_text_of_chunks_that_go_take_over_their_vectors() -> None:
+    document = document_of("b.md", chunk_of("b#f00-2"), chunk_of("b#abc"))
+    params = await sent(document, gone=("a.md", "a.md#f00", "a.md#f11"))
+    assert params["moved"] == [{"former": "a.md#f00", "id": "b#f00-2", "hash": "abc"}]
+    assert params["vector"] == fact_vector("Docs") == "Docs_embedding"
 
 
 async def test_chunks_follow_each_other_within_a_document_only() -> None:
