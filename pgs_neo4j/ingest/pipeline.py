@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import perf_counter
 
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import Progressed
-from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
 from pgs_neo4j.ingest.documents import Compared, compare
-from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
+from pgs_neo4j.ingest.extract.buying import extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
-from pgs_neo4j.ingest.publish import NewChunk, NewDocument, prepare, publish
+from pgs_neo4j.ingest.publish import prepare
 from pgs_neo4j.ingest.schemas import in_use, keep_schemas
-from pgs_neo4j.ingest.stored import StoredChunk, read_chunks, read_documents
+from pgs_neo4j.ingest.stored import read_chunks, read_documents
+from pgs_neo4j.ingest.transactions.groups import ExtractedGroup, write_group
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
-from pgs_neo4j.text.extraction.schema import prune
 
 
 @dataclass(slots=True)
@@ -129,11 +127,13 @@ async def _write_groups(
     while ready is not None:
         following, written = await together(
             _extract_next(order, tools, groups, tally),
-            _write(order, tools, writer, ready, tally),
+            write_group(order, tools, writer, ready),
         )
+        tally.outcomes += written.outcomes
+        tally.dropped.update(written.dropped)
         # Only now, so that what the next group repeats is always known to it.
-        needed = _needed(ready) | (_needed(following) if following else set())
-        await forget_extractions(tools.db, order.graph, written - needed)
+        needed = written.needed | (following.needed if following else set())
+        await forget_extractions(tools.db, order.graph, written.settled - needed)
         ready = following
         yield
 
@@ -166,20 +166,12 @@ async def group_documents(
         yield group
 
 
-@dataclass(frozen=True, slots=True)
-class _ExtractedGroup:
-    """Documents with their extractions, and the chunks that the graph holds of them."""
-
-    extracted: Extracted
-    stored: Mapping[str, Sequence[StoredChunk]]
-
-
 async def _extract_next(
     order: IngestOrder,
     tools: IngestTools,
     groups: AsyncIterator[list[WantedDocument]],
     tally: _Tally,
-) -> _ExtractedGroup | None:
+) -> ExtractedGroup | None:
     """Extract what is new in the next group; None after the last one, or a limit."""
     group = None if tally.stopped else await anext(groups, None)
     if group is None:
@@ -188,97 +180,4 @@ async def _extract_next(
     stored = await read_chunks(tools.db, order.graph, former)
     extracted = await extract_group(order, tools, group, stored)
     tally.stopped = tally.stopped or extracted.stopped
-    return _ExtractedGroup(extracted, stored)
-
-
-async def _write(
-    order: IngestOrder, tools: IngestTools, writer: Writer, group: _ExtractedGroup, tally: _Tally
-) -> set[str]:
-    """Publish the documents of a group that are whole; return the keys of what was kept of them."""
-    extracted, stored = group.extracted, group.stored
-    whole: list[WantedDocument] = []
-    for document in extracted.documents:
-        error = extracted.error_of(document)
-        if error is None:
-            whole.append(document)
-        elif isinstance(error, StoppedError):
-            tally.outcomes.append(DocumentOutcome(id=document.id, state="waiting"))
-        else:
-            failed = DocumentOutcome(id=document.id, state="failed", reason=str(error))
-            tally.outcomes.append(failed)
-    await _publish(order, tools, writer, whole, extracted, stored, tally)
-    tally.outcomes += [document.outcome(extracted.fresh) for document in whole]
-    if tools.extractor.free:
-        return set()
-    return {chunk.extraction_key for one in whole for chunk in one.chunks}
-
-
-def _needed(group: _ExtractedGroup) -> set[str]:
-    """Return the keys of extractions that documents which are not whole still need."""
-    extracted = group.extracted
-    rest = (one for one in extracted.documents if extracted.error_of(one))
-    return {chunk.extraction_key for one in rest for chunk in one.chunks}
-
-
-async def _publish(
-    order: IngestOrder,
-    tools: IngestTools,
-    writer: Writer,
-    whole: Sequence[WantedDocument],
-    extracted: Extracted,
-    stored: Mapping[str, Sequence[StoredChunk]],
-    tally: _Tally,
-) -> None:
-    """Write documents in place of what the graph holds of them."""
-    held = {id_: stored[id_] for document in whole for id_ in document.former}
-    documents = [_new_document(order, tools, document, extracted) for document in whole]
-    for chunk in (chunk for document in documents for chunk in document.chunks):
-        tally.dropped.update(_dropped(chunk, fresh=chunk.extraction_key in extracted.fresh))
-    what = await assemble(tools.db, order.graph, documents, held, writer.resolution)
-    await publish(tools.db, writer, what)
-
-
-def _dropped(chunk: NewChunk, *, fresh: bool) -> Counter[str]:
-    """Return what was dropped of a chunk's extraction in this ingestion, by reason."""
-    dropped = Counter(chunk.extraction.dropped)
-    if not fresh:
-        dropped -= Counter((chunk.unpruned or chunk.extraction).dropped)
-    return dropped
-
-
-def _new_document(
-    order: IngestOrder, tools: IngestTools, document: WantedDocument, extracted: Extracted
-) -> NewDocument:
-    """Return a document as the graph is to hold it: what the schema allows of each chunk."""
-    chunks = []
-    for wanted in document.chunks:
-        unpruned = extracted.found[wanted.extraction_key]
-        extraction = prune(unpruned, order.schema)
-        chunks.append(
-            NewChunk(
-                id=wanted.id,
-                chunk=wanted.chunk,
-                extraction=extraction,
-                extraction_key=wanted.extraction_key,
-                unpruned=None if extraction == unpruned else unpruned,
-                sure=tools.extractor.sure,
-            )
-        )
-    return NewDocument(
-        id=document.id,
-        properties={
-            "name": document.name,
-            "source": document.source,
-            "loader": type(tools.loader).__name__,
-            "media_type": document.media_type,
-            "hash": document.hash,
-            "rules": document.rules,
-            "signature": tools.extractor.signature,
-            "chunks": len(chunks),
-            "size": document.size,
-            "label": order.label,
-            "schema": order.schema.signature,
-            "told": sorted({wanted.bases[0].told for wanted in document.chunks} - {""}),
-        },
-        chunks=chunks,
-    )
+    return ExtractedGroup(extracted, stored)

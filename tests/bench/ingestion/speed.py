@@ -197,8 +197,8 @@ def published_rows() -> Iterator[tuple[list[float], list[dict[str, Any]]]]:
 
     with (
         patch("pgs_neo4j.ingest.pipeline.together", in_turn),
-        patch("pgs_neo4j.ingest.pipeline.assemble", timed_assemble),
-        patch("pgs_neo4j.ingest.pipeline.publish", timed_publish),
+        patch("pgs_neo4j.ingest.transactions.groups.assemble", timed_assemble),
+        patch("pgs_neo4j.ingest.transactions.groups.publish", timed_publish),
         patch.object(Database, "write", noted),
     ):
         yield seconds, rows

@@ -12,7 +12,14 @@ import pytest
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.queries import Query
-from pgs_neo4j.errors import BusyError, DatabaseError, ModelOutputError, StoppedError
+from pgs_neo4j.errors import (
+    BusyError,
+    DatabaseError,
+    DatabaseMemoryError,
+    ModelOutputError,
+    QueryError,
+    StoppedError,
+)
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest import pipeline
 from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
@@ -243,6 +250,46 @@ async def test_an_extraction_is_kept_when_its_publication_fails_and_bought_once(
     (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
     assert (outcome.state, outcome.extracted, extractor.asked) == ("added", 0, ["Alpha"])
     assert documents.kept == {}
+
+
+def refuse(documents: Documents, *ids: str, error: DatabaseError) -> None:
+    """Let the database refuse some documents."""
+
+    def answer(params: Row) -> list[Row]:
+        if any(row["id"] in ids for row in params["documents"]):
+            raise error
+        return documents.publish(params)
+
+    documents.database.answers["publish"] = answer
+
+
+@pytest.mark.parametrize("error", [QueryError("too long"), DatabaseMemoryError("too large")])
+async def test_a_document_that_the_database_refuses_is_named_and_leaves_the_others(
+    tmp_path: Path, error: DatabaseError
+) -> None:
+    write(tmp_path, "Alpha", "Bad", "Beta", "Gamma")
+    (tmp_path / "twin.md").write_text("Bad is a word.\n")
+    documents, extractor = Documents(), WordExtractor()
+    refuse(documents, "bad.md", error=error)
+    done = await run(documents, extractor, tmp_path)
+    (failed,) = [one for one in done.outcomes if one.state == "failed"]
+    assert (failed.id, failed.reason, done.count("added")) == ("bad.md", str(error), 4)
+    assert {*documents.documents} == {"alpha.md", "beta.md", "gamma.md", "twin.md"}
+    assert done.dropped == {"not in the text": 4}
+    refuse(documents, error=error)
+    extractor.asked.clear()
+    assert (await run(documents, extractor, tmp_path)).complete
+    assert ([*documents.kept], extractor.asked) == ([], [])
+    assert "bad.md" in documents.documents
+
+
+async def test_a_database_that_refuses_every_document_ends_the_ingestion(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha", "Beta")
+    documents = Documents()
+    refuse(documents, "alpha.md", "beta.md", error=QueryError("no such function"))
+    with pytest.raises(QueryError, match="no such function"):
+        await run(documents, WordExtractor(), tmp_path)
+    assert len(documents.kept) == 2
 
 
 async def test_an_extraction_is_kept_before_it_is_published(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Divides what is written to a graph among transactions."""
