@@ -16,6 +16,7 @@ from pgs_neo4j.ingest.names.index import IndexedName, name_row
 from pgs_neo4j.ingest.publish import NewChunk, NewDocument
 from pgs_neo4j.model.documents import (
     Chunk,
+    DefinedName,
     GroundedEntity,
     GroundedExtraction,
     GroundedRelation,
@@ -28,7 +29,16 @@ NAMES = (
     *("Paris", "PARIS", "the Seine", "Seine", "Radium"),
     *("Marie Curie", "M. Curie", "Mark Curie", "Curie, Marie"),
     *("NATO", "North Atlantic Treaty Organization", "North Atlantic Treaty Orgnization"),
+    *("OTAN", "RaD"),
 )
+DEFINED = {
+    "Radium": ("RaD",),
+    "Paris": ("RaD",),
+    "North Atlantic Treaty Organization": ("NATO", "OTAN"),
+    "North Atlantic Treaty Orgnization": ("OTAN",),
+    "Marie Curie": ("MC",),
+}
+"""Abbreviations that some chunks define."""
 NODES = """
 MATCH (n:LoadedNode {graph: $graph})
 WITH n, labels(n) AS labels UNWIND labels AS label WITH n, label ORDER BY label
@@ -93,7 +103,12 @@ def random_extraction(random: Random) -> GroundedExtraction:
             for _ in range(random.randint(0, 3) if entities else 0)
         )
     ]
-    return GroundedExtraction(tuple(entities), tuple(relations))
+    definitions = tuple(
+        DefinedName(name=one.name, type=one.type, short=random.choice(DEFINED[one.name]))
+        for one in entities
+        if one.name in DEFINED and random.random() < 0.5
+    )
+    return GroundedExtraction(tuple(entities), tuple(relations), definitions=definitions)
 
 
 def random_rulings(random: Random, ruled: Ruled) -> Ruled:

@@ -179,6 +179,7 @@ PROPERTIES = (
     "searched",
     "seconds",
     "settings",
+    "short",
     "size",
     "sizes",
     "skeleton",

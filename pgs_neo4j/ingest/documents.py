@@ -22,6 +22,7 @@ from pgs_neo4j.model.documents import (
 )
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
 from pgs_neo4j.text.chunking import ChunkRules, chunk_document
+from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
 DEFAULT = EntitySchema()
@@ -210,8 +211,8 @@ def hash_of(text: DocumentText) -> str:
 
 
 def rules_of(rules: ChunkRules, loader: DocumentLoader) -> str:
-    """Return a hash of how documents are loaded and divided."""
-    return digest([rules.signature, loader.signature])
+    """Return a hash of how documents are loaded, divided, and searched for definitions."""
+    return digest([rules.signature, loader.signature, definitions.FORM])
 
 
 def _source_of(document: str, sources: Set[str]) -> str | None:

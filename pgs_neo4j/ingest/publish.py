@@ -239,6 +239,7 @@ def _mention_row(row: MentionRow) -> Row:
             "spans": [place for span in mention.spans for place in span],
             "implicit": not mention.spans,
             "sure": mention.sure,
+            "short": mention.short or None,
             "description": described,
             "hash": text_hash(mention.description) if described else None,
         },

@@ -115,6 +115,7 @@ async def read_names(
                 tally.names[one["name"]] += one["count"]
                 tally.count += one["count"]
                 tally.sure += one["count"] if one["sure"] else 0
+                tally.shorts.update({one["short"]: one["count"]} if one["short"] else {})
         for one in row["fragments"]:
             named = normalize_name(one["name"]), one["type"]
             names.of(named).add_fragments(one["texts"])

@@ -235,6 +235,15 @@ class GroundedRelation:
     weight: float = 1.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinedName:
+    """A grounded entity, by name and type, for which its chunk defines an abbreviation."""
+
+    name: str
+    type: str
+    short: str
+
+
 @dataclass(frozen=True, slots=True)
 class GroundedExtraction:
     """What is grounded of a chunk's extraction; ``dropped`` counts the rest by reason."""
@@ -242,3 +251,4 @@ class GroundedExtraction:
     entities: tuple[GroundedEntity, ...] = ()
     relations: tuple[GroundedRelation, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    definitions: tuple[DefinedName, ...] = ()

@@ -15,6 +15,8 @@ from string import ascii_lowercase
 
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.resolution import Resolution, resolve
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from pgs_neo4j.text.extraction.definitions import add_definitions
 from pgs_neo4j.text.extraction.names import normalize_name
 from pgs_neo4j.text.variants.likeness import PresentName, present_name
 
@@ -80,6 +82,8 @@ TOOLS = [
     "Self-Hosted",
     "Open-Source",
 ]
+UNIQUE = ("acronym", "initials", "definition")
+"""Kinds of variants that several names may have."""
 THINGS = (
     "Compiler",
     "Scheduler",
@@ -122,7 +126,7 @@ class Measured:
 
 
 def plant(seed: int = 1, count: int = 1000) -> Planted:
-    """Return ``count`` variants, a fifth of each kind, and all traps."""
+    """Return ``count`` variants, a sixth of each kind, and all traps."""
     random = Random(seed)
     makers: list[tuple[str, list[Spelled], Callable[[Random, str], str]]] = [
         ("acronym", _bodies(random), _acronym),
@@ -130,11 +134,12 @@ def plant(seed: int = 1, count: int = 1000) -> Planted:
         ("spelling", [*_tools(random), *_persons(random)], _respelled),
         ("company form", _firms(random), _company_form),
         ("typing error", [*_bodies(random), *_persons(random), *_firms(random)], _mistyped),
+        ("definition", _systems(random), _acronym),
     ]
     variants: list[tuple[str, Spelled, Spelled]] = []
     for kind, bases, vary in makers:
         made: dict[tuple[Spelled, str], None] = {}  # in order, so that a seed decides all
-        unclear = _unclear(bases, vary) if kind in ("acronym", "initials") else set()
+        unclear = _unclear(bases, vary) if kind in UNIQUE else set()
         usable = [base for base in bases if vary(Random(0), base[0]) not in unclear]
         while len(made) < count // len(makers):
             base = random.choice(usable)
@@ -154,8 +159,16 @@ def measure(planted: Planted) -> Measured:
             named = normalize_name(spelled[0]), spelled[1]
             truth[named].add(base[0])
             spellings[named].append(spelled[0])
+    shorts = {
+        _named(base): defined_short(base, varied[0])
+        for kind, base, varied in planted.variants
+        if kind == "definition"
+    }
     entities = resolve(
-        [present_name(*named, written, sure=True) for named, written in spellings.items()],
+        [
+            present_name(*named, written, sure=True, short=shorts.get(named, ""))
+            for named, written in spellings.items()
+        ],
         Resolution(),
     )
     found, missed = Counter[str](), Counter[str]()
@@ -172,19 +185,35 @@ def measure(planted: Planted) -> Measured:
         missed,
         len(pairs) - len(wrong),
         wrong,
-        tuple((one, other) for _, one, other in planted.traps if are_joined(one, other)),
+        tuple(
+            (one, other)
+            for kind, one, other in planted.traps
+            if are_joined(one, other, beside=kind == "beside")
+        ),
     )
 
 
-def are_joined(one: Spelled, other: Spelled) -> bool:
-    """Whether two names are one entity when no others are present."""
-    entities = resolve([present(one), present(other)], Resolution())
+def are_joined(one: Spelled, other: Spelled, *, beside: bool = False) -> bool:
+    """Whether two names are one entity when no others are present.
+
+    ``beside``: a text has one behind the other in brackets.
+    """
+    short = defined_short(one, other[0]) if beside else ""
+    entities = resolve([present(one, short), present(other)], Resolution())
     return entities[_named(one)] == entities[_named(other)]
 
 
-def present(spelled: Spelled) -> PresentName:
+def present(spelled: Spelled, short: str = "") -> PresentName:
     """A name that a model gave."""
-    return present_name(*_named(spelled), [spelled[0]], sure=True)
+    return present_name(*_named(spelled), [spelled[0]], sure=True, short=short)
+
+
+def defined_short(full: Spelled, beside: str) -> str:
+    """Return the abbreviation that is read from a text with something in brackets, normalized."""
+    name, kind = full
+    entity = GroundedEntity(name=name, type=kind, spans=((4, 4 + len(name)),))
+    said = add_definitions(GroundedExtraction((entity,)), f"The {name} ({beside}) is there.")
+    return normalize_name(said.definitions[0].short) if said.definitions else ""
 
 
 def _named(spelled: Spelled) -> Named:
@@ -223,6 +252,15 @@ def _firms(random: Random) -> list[Spelled]:
 
 def _tools(random: Random) -> list[Spelled]:
     return sorted({(f"{tool} {thing}", "Technology") for tool in TOOLS for thing in THINGS})
+
+
+def _systems(random: Random) -> list[Spelled]:
+    made = {
+        f"{tool.replace('-', ' ')} {field} {thing}"
+        for tool in TOOLS for field in random.sample(FIELDS, 9) for thing in THINGS
+    }  # fmt: skip
+    parts = {f"{field} of {thing}s" for field in FIELDS for thing in THINGS}
+    return sorted((name, "Method") for name in made | parts)
 
 
 def _acronym(random: Random, name: str) -> str:

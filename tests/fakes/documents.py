@@ -8,7 +8,12 @@ from typing import Any
 
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.change import Change, work_out
-from pgs_neo4j.ingest.fold.contribution import Contribution, Named, contribution_of
+from pgs_neo4j.ingest.fold.contribution import (
+    Contribution,
+    EntityMention,
+    Named,
+    contribution_of,
+)
 from pgs_neo4j.ingest.fold.folding import FoldedGraph, MentionRow, fold
 from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
@@ -150,20 +155,20 @@ class DocumentGraph:
 
     def _called(self, entity: EntityRow, params: Row) -> Row:
         every = [row for row in self.mentions if row.entity == entity.id]
-        names = {(one.mention.type, one.mention.name, one.mention.sure): 0 for one in every}
+        names = {_called(row.mention): 0 for row in every}
         texts: dict[tuple[str, str], set[str]] = defaultdict(set)
         for row in every:
             one = row.mention
             if row.chunk not in params["gone"]:
-                names[one.type, one.name, one.sure] += 1
+                names[_called(one)] += 1
                 if one.description:
                     texts[one.type, one.name].add(one.description)
         return {
             "entity_key": entity.key,
             "entity_type": entity.type,
             "names": [
-                {"type": kind, "name": name, "sure": sure, "count": count}
-                for (kind, name, sure), count in names.items()
+                {"type": kind, "name": name, "sure": sure, "short": short, "count": count}
+                for (kind, name, sure, short), count in names.items()
             ],
             "fragments": [
                 {"type": kind, "name": name, "texts": sorted(own, key=text_hash)[: params["most"]]}
@@ -190,6 +195,11 @@ class DocumentGraph:
         for named in change.unnamed:
             del self.names[named]
         self.names |= {one.name.named: one for one in change.named}
+
+
+def _called(mention: EntityMention) -> tuple[str, str, bool, str]:
+    """What tells how a chunk calls an entity."""
+    return mention.type, mention.name, mention.sure, mention.short
 
 
 def assert_whole(graph: DocumentGraph) -> None:

@@ -8,9 +8,9 @@ UNWIND $entities AS id
 MATCH (e:LoadedNode {graph: $graph, id: id})
 CALL (e) {
   MATCH (e)-[m:MENTIONED_IN]->(c:Chunk)
-  WITH m.type AS type, m.name AS name, m.sure AS sure,
+  WITH m.type AS type, m.name AS name, m.sure AS sure, coalesce(m.short, '') AS short,
        count(CASE WHEN NOT c.id IN $gone THEN 1 END) AS count
-  RETURN collect({type: type, name: name, sure: sure, count: count}) AS names
+  RETURN collect({type: type, name: name, sure: sure, short: short, count: count}) AS names
 }
 CALL (e) {
   MATCH (e)-[m:MENTIONED_IN]->(c:Chunk)

@@ -1,7 +1,7 @@
 // The present names that have one of some blocks at the place of that block.
 // params: graph: str, first: list[str], second: list[str], third: list[str], fourth: list[str],
 //   fifth: list[str]
-// returns: key: str, type: str, traits: str, entity_key: str, entity_type: str
+// returns: key: str, type: str, traits: str, short: str, entity_key: str, entity_type: str
 // mode: read
 // language: 5, 25
 CALL () {
@@ -15,5 +15,5 @@ CALL () {
   UNION
   UNWIND $fifth AS block MATCH (n:PgsName {graph: $graph, block_5: block}) RETURN n
 }
-RETURN n.key AS key, n.type AS type, n.traits AS traits, n.entity_key AS entity_key,
-       n.entity_type AS entity_type
+RETURN n.key AS key, n.type AS type, n.traits AS traits,
+       coalesce(n.short, '') AS short, n.entity_key AS entity_key, n.entity_type AS entity_type

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -23,6 +23,7 @@ class EntityMention:
     """An entity as one chunk has it; ``key`` is its normalized name.
 
     ``sure``: a model named it. What statistics name counts only if another chunk names it too.
+    ``short`` is the abbreviation that the chunk defines for it, normalized.
     """
 
     key: str
@@ -32,6 +33,7 @@ class EntityMention:
     spans: Spans = ()
     sentences: tuple[int, ...] = ()
     sure: bool = True
+    short: str = ""
 
     @property
     def named(self) -> Named:
@@ -77,7 +79,11 @@ def contribution_of(
 
     A relation needs both of its ends among the entities.
     """
-    mentions = tuple(_mentions(extraction.entities, sure=sure))
+    shorts = {
+        (normalize_name(one.name), one.type): normalize_name(one.short)
+        for one in extraction.definitions
+    }
+    mentions = tuple(_mentions(extraction.entities, shorts, sure=sure))
     known = {mention.named for mention in mentions}
     statements: dict[tuple[Named, str, Named], Statement] = {}
     for relation in extraction.relations:
@@ -100,7 +106,9 @@ def contribution_of(
     return Contribution(chunk, mentions, tuple(statements.values()))
 
 
-def _mentions(entities: tuple[GroundedEntity, ...], *, sure: bool) -> Iterator[EntityMention]:
+def _mentions(
+    entities: tuple[GroundedEntity, ...], shorts: Mapping[Named, str], *, sure: bool
+) -> Iterator[EntityMention]:
     """Yield one mention of each name and type: its first spelling, and all places."""
 
     def named(entity: GroundedEntity) -> Named:
@@ -117,4 +125,5 @@ def _mentions(entities: tuple[GroundedEntity, ...], *, sure: bool) -> Iterator[E
             spans=tuple(sorted({span for one in found for span in one.spans})),
             sentences=tuple(sorted({place for one in found for place in one.sentences})),
             sure=sure or any(one.given for one in found),
+            short=shorts.get((key, kind), ""),
         )

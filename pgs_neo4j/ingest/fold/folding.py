@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ from pgs_neo4j.ingest.fold.rows import (
     place_of,
     relation_row,
 )
-from pgs_neo4j.ingest.fold.tallies import EntityTally, RelationTally
+from pgs_neo4j.ingest.fold.tallies import EntityTally, RelationTally, commonest
 from pgs_neo4j.ingest.fold.types import assign_types
 from pgs_neo4j.text.variants.likeness import PresentName, present_name
 
@@ -80,6 +80,7 @@ class NameTallies:
                 kind,
                 [spelling for tally in tallies for spelling in tally.names],
                 sure=any(tally.sure for tally in tallies),
+                short=commonest(sum((tally.shorts for tally in tallies), Counter())),
             )
             for (key, kind), tallies in shares.items()
         }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
-from pgs_neo4j.ingest.fold.resolution import Resolver
+from pgs_neo4j.ingest.fold.resolution import Resolver, preference
 from pgs_neo4j.ingest.fold.rulings import Ruled, rulings_in_force
 from pgs_neo4j.text.variants.likeness import PresentName
 
@@ -55,6 +55,5 @@ def _joined(
     if name.named == entity or name.named in kinds:
         return Joined(LEADS, name.named)
     fitting = {other: kind for other, kind in kinds.items() if kind is not None}
-    spelled = [other for other, kind in fitting.items() if kind == "spelling"]
-    leader = (spelled or [*fitting] or [entity])[0]
+    leader = min(fitting, key=lambda other: preference(fitting[other]), default=entity)
     return Joined(fitting.get(leader, "other"), leader)

@@ -13,11 +13,13 @@ from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.text.variants.likeness import PresentName, blocks_of, variant_kind
 
-FORM = "1"
+FORM = "2"
 """Of the rules; with others, names are resolved again."""
 REACH = 3
 """Steps from variant to variant within which a name can matter to the entity of another."""
 MOST_BLOCKS = 5
+PREFERRED = ("spelling", "definition")
+"""Kinds of variants that come before all others, the first one first."""
 
 Rulings = Mapping[Named, Named]
 """For each name that people ruled on, the one it belongs with; itself if it stands apart."""
@@ -46,7 +48,7 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VariantResolver:
-    """Joins acronyms, initials, spellings, company forms, and typing errors."""
+    """Joins spellings, abbreviations, initials, company forms, and typing errors."""
 
     @property
     def signature(self) -> str:
@@ -79,8 +81,9 @@ def resolve(names: Iterable[PresentName], resolution: Resolution) -> dict[Named,
     """Return the entity of each name: the name that leads it.
 
     A name without a fuller variant is a leader. Any other joins the one leader among its variants,
-    preferring spellings of the same letters, and stands by itself if there are several, or none. So
-    variants of variants are not joined: one leader is a step away from all of its names.
+    preferring spellings of the same letters, then one that a text says it abbreviates, and stands
+    by itself if there are several, or none. So variants of variants are not joined: one leader is a
+    step away from all of its names.
     """
     present = {name.named: name for name in names}
     variants = find_variants(present.values(), resolution.resolver)
@@ -97,6 +100,11 @@ def resolve(names: Iterable[PresentName], resolution: Resolution) -> dict[Named,
     }
     heads = _heads(ranks, resolution.rulings)
     return {named: heads.get(leader, leader) for named, leader in joined.items()}
+
+
+def preference(kind: str) -> int:
+    """Return how far behind others a kind of variants comes; most come last, and together."""
+    return PREFERRED.index(kind) if kind in PREFERRED else len(PREFERRED)
 
 
 def find_variants(
@@ -130,9 +138,9 @@ def _rank(name: PresentName, variants: Mapping[Named, str]) -> tuple[object, ...
 
 def _leader(named: Named, variants: Mapping[Named, str], leaders: set[Named]) -> Named:
     """Return the leader that a name follows; the name itself if that is open."""
-    fitting = {other: kind for other, kind in variants.items() if other in leaders}
-    spelled = [other for other, kind in fitting.items() if kind == "spelling"]
-    choice = spelled or [*fitting]
+    fitting = {other: preference(kind) for other, kind in variants.items() if other in leaders}
+    best = min(fitting.values(), default=0)
+    choice = [other for other, order in fitting.items() if order == best]
     return choice[0] if len(choice) == 1 else named
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pgs_neo4j.graph.hashes import text_hash
@@ -19,12 +19,13 @@ MOST_CHUNKS = 5
 class EntityTally:
     """The mentions of one name and type: how many, how spelled, how described.
 
-    ``sure`` counts those of a model.
+    ``sure`` counts those of a model, and ``shorts`` those that an abbreviation is defined for.
     """
 
     count: int = 0
     sure: int = 0
     names: Counter[str] = field(default_factory=Counter)
+    shorts: Counter[str] = field(default_factory=Counter)
     fragments: dict[int, str] = field(default_factory=dict)
 
     def add(self, mention: EntityMention) -> None:
@@ -32,6 +33,8 @@ class EntityTally:
         self.count += 1
         self.sure += mention.sure
         self.names[mention.name] += 1
+        if mention.short:
+            self.shorts[mention.short] += 1
         self.add_fragments([mention.description])
 
     def add_fragments(self, texts: Iterable[str]) -> None:
@@ -46,12 +49,13 @@ class EntityTally:
         self.count += other.count
         self.sure += other.sure
         self.names += other.names
+        self.shorts += other.shorts
         self.add_fragments(other.fragments.values())
 
     @property
     def name(self) -> str:
-        """The commonest spelling; of equally common ones, the first in the alphabet."""
-        return min(self.names, key=lambda name: (-self.names[name], name))
+        """The commonest spelling."""
+        return commonest(self.names)
 
     @property
     def described(self) -> list[str]:
@@ -79,6 +83,11 @@ class RelationTally:
         both = [one for one in (self.best, other.best) if one is not None]
         self.best = min(both, key=lambda one: (one.rank, one.keywords), default=None)
         self.chunks = keep_lowest([*self.chunks.values(), *other.chunks.values()])
+
+
+def commonest(counts: Mapping[str, int]) -> str:
+    """Return what is counted most; of equals, the first in the alphabet; empty without any."""
+    return min(counts, key=lambda one: (-counts[one], one), default="")
 
 
 def keep_lowest(chunks: Iterable[str]) -> dict[int, str]:

@@ -31,11 +31,12 @@ class IndexedName:
     def row(self) -> Row:
         """What is stored of it, but for its blocks."""
         name = self.name
-        traits = {"s": name.sure, "p": name.proper, "c": name.capitals}
+        traits = {"s": name.sure, "p": name.proper, "c": name.capitals, "b": name.brief}
         return {
             "key": name.key,
             "type": name.type,
             "traits": "".join(letter for letter, has in traits.items() if has),
+            "short": name.short,
             "entity_key": self.entity[0],
             "entity_type": self.entity[1],
         }
@@ -78,10 +79,10 @@ def placed_blocks(name: PresentName, resolver: Resolver) -> list[Block]:
 
 
 def name_row(indexed: IndexedName, resolver: Resolver) -> Row:
-    """Return what is stored of a name; a block that it lacks is removed."""
+    """Return what is stored of a name; what it lacks is removed."""
     blocks: Row = {f"block_{place + 1}": None for place in range(MOST_BLOCKS)}
     blocks |= {f"block_{at + 1}": block for at, block in placed_blocks(indexed.name, resolver)}
-    return indexed.row | blocks
+    return indexed.row | {"short": indexed.name.short or None} | blocks
 
 
 def _by_name(rows: Iterable[Row]) -> dict[Named, IndexedName]:
@@ -93,6 +94,8 @@ def _by_name(rows: Iterable[Row]) -> dict[Named, IndexedName]:
                 sure="s" in row["traits"],
                 proper="p" in row["traits"],
                 capitals="c" in row["traits"],
+                brief="b" in row["traits"],
+                short=row["short"],
             ),
             (row["entity_key"], row["entity_type"]),
         )

@@ -20,7 +20,6 @@ from pgs_neo4j.ingest.names.index import IndexedName, create_name_indexes, name_
 from pgs_neo4j.ingest.publish import Publication, publish
 from pgs_neo4j.ingest.writer import Writer, hold_documents, lost_right
 from pgs_neo4j.text.extraction.names import normalize_name
-from pgs_neo4j.text.variants.likeness import present_name
 
 BATCH = 5000
 """Names that one transaction stores or deletes."""
@@ -106,7 +105,7 @@ class _Standing:
                 suspects.add(main)
             if entity != self.entities[main]:  # found by a name of its own until it moves
                 tally: EntityTally = self.names.by_key[key][kind]
-                name = present_name(key, kind, tally.names, sure=bool(tally.sure))
+                name = NameTallies({key: {kind: tally}}).present({key: {kind: kind}})[key, kind]
                 stored.setdefault((key, kind), IndexedName(name, entity))
                 suspects.add((key, kind))
         return [stored[named] for named in sorted(stored)], sorted(suspects)
@@ -126,5 +125,6 @@ async def _read_standing(db: Database, graph: str) -> _Standing:
         tally.count += row["count"]
         tally.sure += row["count"] if row["sure"] else 0
         tally.names[row["name"]] += row["count"]
+        tally.shorts.update({row["short"]: row["count"]} if row["short"] else {})
         standing.entities[named] = row["entity_key"], row["entity_type"]
     return standing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.errors import DatabaseError, DatabaseMemoryError, QueryError, StoppedError
 from pgs_neo4j.ingest.assemble import assemble
@@ -15,6 +15,7 @@ from pgs_neo4j.ingest.stored import StoredChunk
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.ingest import DocumentOutcome
+from pgs_neo4j.text.extraction.definitions import add_definitions
 from pgs_neo4j.text.extraction.schema import prune
 
 
@@ -126,15 +127,16 @@ def _new_document(
     """Return a document as the graph is to hold it: what the schema allows of each chunk."""
     chunks = []
     for wanted in document.chunks:
-        unpruned = extracted.found[wanted.extraction_key]
-        extraction = prune(unpruned, order.schema)
+        unpruned = replace(extracted.found[wanted.extraction_key], definitions=())
+        pruned = prune(unpruned, order.schema)
+        extraction = add_definitions(pruned, wanted.chunk.text)
         chunks.append(
             NewChunk(
                 id=wanted.id,
                 chunk=wanted.chunk,
                 extraction=extraction,
                 extraction_key=wanted.extraction_key,
-                unpruned=None if extraction == unpruned else unpruned,
+                unpruned=None if pruned == unpruned else unpruned,
                 sure=tools.extractor.sure,
             )
         )

@@ -7,34 +7,12 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pgs_neo4j.text.variants.abbreviations import abbreviates
+
 DROPPED = frozenset(".,'\u2018\u2019\u02bc`\"()[]:;!?\u2026")
 """Signs that a spelling may leave out."""
 JOINERS = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212/\u00b7")
 """Signs that a spelling may leave out, or replace by a blank."""
-MINOR_WORDS = frozenset(
-    (
-        "OF",
-        "THE",
-        "AND",
-        "FOR",
-        "IN",
-        "ON",
-        "AT",
-        "TO",
-        "A",
-        "AN",
-        "BY",
-        "WITH",
-        "DE",
-        "DU",
-        "DES",
-        "LA",
-        "LE",
-        "Y",
-    )
-)
-"""Words that acronyms often leave out."""
-
 _LEGAL_FORMS = """
 INC INCORPORATED / CORP CORPORATION / LTD LIMITED / LLC / LLP / PLC / CO COMPANY / GMBH / AG / SA /
 BV / NV / PTY
@@ -47,8 +25,10 @@ PERSONS = frozenset(
     ("PERSON", "PEOPLE", "HUMAN", "INDIVIDUAL", "AUTHOR", "RESEARCHER", "CHARACTER")
 )
 ORGANIZATIONS = frozenset(("ORGANIZATION", "ORG", "COMPANY", "CORPORATION", "BUSINESS"))
+PLACES = frozenset(("LOCATION", "PLACE", "CITY", "COUNTRY", "REGION", "STATE"))
 
 _INVERTED = re.compile(r"([^,]+),_*([^,]+)")
+_DEFINED = re.compile(r"(?P<first>[^()]+?)_*\((?P<second>[^()]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +56,11 @@ class NameForm:
 def name_form(key: str, kind: str) -> NameForm:
     """Return the form of a normalized name of a type.
 
-    The order and the titles of a person's names do not count, nor does the sign for "and".
+    The order and the titles of a person's names do not count, nor does the sign for "and", nor an
+    abbreviation that a name defines itself, as in World Health Organization (WHO).
     """
+    defined = own_definition(key, kind)
+    key = defined[0] if defined else key
     person = kind.upper() in PERSONS
     if person:
         inverted = _INVERTED.fullmatch(key)
@@ -89,6 +72,31 @@ def name_form(key: str, kind: str) -> NameForm:
         while len(parts) > 2 and _spoken(parts[0]) in TITLES:
             parts = parts[1:]
     return _taken_apart(parts, plain=plain)
+
+
+def own_definition(key: str, kind: str) -> tuple[str, str] | None:
+    """Return the name and its abbreviation if one stands behind the other in brackets."""
+    both = _DEFINED.fullmatch(key)
+    if both is None:
+        return None
+    pairs = ((both["first"], both["second"]), (both["second"], both["first"]))
+    return next((pair for pair in pairs if is_abbreviation(pair[1], pair[0], kind)), None)
+
+
+def is_abbreviation(short: str, key: str, kind: str) -> bool:
+    """Whether a normalized name abbreviates another: all of its words, or all but a legal form.
+
+    People and places are never abbreviated by letters of one word, as in Florence (FL), and people
+    never by two letters.
+    """
+    form = name_form(key, kind)
+    company = legal_form(form)[0] if kind.upper() in ORGANIZATIONS else form
+    if len(company.words) < 2 and kind.upper() in PERSONS | PLACES:
+        return False
+    letters = _without_marks(short)
+    if "_" in short or (len(short) < 3 and kind.upper() in PERSONS):
+        return False
+    return any(abbreviates(letters, one.words) for one in (company, form))
 
 
 def legal_form(form: NameForm) -> tuple[NameForm, str]:

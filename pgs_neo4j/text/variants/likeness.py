@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from pgs_neo4j.text.variants.abbreviations import MINOR_WORDS, looks_abbreviated
 from pgs_neo4j.text.variants.edits import KEPT_END, KEPT_START, LEAST_LETTERS, is_typing_error
 from pgs_neo4j.text.variants.forms import (
-    MINOR_WORDS,
     ORGANIZATIONS,
     PERSONS,
     NameForm,
@@ -24,7 +24,9 @@ SHORTEST_OF_BODIES = 3
 BLOCKS = 5
 """Blocks of a name, each of its own kind."""
 
-VariantKind = Literal["spelling", "company form", "acronym", "initials", "typing error"]
+VariantKind = Literal[
+    "spelling", "definition", "company form", "acronym", "initials", "typing error"
+]
 
 _RISKY_PREFIXES = frozenset(("RE", "UN", "CO", "DE"))
 """A hyphen after these may part two words: re-cover is not recover."""
@@ -35,7 +37,8 @@ class PresentName:
     """A name of a type that some live chunk mentions.
 
     ``sure``: a model named it. ``proper``: it is written with capitals, as in World Bank;
-    ``capitals``: with nothing else, as in WHO.
+    ``capitals``: with nothing else, as in WHO; ``brief``: as one word with several, as in IoT.
+    ``short`` is the abbreviation that chunks define for it, normalized.
     """
 
     key: str
@@ -43,6 +46,8 @@ class PresentName:
     sure: bool = True
     proper: bool = True
     capitals: bool = False
+    brief: bool = False
+    short: str = ""
 
     @property
     def named(self) -> tuple[str, str]:
@@ -72,7 +77,9 @@ class PresentName:
         return self.type.upper() in ORGANIZATIONS
 
 
-def present_name(key: str, kind: str, spellings: Iterable[str], *, sure: bool) -> PresentName:
+def present_name(
+    key: str, kind: str, spellings: Iterable[str], *, sure: bool, short: str = ""
+) -> PresentName:
     """Return a name with what its spellings tell of it."""
     written = [*spellings]
     capitals = all(_is_capitals(one) for one in written)
@@ -82,6 +89,8 @@ def present_name(key: str, kind: str, spellings: Iterable[str], *, sure: bool) -
         sure=sure,
         proper=any(_is_proper(one) for one in written),
         capitals=capitals and bool(written),
+        brief=all(map(looks_abbreviated, written)) and bool(written),
+        short=short,
     )
 
 
@@ -89,12 +98,14 @@ def present_name(key: str, kind: str, spellings: Iterable[str], *, sure: bool) -
 def variant_kind(one: PresentName, other: PresentName) -> VariantKind | None:
     """Return in which way two names are variants of one; None if they are not.
 
-    Names by statistics are words: they only vary in their hyphens.
+    Names by statistics are words: they only vary in their hyphens, and by definitions.
     """
     if one.type != other.type or one.key == other.key:
         return None
     if one.form.spells(other.form) and _is_respelled(one, other):
         return "spelling"
+    if _is_defined(one, other) or _is_defined(other, one):
+        return "definition"
     if not (one.sure and other.sure):
         return None
     if one.is_company and _same_company(one.form, other.form):
@@ -114,6 +125,8 @@ def blocks_of(name: PresentName) -> tuple[str | None, ...]:
     if name.sure:
         blocks += [_outline(name), *_acronyms(name), _initials(name)]
     blocks += [None] * (BLOCKS - len(blocks))
+    # Persons have no acronyms, and nothing else has initials.
+    blocks[2 if name.is_person else 4] = _definition(name)
     return tuple(block and f"{kind}:{block}" for block in blocks)
 
 
@@ -127,6 +140,18 @@ def _is_respelled(one: PresentName, other: PresentName) -> bool:
     return (plain or (one.sure and other.sure)) and not (
         joined and _RISKY_PREFIXES & {*parted[:-1]}
     )
+
+
+def _is_defined(short: PresentName, long: PresentName) -> bool:
+    """Whether chunks define one name as the abbreviation of the other."""
+    return short.brief and bool(long.short) and _definition(short) == _definition(long)
+
+
+def _definition(name: PresentName) -> str | None:
+    """Return the letters of a name's abbreviation; its own if it is one."""
+    if name.short:
+        return "=" + name_form(name.short, name.type).letters
+    return "=" + name.form.letters if name.brief and len(name.form.words) == 1 else None
 
 
 def _same_company(one: NameForm, other: NameForm) -> bool:

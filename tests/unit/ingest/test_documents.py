@@ -32,6 +32,7 @@ from pgs_neo4j.model.documents import (
     RefusedDocument,
 )
 from pgs_neo4j.text.chunking import ChunkRules
+from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES, EntitySchema
 from tests.fakes.extractors import WordExtractor
 
@@ -314,7 +315,9 @@ async def of_table(
 
 def row(key: str, text: str, loader: str = "t1") -> dict[str, StoredDocument]:
     """A record of the table as the graph holds it."""
-    (one,) = stored_of(text, key, rules=digest([WHOLE.signature, loader])).values()
+    (one,) = stored_of(
+        text, key, rules=digest([WHOLE.signature, loader, definitions.FORM])
+    ).values()
     return {f"a.table#{key}": replace(one, id=f"a.table#{key}")}
 
 

@@ -168,7 +168,7 @@ async def test_a_mention_has_flat_spans_and_the_hash_of_its_description() -> Non
     assert (row["entity"], row["chunk"]) == ("e", "c")
     assert row["properties"] == {
         "name": "Paris", "type": "Location", "spans": [1, 6, 9, 14], "implicit": False,
-        "sure": True, "description": "Old.", "hash": text_hash("Old."),
+        "sure": True, "short": None, "description": "Old.", "hash": text_hash("Old."),
     }  # fmt: skip
 
 

@@ -79,11 +79,11 @@ async def test_names_are_tallied_by_type_and_spelling_without_the_chunks_that_go
         "entity_key": "PARIS",
         "entity_type": "Location",
         "names": [
-            {"type": "Location", "name": "Paris", "sure": True, "count": 3},
-            {"type": "Location", "name": "Paris", "sure": False, "count": 2},
-            {"type": "Location", "name": "PARIS", "sure": False, "count": 1},
-            {"type": "Person", "name": "Paris", "sure": True, "count": 1},
-            {"type": "Location", "name": "Lutetia", "sure": True, "count": 0},
+            {"type": "Location", "name": "Paris", "sure": True, "short": "", "count": 3},
+            {"type": "Location", "name": "Paris", "sure": False, "short": "LU", "count": 2},
+            {"type": "Location", "name": "PARIS", "sure": False, "short": "LU", "count": 1},
+            {"type": "Person", "name": "Paris", "sure": True, "short": "", "count": 1},
+            {"type": "Location", "name": "Lutetia", "sure": True, "short": "", "count": 0},
         ],
         "fragments": [{"type": "Location", "name": "Paris", "texts": ["Old.", "A city."]}],
     }
@@ -97,6 +97,7 @@ async def test_names_are_tallied_by_type_and_spelling_without_the_chunks_that_go
     location, person = names.of(PARIS), names.of(("PARIS", "Person"))
     assert (location.count, location.sure) == (6, 3)
     assert location.names == {"Paris": 5, "PARIS": 1}
+    assert (location.shorts, person.shorts) == ({"LU": 3}, {})
     assert location.described == sorted(["Old.", "A city."], key=text_hash)
     assert (person.count, person.fragments) == (1, {})
     assert db.params("read_names") == [

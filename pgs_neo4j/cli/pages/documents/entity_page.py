@@ -16,6 +16,7 @@ WAYS = {
     "spelling": "another spelling of",
     "company form": "another form of the company",
     "acronym": "acronym of",
+    "definition": "defined in a text as short for",
     "initials": "initials of",
     "typing error": "misspelling of",
     "other": "variant of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -46,6 +47,15 @@ def test_a_variant_is_told_by_its_kind(short: str, full: str, kind: str, how: st
     found = told(mention(full, kind), mention(short, kind), entity=full)
     key = normalize_name(full)
     assert found == {f"{key} {kind}": "leads", f"{normalize_name(short)} {kind}": f"{how} {key}"}
+
+
+def test_a_name_by_definition_is_told() -> None:
+    full = "Convolutional Neural Network"
+    short = "CNN"
+    defined = replace(mention(full, "Concept"), short=short)
+    found = told(defined, mention(short, "Concept"), entity=full)
+    key = normalize_name(full)
+    assert found == {f"{key} Concept": "leads", "CNN Concept": f"definition {key}"}
 
 
 def test_a_stray_type_is_told_with_the_name_it_counts_as() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -66,6 +67,52 @@ def test_errors_meet_at_the_name_that_they_were_made_in() -> None:
 def test_variants_of_variants_are_not_joined() -> None:
     names = "Acme Foods", "Acme Foods Inc.", "Acme Foods Ltd."
     assert len({*entities(*names, kind="Organization").values()}) == 3
+
+
+def defined(*names: str, kind: str = "Concept", **shorts: str) -> dict[str, str]:
+    """The entities of names for which texts define abbreviations."""
+    short_of = {name.replace("_", " "): short for name, short in shorts.items()}
+    given = [replace(present(name, kind), short=short_of.get(name, "")) for name in names]
+    found = resolve(given, Resolution())
+    return {name: found[normalize_name(name), kind][0] for name in names}
+
+
+def test_an_abbreviation_joins_the_name_that_a_text_defines_it_for() -> None:
+    names = "CNN", "Convolutional Neural Network"
+    assert defined(*names)["CNN"] == "CNN"
+    full = "CONVOLUTIONAL_NEURAL_NETWORK"
+    assert defined(*names, Convolutional_Neural_Network="CNN") == dict.fromkeys(names, full)
+    assert defined("IoT", "Internet of Things", Internet_of_Things="IOT")["IoT"] == (
+        "INTERNET_OF_THINGS"
+    )
+    assert defined("Cnn", names[1], Convolutional_Neural_Network="CNN")["Cnn"] == "CNN"
+
+
+def test_a_definition_comes_before_letters_and_two_of_them_leave_it_open() -> None:
+    names = "WHOA", "World Health Office Association", "Warsaw Heritage Order Archive"
+    assert defined(*names)["WHOA"] == "WHOA"
+    once = defined(*names, Warsaw_Heritage_Order_Archive="WHOA")
+    assert once["WHOA"] == "WARSAW_HERITAGE_ORDER_ARCHIVE"
+    both = {"Warsaw_Heritage_Order_Archive": "WHOA", "World_Health_Office_Association": "WHOA"}
+    assert defined(*names, **both)["WHOA"] == "WHOA"
+
+
+def test_a_person_and_a_term_by_statistics_have_abbreviations_by_definition_only() -> None:
+    names = "JFK", "John Fitzgerald Kennedy"
+    assert defined(*names, kind="Person")["JFK"] == "JFK"
+    joined = defined(*names, kind="Person", John_Fitzgerald_Kennedy="JFK")
+    assert joined["JFK"] == "JOHN_FITZGERALD_KENNEDY"
+    terms = [
+        present_name("NEURAL_NETWORK", "Concept", ["neural network"], sure=False, short="NN"),
+        present_name("NN", "Concept", ["NN"], sure=False),
+    ]
+    assert {*resolve(terms, Resolution()).values()} == {("NEURAL_NETWORK", "Concept")}
+
+
+def test_a_name_that_holds_its_abbreviation_is_a_spelling() -> None:
+    full = "World Health Organization"
+    found = entities("WHO", full, f"{full} (WHO)", f"WHO ({full})", kind="Organization")
+    assert {*found.values()} == {"WORLD_HEALTH_ORGANIZATION"}
 
 
 def test_a_ruling_joins_names_and_others_follow() -> None:

@@ -40,7 +40,12 @@ class ManyBlocks(VariantResolver):
 
 @pytest.mark.parametrize(
     ("name", "sure", "traits"),
-    [("Marie Curie", True, "sp"), ("NATO", True, "sc"), ("radium", False, ""), ("UN", False, "c")],
+    [
+        ("Marie Curie", True, "sp"),
+        ("NATO", True, "scb"),
+        ("radium", False, ""),
+        ("UN", False, "cb"),
+    ],
 )
 def test_traits_are_letters(name: str, sure: bool, traits: str) -> None:
     assert indexed(name, sure=sure).row["traits"] == traits
