@@ -18,6 +18,7 @@ from pgs_neo4j.config.trust import (
     embedding_model,
     explain_key,
     model_access,
+    named_code,
     rerank_access,
     server_access,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "load",
     "masked_address",
     "model_access",
+    "named_code",
     "notices",
     "rerank_access",
     "restored",

@@ -79,3 +79,8 @@ class SettingsOverrides(Knobs, total=False):
     rerank_model: str | None
     models: Mapping[str, ModelEntry | Mapping[str, object]] | None
     schedule: Sequence[ScheduleEntry | Mapping[str, object]] | None
+    ingest_loader: str | None
+    ingest_chunker: str | None
+    ingest_extractor: str | None
+    ingest_resolver: str | None
+    ingest_describer: str | None

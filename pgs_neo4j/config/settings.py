@@ -128,6 +128,32 @@ class Settings(Sourced):
         Field(description="jobs that 'pgs schedule' runs, one [[schedule]] table each"),
     ] = ()
 
+    ingest_loader: Annotated[
+        str | None,
+        About("ingestion"),
+        Field(description="own reader of files, as package.module:name; unset: built in"),
+    ] = None
+    ingest_chunker: Annotated[
+        str | None,
+        About("ingestion"),
+        Field(description="own chunker of documents, as package.module:name; unset: built in"),
+    ] = None
+    ingest_extractor: Annotated[
+        str | None,
+        About("ingestion"),
+        Field(description="own extractor of entities, as package.module:name; unset: built in"),
+    ] = None
+    ingest_resolver: Annotated[
+        str | None,
+        About("ingestion"),
+        Field(description="own resolver of names, as package.module:name; unset: built in"),
+    ] = None
+    ingest_describer: Annotated[
+        str | None,
+        About("ingestion"),
+        Field(description="own describer of entities, as package.module:name; unset: built in"),
+    ] = None
+
     _provenance: Provenance = PrivateAttr(default_factory=Provenance)
 
     def __init__(self, **values: Any) -> None:

@@ -143,6 +143,21 @@ def embedding_model(settings: Settings, default: str) -> str:
     return name
 
 
+def named_code(settings: Settings, name: str) -> str | None:
+    """Return the ``package.module:name`` of a setting, whose code will run; None if it is unset.
+
+    Raises ConfigError if only a file of the working directory names it.
+    """
+    code: str | None = getattr(settings, name)
+    sources = settings.provenance
+    if code is None or sources.source(name) != "directory":
+        return code
+    raise ConfigError(
+        f"{name} in {sources.path} names code that would run, and that file is only in the working "
+        f"directory; if you trust it, set PGS_{name.upper()}={code}, or PGS_CONFIG={sources.path}"
+    )
+
+
 def explain_key(settings: Settings) -> str:
     """Return why the key is not sent to the endpoint; empty if it is, or without a key."""
     try:

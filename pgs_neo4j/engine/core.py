@@ -28,7 +28,10 @@ from pgs_neo4j.retrieval.space import Space, choose
 
 @dataclass(slots=True)
 class Core:
-    """One database with the settings, models, and embedders in use."""
+    """One database with the settings, models, and embedders in use.
+
+    ``parts`` are those of ingestions that the settings name, by their code.
+    """
 
     db: Database
     settings: Settings
@@ -39,6 +42,7 @@ class Core:
     on_event: OnEvent = ignore
     known: KnownGenerations = field(default_factory=KnownGenerations, repr=False)
     indexes: KnownIndexes = field(default_factory=KnownIndexes, repr=False)
+    parts: dict[str, object] = field(default_factory=dict, repr=False)
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _relevance: RelevanceModel | None = field(default=None, repr=False)

@@ -10,7 +10,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.documents import narrows, rules_of
 from pgs_neo4j.ingest.fold.contribution import contribution_of
-from pgs_neo4j.ingest.order import Extractor
+from pgs_neo4j.ingest.order import Chunker, Extractor
 from pgs_neo4j.ingest.schemas import Schemas
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredDocument
 from pgs_neo4j.model.documents import DocumentLoader, GroundedExtraction
@@ -71,13 +71,14 @@ def stale_reasons(
     extractor: Extractor,
     rules: ChunkRules,
     loader: DocumentLoader,
+    chunker: Chunker | None = None,
 ) -> Iterator[str]:
     """Yield why a document is not as an ingestion with these settings would make it."""
     if stored.signature != extractor.signature:
         yield "another model or prompt extracted it"
     elif not all(narrows(schema, told, schemas) for told in stored.told):
         yield "it was extracted under another schema"
-    if stored.rules != rules_of(rules, loader):
+    if stored.rules != rules_of(rules, loader, chunker):
         yield "its loader or chunk settings have changed since"
 
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.errors import InputFileError, ModelError, StoppedError
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.order import Extractor, IngestOrder
+from pgs_neo4j.ingest.order import Chunker, Extractor, IngestOrder
 from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.wanted import Basis, WantedChunk, WantedDocument
 from pgs_neo4j.model.documents import (
+    Chunk,
     DocumentLoader,
     DocumentSource,
     DocumentText,
     LoadedDocument,
 )
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
-from pgs_neo4j.text.chunking import ChunkRules, chunk_document
+from pgs_neo4j.text.chunking import ChunkRules, chunk_document, chunks_ending
 from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
@@ -33,13 +34,15 @@ class Compared:
     """What became of the sources so far.
 
     ``missing`` are the documents that have no source any more, ``unseen`` those that a source may
-    still have, by its id. ``done`` are ids of sources that were read to the end.
+    still have, by its id. ``done`` are ids of sources that were read to the end, ``stopped`` the
+    limit that ended it before the last one.
     """
 
     outcomes: list[DocumentOutcome]
     missing: dict[str, StoredDocument]
     unseen: dict[str, dict[str, StoredDocument]]
     done: set[str] = field(default_factory=set)
+    stopped: str = ""
 
     @classmethod
     def of(cls, sources: Sources, stored: Mapping[str, StoredDocument]) -> Compared:
@@ -86,6 +89,7 @@ def compare(
     loader: DocumentLoader,
     stored: Mapping[str, StoredDocument],
     extractor: Extractor,
+    chunker: Chunker | None = None,
 ) -> tuple[Compared, AsyncGenerator[WantedDocument]]:
     """Return the documents to write, made one at a time, and what is known of the others.
 
@@ -94,8 +98,8 @@ def compare(
     source any more is that one, moved.
     """
     comparison = Compared.of(order.sources, stored)
-    rules, signature = rules_of(order.rules, loader), extractor.signature
-    comparing = _Comparing(order, loader, stored, extractor, comparison, rules, signature)
+    rules, signature = rules_of(order.rules, loader, chunker), extractor.signature
+    comparing = _Comparing(order, loader, stored, extractor, chunker, comparison, rules, signature)
     return comparison, comparing.wanted()
 
 
@@ -107,6 +111,7 @@ class _Comparing:
     loader: DocumentLoader
     stored: Mapping[str, StoredDocument]
     extractor: Extractor
+    chunker: Chunker | None
     comparison: Compared
     rules: str
     signature: str
@@ -119,7 +124,12 @@ class _Comparing:
         for source in self.order.sources.listed:
             async with aclosing(self._load(source)) as documents:
                 async for loaded in documents:
-                    if document := self._compared(loaded, by_hash):
+                    try:
+                        document = await self._compared(loaded, by_hash)
+                    except StoppedError as error:
+                        self.comparison.stopped = str(error)
+                        return
+                    if document is not None:
                         yield replace(document, source=source.id)
             self.comparison.done.add(source.id)
 
@@ -144,15 +154,21 @@ class _Comparing:
         if not failed:
             self.comparison.missing.update(unseen)
 
-    def _compared(
+    async def _compared(
         self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]]
     ) -> WantedDocument | None:
-        """Return a document if it is to be written."""
+        """Return a document if it is to be written. Raises StoppedError."""
         hash_, known = hash_of(loaded.text), self.stored.get(loaded.id)
         if known and (state := self._standing(known, hash_)):
             self.comparison.outcomes.append(
                 DocumentOutcome(id=loaded.id, state=state, chunks=known.chunks)
             )
+            return None
+        try:
+            chunks = await self._divided(loaded.text)
+            wanted = [*_wanted_chunks(loaded.id, chunks, self._signatures(known))]
+        except (ModelError, ValueError) as error:
+            self.comparison.fail(loaded.id, f"its text could not be divided: {error}")
             return None
         former = by_hash[hash_].pop() if known is None and by_hash.get(hash_) else None
         if former is not None:
@@ -162,13 +178,19 @@ class _Comparing:
             state="changed" if known else "moved" if former else "added",
             hash=hash_,
             size=loaded.size,
-            chunks=list(_chunks(loaded.id, loaded.text, self.order, self._signatures(known))),
+            chunks=wanted,
             former=(loaded.id, former) if former else (loaded.id,),
             name=loaded.name or title_of(loaded.id),
             rules=self.rules,
             note=loaded.note,
             media_type=loaded.media_type,
         )
+
+    async def _divided(self, text: DocumentText) -> Iterator[Chunk]:
+        """Return the chunks of a document. Raises ModelError and StoppedError."""
+        if self.chunker is None:
+            return chunk_document(text, self.order.rules)
+        return chunks_ending(text, await self.chunker.divide(text), self.order.rules)
 
     def _standing(self, known: StoredDocument, hash_: str) -> DocumentState | None:
         """Return the state of a document that stays as it is; None if it is to be written."""
@@ -210,9 +232,10 @@ def hash_of(text: DocumentText) -> str:
     return digest([text.text, text.page_starts, outline, given])
 
 
-def rules_of(rules: ChunkRules, loader: DocumentLoader) -> str:
+def rules_of(rules: ChunkRules, loader: DocumentLoader, chunker: Chunker | None = None) -> str:
     """Return a hash of how documents are loaded, divided, and searched for definitions."""
-    return digest([rules.signature, loader.signature, definitions.FORM])
+    divided: object = [chunker.signature, rules.overlap] if chunker else rules.signature
+    return digest([divided, loader.signature, definitions.FORM])
 
 
 def _source_of(document: str, sources: Set[str]) -> str | None:
@@ -223,12 +246,12 @@ def _source_of(document: str, sources: Set[str]) -> str | None:
     return next((document[:end] for end in ends if document[:end] in sources), None)
 
 
-def _chunks(
-    document: str, text: DocumentText, order: IngestOrder, signatures: Sequence[tuple[str, str]]
+def _wanted_chunks(
+    document: str, chunks: Iterable[Chunk], signatures: Sequence[tuple[str, str]]
 ) -> Iterator[WantedChunk]:
     """Yield the chunks of a document; equal texts in it are told apart by their order."""
     repeated: Counter[str] = Counter()
-    for chunk in chunk_document(text, order.rules):
+    for chunk in chunks:
         repeated[chunk.hash] += 1
         count = repeated[chunk.hash]
         said: list[object] = [chunk.text, chunk.context, list(chunk.path)]

@@ -12,10 +12,26 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.sources.find import Sources
-from pgs_neo4j.model.documents import Chunk, DocumentLoader, Extraction
+from pgs_neo4j.model.documents import Chunk, DocumentLoader, DocumentText, Extraction
 from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
+
+
+class Chunker(Protocol):
+    """Divides documents into chunks, instead of the built-in rules."""
+
+    @property
+    def signature(self) -> str:
+        """A hash of everything that decides; with another one, documents are divided again."""
+        ...
+
+    async def divide(self, document: DocumentText) -> Sequence[int]:
+        """Return where in the text chunks end: ascending, the last at the end of the text.
+
+        A sentence that a chunk ends in is divided there. Raises ModelError and StoppedError.
+        """
+        ...
 
 
 class Extractor(Protocol):
@@ -98,7 +114,8 @@ class IngestOrder:
 class IngestTools:
     """The connections of an ingestion.
 
-    ``resolver`` decides which names are variants, instead of the built-in rules.
+    ``resolver`` decides which names are variants, and ``chunker`` where chunks end, each instead of
+    the built-in rules.
     """
 
     db: Database
@@ -109,3 +126,4 @@ class IngestTools:
     calls: Calls
     on_event: OnEvent
     resolver: Resolver | None = None
+    chunker: Chunker | None = None

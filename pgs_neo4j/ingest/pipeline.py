@@ -60,7 +60,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         stored = await read_documents(tools.db, order.graph)
         schemas = [order.schema, order.schema.told, *in_use(stored, order.schemas)]
         await keep_schemas(tools.db, writer, schemas)
-        compared, wanted = compare(order, tools.loader, stored, tools.extractor)
+        compared, wanted = compare(order, tools.loader, stored, tools.extractor, tools.chunker)
         async with (
             aclosing(wanted),
             aclosing(group_documents(wanted)) as groups,
@@ -68,6 +68,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         ):
             async for _ in written:
                 _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
+        tally.stopped = tally.stopped or compared.stopped
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         await _sync(order, tools, writer, compared, tally)
         await _describe(tools, writer, tally)

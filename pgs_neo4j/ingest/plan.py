@@ -43,7 +43,7 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
     what many chunks describe can add to them. Raises DatabaseError.
     """
     stored = await read_documents(tools.db, order.graph)
-    compared, wanted = compare(order, tools.loader, stored, tools.extractor)
+    compared, wanted = compare(order, tools.loader, stored, tools.extractor, tools.chunker)
     forecast = _Forecast()
     async with aclosing(wanted), aclosing(group_documents(wanted)) as groups:
         async for group in groups:

@@ -15,6 +15,7 @@ from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
 from pgs_neo4j.engine.ingestion.order import ENTITIES, IngestOptions, Paths, chunk_rules, make_order
+from pgs_neo4j.engine.ingestion.parts import Parts
 from pgs_neo4j.engine.ingestion.writing import hold_graph
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
@@ -25,7 +26,7 @@ from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTools
+from pgs_neo4j.ingest.order import Chunker, Describer, Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.plan import plan_ingest
 from pgs_neo4j.ingest.publish import entity_label, mapping_of
@@ -129,13 +130,12 @@ class Ingester:
             options.get("columns") or RecordColumns(),
             options.get("allow_private", False),
         )
-        loader = options.get("loader") or files
+        loader = Parts(core).loader(options.get("loader")) or files
         tell = on_event or core.on_event
         tell(PhaseStarted("ingest"))
         try:
             order = await make_order(core.db, paths, graph, options, config, loader)
-            tools = self._tools(config, order, loader, tell)
-            yield order, replace(tools, resolver=options.get("resolver"))
+            yield order, self._tools(config, order, options, loader, tell)
         finally:
             await to_the_end(files.close())
 
@@ -148,22 +148,35 @@ class Ingester:
         ]
 
     async def document(
-        self, graph: str, name: str, *, loader: DocumentLoader | None = None
+        self,
+        graph: str,
+        name: str,
+        *,
+        loader: DocumentLoader | None = None,
+        chunker: Chunker | None = None,
+        extractor: Extractor | None = None,
     ) -> DocumentDetails:
         """Return a document of a graph, by its id or name, with its chunks.
 
-        Whether it is stale depends on the model and the settings of this engine, and on ``loader``
-        if it was loaded by one of your own. Raises UsageError for an unknown or ambiguous name, and
-        DatabaseError.
+        Whether it is stale depends on the model and the settings of this engine, and on the parts
+        that ingested it, if they were your own. Raises UsageError for an unknown or ambiguous name,
+        and DatabaseError.
         """
         db, config = self._core.db, self._core.config
         documents = await read_documents(db, graph)
         stored = find_document(documents, graph, name)
         schemas = await read_schemas(db, graph)
         schema = schemas.get(stored.schema, EntitySchema())
-        extractor = self._extractor(config, schema, self._core.calls(config), Keeper(db, graph))
-        rules, own = chunk_rules(config), loader or FileLoader()
-        reasons = stale_reasons(stored, schema, schemas, extractor, rules, own)
+        parts, calls = Parts(self._core), self._core.calls(config)
+        reasons = stale_reasons(
+            stored,
+            schema,
+            schemas,
+            parts.extractor(extractor) or self._extractor(config, schema, calls, Keeper(db, graph)),
+            chunk_rules(config),
+            parts.loader(loader) or FileLoader(),
+            parts.chunker(chunker),
+        )
         return await read_details(db, graph, stored, schemas, tuple(reasons))
 
     async def delete(
@@ -214,20 +227,29 @@ class Ingester:
         await make_indexes(db, want_text(mapping))
 
     def _tools(
-        self, config: PGSConfig, order: IngestOrder, loader: DocumentLoader, on_event: OnEvent
+        self,
+        config: PGSConfig,
+        order: IngestOrder,
+        options: IngestOptions,
+        loader: DocumentLoader,
+        on_event: OnEvent,
     ) -> IngestTools:
-        core = self._core
+        core, parts = self._core, Parts(self._core)
         calls = core.calls(config, on_event)
         keeper = Keeper(core.db, order.graph)
         calls.budget.check({core.sweep_llm.name: is_free(core.sweep_llm)})
         return IngestTools(
             db=core.db,
             loader=loader,
-            extractor=self._extractor(config, order.schema, calls, keeper),
-            describer=self._describer(config, calls, keeper),
+            extractor=parts.extractor(options.get("extractor"))
+            or self._extractor(config, order.schema, calls, keeper),
+            describer=parts.describer(options.get("describer"))
+            or self._describer(config, calls, keeper),
             keeper=keeper,
             calls=calls,
             on_event=on_event,
+            resolver=parts.resolver(options.get("resolver")),
+            chunker=parts.chunker(options.get("chunker")),
         )
 
     def _describer(self, config: PGSConfig, calls: Calls, keeper: Keeper) -> Describer | None:

@@ -22,6 +22,7 @@ from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.json_data import Json
 
 KIND = "ingest"
+PARTS = frozenset(("loader", "chunker", "extractor", "resolver", "describer"))
 KEPT_KNOBS = (
     *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb"),
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s"),
@@ -50,13 +51,12 @@ async def record_ingestion(
 def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Json:
     """Return what a record keeps, so that the ingestion can be continued from any folder.
 
-    Empty if it cannot be: texts, schemas, loaders, and resolvers of a program are not kept, and no
-    secrets.
+    Empty if it cannot be: texts, schemas, and parts of a program are not kept, and no secrets.
     """
     kept: Json = {name: value for name, value in options.items() if value is not None}
     places = [_place(path) for path in listed(paths)]
     schema, columns = kept.pop("schema", None), kept.pop("columns", None)
-    own = isinstance(schema, EntitySchema) or bool(kept.keys() & {"loader", "resolver"})
+    own = isinstance(schema, EntitySchema) or bool(kept.keys() & PARTS)
     if own or None in places:
         return {}
     if schema is not None:

@@ -13,7 +13,7 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.kind import refuse_loaded
 from pgs_neo4j.ingest.load import check_label, graph_label
-from pgs_neo4j.ingest.order import IngestOrder
+from pgs_neo4j.ingest.order import Chunker, Describer, Extractor, IngestOrder
 from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
 from pgs_neo4j.ingest.schemas import read_schema_file, read_schemas, schema_in_force
 from pgs_neo4j.ingest.sources.find import find_sources
@@ -37,9 +37,12 @@ class IngestOptions(TypedDict, total=False):
     types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
     documents whose files are gone; with ``forget``, also the text of answers that quote them.
     ``refresh`` extracts again what another model, prompt, or schema extracted. ``columns`` tell
-    what records consist of. ``allow_private`` also fetches URLs of private addresses. ``loader``
-    reads the files instead of our readers. ``resolver`` decides which names are variants of each
-    other; a resolver other than last time's resolves all names again.
+    what records consist of. ``allow_private`` also fetches URLs of private addresses.
+
+    Five parts can be replaced: ``loader`` reads the files, ``chunker`` says where chunks end,
+    ``extractor`` what they say, ``resolver`` which names are variants of each other, and
+    ``describer`` makes one description of many. The default is what the settings name, else the
+    built-in part. A part with another signature than last time's does its work again.
     """
 
     label: str | None
@@ -50,7 +53,10 @@ class IngestOptions(TypedDict, total=False):
     columns: RecordColumns | None
     allow_private: bool
     loader: DocumentLoader | None
+    chunker: Chunker | None
+    extractor: Extractor | None
     resolver: Resolver | None
+    describer: Describer | None
 
 
 async def make_order(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.ingestion.parts import Parts
 from pgs_neo4j.ingest.describe.model import describer_signature
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.names.renewal import hold_resolved
@@ -14,9 +15,13 @@ from pgs_neo4j.ingest.writer import Writer
 def hold_graph(
     core: Core, graph: str, label: str, resolver: Resolver | None
 ) -> AbstractAsyncContextManager[Writer]:
-    """Hold the right to write a graph; what has to be described waits for the model of sweeps.
+    """Hold the right to write a graph; what has to be described waits for the describer.
 
-    Entering raises UsageError, BusyError, LeaseLostError, and DatabaseError.
+    Raises ConfigError for parts that cannot be used. Entering raises UsageError, BusyError,
+    LeaseLostError, and DatabaseError.
     """
-    describer = describer_signature(core.sweep_llm, core.config.sweep_effort)
-    return hold_resolved(core.db, graph, label, describer, resolver)
+    parts = Parts(core)
+    own = parts.describer()
+    built_in = describer_signature(core.sweep_llm, core.config.sweep_effort)
+    signature = own.signature if own else built_in
+    return hold_resolved(core.db, graph, label, signature, parts.resolver(resolver))

@@ -61,7 +61,8 @@ async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:
     if not given and any(row["own"] for row in rows):
         raise UsageError(
             f"the names of graph {writer.graph} were resolved by a resolver of your own; pass it "
-            "as resolver= in Python, or VariantResolver() to resolve all of them again"
+            "as resolver= in Python or name it as ingest_resolver, or pass VariantResolver() to "
+            "resolve all of them again"
         )
     if any(row["resolver"] == signature for row in rows):
         return

@@ -15,6 +15,7 @@ from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import Chunk, DocumentText, GivenEntity, OutlineEntry, Sentence
 from pgs_neo4j.text.chunking.groups import (
     divide,
+    end_groups,
     fill_groups,
     hash_ranks,
     similarity_ranks,
@@ -40,12 +41,29 @@ def chunk_document(
     needs the ``vectors`` ``(n, d)`` of the document's sentences, as ``split_sentences`` yields
     them. Raises ValueError without them.
     """
+    total = size_bytes(document.text)
+    groups = _groups(document.text, total, rules, vectors)
+    yield from _chunks(document, groups, rules.overlap_bytes_for(total))
+
+
+def chunks_ending(
+    document: DocumentText, ends: Sequence[int], rules: ChunkRules = _NO_RULES
+) -> Iterator[Chunk]:
+    """Yield the chunks that end at some places of a document's text.
+
+    Only the overlap of the rules counts. Raises ValueError unless ``ends`` ascend within the text,
+    and the last one is its end.
+    """
     text = document.text
-    total = size_bytes(text)
-    past = _Past(document, rules.overlap_bytes_for(total))
-    for index, group in enumerate(
-        _groups(text, total, rules, vectors if rules.strategy == "semantic" else None)
-    ):
+    groups = end_groups(text, split_sentences(text), ends)
+    yield from _chunks(document, groups, rules.overlap_bytes_for(size_bytes(text)))
+
+
+def _chunks(
+    document: DocumentText, groups: Iterable[list[SizedSentence]], overlap: int
+) -> Iterator[Chunk]:
+    text, past = document.text, _Past(document, overlap)
+    for index, group in enumerate(groups):
         sentences = [one.sentence for one in group]
         start, end = sentences[0].start, sentences[-1].end
         stretch = text[start:end]

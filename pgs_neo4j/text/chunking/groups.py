@@ -1,19 +1,22 @@
 """Groups the sentences of a document into chunks.
 
-Two ways. One fills chunks in turn. The other divides the document at the sentence ends with the
-lowest ranks; a rank follows from the sentences around it, so an edit moves few ends.
+One way fills chunks in turn. Another divides the document at the sentence ends with the lowest
+ranks; a rank follows from the sentences around it, so an edit moves few ends. The third takes ends
+that are given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.graph.hashes import encoded, hash64
 from pgs_neo4j.model.documents import Sentence
-from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence
+from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence, sized
 
 LEAST, MOST = 0.5, 1.5
 """Bounds of a chunk, as shares of its size."""
@@ -53,6 +56,32 @@ def fill_groups(
         used += rest.size
     if group:
         yield group
+
+
+def end_groups(
+    text: str, sentences: Iterable[Sentence], ends: Sequence[int]
+) -> Iterator[list[SizedSentence]]:
+    """Yield the sentences of each chunk; one that a chunk ends in is divided there.
+
+    Raises ValueError unless ``ends`` ascend within the text, and the last one is its end.
+    """
+    bounded = [0, *ends]
+    if bounded[-1] != len(text) or any(a >= b for a, b in pairwise(bounded)):
+        raise ValueError(f"chunks must end in ascending order, the last one at {len(text)}")
+    group: list[Sentence] = []
+    remaining = iter(ends)
+    end = next(remaining, 0)
+    for whole in sentences:
+        rest = whole
+        while rest.end > end:
+            if rest.start < end:
+                group.append(replace(rest, end=end))
+                rest = replace(rest, start=end, opens=False)
+            yield [*sized(text, group)]
+            group, end = [], next(remaining)
+        group.append(rest)
+    if group:
+        yield [*sized(text, group)]
 
 
 def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, int]]:

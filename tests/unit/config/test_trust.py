@@ -16,6 +16,7 @@ from pgs_neo4j.config import (
     ServerAccess,
     Settings,
     model_access,
+    named_code,
     rerank_access,
     server_access,
 )
@@ -334,6 +335,20 @@ def name_local_embedder(settings: Settings) -> str:
     embedder = create_embedder(settings, config.PGSConfig(), "sentence-transformers")
     assert embedder is not None
     return embedder.name
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("places", SERVER_SETS)
+def test_code_runs_only_if_the_user_names_it(machine, places, file):
+    settings = machine.load(spread(ingest_loader=(places, "{}:Loader")), file)
+    name = winner(places, file)
+    text = "file" if name in FILES else name
+    if name == "directory":
+        with pytest.raises(ConfigError, match="set PGS_INGEST_LOADER=file:Loader, or PGS_CONFIG="):
+            named_code(settings, "ingest_loader")
+        return
+    named = named_code(settings, "ingest_loader")
+    assert named == (None if name == "default" else f"{text}:Loader")
 
 
 def test_only_one_place_reads_secrets_from_the_settings():

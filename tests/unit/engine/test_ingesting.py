@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,9 @@ from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.retrieval.indexes.wanted import WantedIndex
 from tests.documents import ApartResolver
+from tests.fakes.chunkers import SignChunker
 from tests.fakes.database import FakeDatabase, Row
+from tests.fakes.extractors import WordExtractor
 
 CURIE = "Marie Curie found radium. Marie Curie lived in Paris.\n"
 RECORDS = """entity<|#|>Marie Curie<|#|>Person<|#|>She found radium.<|#|>1-2
@@ -139,6 +142,35 @@ async def test_a_resolver_of_ones_own_decides_which_names_vary_one(
             with pytest.raises(UsageError, match="by a resolver of your own; pass it"):
                 await made.ingest(folder, "notes")
             assert made.db.params("publish") == []
+
+
+async def test_parts_of_a_call_replace_the_built_in_ones(place: Any, folder: Path) -> None:
+    (folder / "curie.md").write_text("Marie found; Curie won.\n")
+    made, extractor = place(), WordExtractor(signature="words", free=True)
+    done = await made.ingest(folder, "notes", chunker=SignChunker(), extractor=extractor)
+    assert (done.count("added"), extractor.asked) == (1, ["Marie", "Curie"])
+    texts = [row["properties"]["text"] for row in made.published()["chunks"]]
+    assert texts == ["Marie found;", " Curie won.\n"]
+    assert made.published()["documents"][0]["signature"] == "words"
+    assert [job["options"] for job in made.db.params("merge_jobs")] == ["{}"]
+
+
+async def test_a_describer_of_ones_own_is_who_descriptions_wait_for(
+    place: Any, folder: Path
+) -> None:
+    class Describer:
+        signature = "mine"
+
+        async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
+            return f"{kind} {name}: {len(fragments)}"
+
+    waiting = {"id": "entity:Person:CURIE", "name": "Curie", "type": "Person", "fragments": ["a"]}
+    answers = iter([[waiting], []])
+    made = place(read_undescribed=lambda params: next(answers), write_descriptions=[{"written": 1}])
+    done = await made.ingest(folder, "notes", describer=Describer())
+    assert (done.described, made.published()["describer"]) == (1, "mine")
+    (written,) = made.db.params("write_descriptions")
+    assert written["rows"][0]["description"] == "Person Curie: 1"
 
 
 async def test_a_model_is_asked_and_what_the_text_lacks_is_dropped(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.errors import InputFileError, ModelOutputError, StoppedError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.documents import (
     Compared,
@@ -18,7 +18,7 @@ from pgs_neo4j.ingest.documents import (
     rules_of,
     title_of,
 )
-from pgs_neo4j.ingest.order import IngestOrder
+from pgs_neo4j.ingest.order import Chunker, IngestOrder
 from pgs_neo4j.ingest.sources.find import Sources, find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import StoredDocument
@@ -34,6 +34,7 @@ from pgs_neo4j.model.documents import (
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES, EntitySchema
+from tests.fakes.chunkers import SignChunker
 from tests.fakes.extractors import WordExtractor
 
 RIVER, CITY = "The Seine flows.\n", "Paris is a city.\n"
@@ -71,11 +72,12 @@ async def compared(
     stored: Mapping[str, StoredDocument],
     extractor: str | EntitySchema = "s1",
     loader: DocumentLoader = LOADER,
+    chunker: Chunker | None = None,
 ) -> tuple[Compared, list[WantedDocument]]:
     """``extractor`` is the schema that it is told, or another signature than ``s1``."""
     named = isinstance(extractor, str)
     made = WordExtractor(signature=extractor) if named else WordExtractor(schema=extractor)
-    comparison, wanted = compare(order, loader, stored, made)
+    comparison, wanted = compare(order, loader, stored, made, chunker)
     return comparison, [one async for one in wanted]
 
 
@@ -215,6 +217,51 @@ async def test_other_rules_divide_a_document_again(tmp_path: Path) -> None:
     again = stored_of(text, "long", rules=rules(SMALL))
     comparison, wanted = await compared(order_of(tmp_path, rules=SMALL), again)
     assert (states(comparison), wanted) == ({"long.md": "unchanged"}, [])
+
+
+async def test_a_chunker_of_ones_own_says_where_chunks_end(tmp_path: Path) -> None:
+    text = "One is here; two is. Three; four.\n"
+    write(tmp_path, parts=text)
+    order, chunker = order_of(tmp_path), SignChunker()
+    _, (one,) = await compared(order, stored_of(text, "parts"), chunker=chunker)
+    found = [wanted.chunk for wanted in one.chunks]
+    assert [chunk.text for chunk in found] == ["One is here;", " two is. Three;", " four.\n"]
+    assert [len(chunk.sentences) for chunk in found] == [1, 2, 1]
+    assert found[1].context == "One is here;"
+    made = rules_of(order.rules, LOADER, chunker)
+    assert (one.state, one.rules) == ("changed", made)
+    assert made != rules_of(order.rules, LOADER, SignChunker("."))
+    comparison, wanted = await compared(
+        order, stored_of(text, "parts", rules=made), chunker=chunker
+    )
+    assert (states(comparison), wanted) == ({"parts.md": "unchanged"}, [])
+
+
+async def test_a_text_that_cannot_be_divided_fails_and_a_limit_ends_the_reading(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, a="Apples.\n", b="Bread.\n", c="Cake.\n", d="Dough.\n")
+    errors = {"Apples": ModelOutputError("no vectors"), "Cake": StoppedError("max_calls reached")}
+    order = order_of(tmp_path)
+    comparison, wanted = await compared(order, {}, chunker=SignChunker(errors=errors))
+    assert [one.id for one in wanted] == ["b.md"]
+    (failed,) = comparison.outcomes
+    assert (failed.id, failed.state) == ("a.md", "failed")
+    assert failed.reason == "its text could not be divided: no vectors"
+    assert comparison.stopped == "max_calls reached"
+    waiting = comparison.all_outcomes(order, [], stopped=True)
+    assert [one.id for one in waiting if one.state == "waiting"] == ["c.md", "d.md"]
+
+
+async def test_a_chunker_must_reach_the_end_of_the_text(tmp_path: Path) -> None:
+    class Short(SignChunker):
+        async def divide(self, document: DocumentText) -> list[int]:
+            return [3, 2]
+
+    write(tmp_path, a="Apples.\n")
+    comparison, wanted = await compared(order_of(tmp_path), {}, chunker=Short())
+    assert wanted == []
+    assert "chunks must end in ascending order, the last one at 8" in comparison.outcomes[0].reason
 
 
 async def test_equal_chunks_of_a_document_have_ids_of_their_own(tmp_path: Path) -> None:

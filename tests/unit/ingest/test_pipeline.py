@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.ingest import Ingested
+from tests.fakes.chunkers import SignChunker
 from tests.fakes.database import Row
 from tests.fakes.extractors import WordExtractor
 from tests.fakes.ingestion import Documents, ingestion
@@ -226,6 +228,21 @@ async def test_after_a_stop_nothing_is_deleted(tmp_path: Path) -> None:
     done = await run(documents, extractor, tmp_path, sync=True)
     assert states(done)["old.md"] == "deleted"
     assert {*documents.documents} == {"alpha.md", "new.md"}
+
+
+async def test_a_limit_in_dividing_ends_the_ingestion_and_deletes_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "Apple", "Bread", "Cake")
+    documents = Documents()
+    await run(documents, WordExtractor(), tmp_path)
+    (tmp_path / "apple.md").unlink()
+    (tmp_path / "bread.md").write_text("Bread is baked.\n")
+    (tmp_path / "cake.md").write_text("Cake is baked.\n")
+    order, tools = ingestion(documents, WordExtractor(), tmp_path, sync=True)
+    chunker = SignChunker(errors={"Cake": StoppedError("max_calls reached")})
+    done = await ingest(order, replace(tools, chunker=chunker))
+    assert done.stopped == "max_calls reached"
+    assert states(done) == {"bread.md": "changed", "cake.md": "waiting"}
+    assert "apple.md" in documents.documents
 
 
 async def test_missing_documents_stay_without_sync(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pgs_neo4j.model.documents import Sentence
 from pgs_neo4j.text.chunking.groups import (
     LAST,
     divide,
+    end_groups,
     fill_groups,
     hash_ranks,
     similarity_ranks,
@@ -17,6 +18,27 @@ from pgs_neo4j.text.sentences import split_sentences
 
 def groups(sizes: list[int], room: int, ranks: list[int]) -> list[tuple[int, int]]:
     return list(divide(np.array(sizes, np.int64), room, np.array(ranks, np.int64)))
+
+
+def ending(text: str, *ends: int) -> list[list[str]]:
+    """The sentences of each chunk that ends at these places."""
+    parts = end_groups(text, split_sentences(text), ends)
+    return [[text[one.sentence.start : one.sentence.end] for one in part] for part in parts]
+
+
+def test_chunks_end_where_they_are_told_to_also_within_a_sentence() -> None:
+    text = "It is. So it was. All."
+    assert ending(text, 7, 22) == [["It is. "], ["So it was. ", "All."]]
+    assert ending(text, 10, 12, 22) == [["It is. ", "So "], ["it"], [" was. ", "All."]]
+    assert ending("") == []
+    sizes = [one.size for part in end_groups(text, split_sentences(text), [10, 22]) for one in part]
+    assert sizes == [7, 3, 8, 4]
+
+
+@pytest.mark.parametrize("ends", [(), (5,), (23,), (7, 7, 22), (8, 7, 22), (0, 22), (-1, 22)])
+def test_ends_that_do_not_ascend_to_the_end_are_refused(ends: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="ascending order, the last one at 22"):
+        ending("It is. So it was. All.", *ends)
 
 
 def test_the_lowest_rank_is_cut_first() -> None:

@@ -1,0 +1,97 @@
+"""Takes the parts of an ingestion from a call, or from the code that the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TypeVar, cast
+
+from pgs_neo4j.config import named_code
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.ingest.fold.resolution import Resolver
+from pgs_neo4j.ingest.order import Chunker, Describer, Extractor
+from pgs_neo4j.model.documents import DocumentLoader
+
+Part = TypeVar("Part")
+
+_METHODS = {
+    "loader": ("takes", "load"),
+    "chunker": ("divide",),
+    "extractor": ("extract", "forecast"),
+    "resolver": ("blocks", "variant_kind"),
+    "describer": ("describe",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts that replace built-in ones: those of a call, else those of the settings.
+
+    Each method returns None where the built-in part is to be used, and raises ConfigError for code
+    that cannot be used, or must not run.
+    """
+
+    core: Core
+
+    def loader(self, given: DocumentLoader | None = None) -> DocumentLoader | None:
+        """Return what reads files."""
+        return self._part("loader", given)
+
+    def chunker(self, given: Chunker | None = None) -> Chunker | None:
+        """Return what divides documents."""
+        return self._part("chunker", given)
+
+    def extractor(self, given: Extractor | None = None) -> Extractor | None:
+        """Return what extracts entities and relations."""
+        return self._part("extractor", given)
+
+    def resolver(self, given: Resolver | None = None) -> Resolver | None:
+        """Return what decides which names are one entity."""
+        return self._part("resolver", given)
+
+    def describer(self, given: Describer | None = None) -> Describer | None:
+        """Return what describes entities."""
+        return self._part("describer", given)
+
+    def _part(self, kind: str, given: Part | None) -> Part | None:
+        """Return the part of the call, else the one that the settings name; it is made once."""
+        if given is not None:
+            return given
+        setting = f"ingest_{kind}"
+        code = named_code(self.core.settings, setting)
+        if code is None:
+            return None
+        if code not in self.core.parts:
+            self.core.parts[code] = make_part(setting, code, ("signature", *_METHODS[kind]))
+        return cast(Part, self.core.parts[code])
+
+
+def make_part(setting: str, code: str, needed: tuple[str, ...]) -> object:
+    """Return what ``package.module:name`` names; a class or function is called first.
+
+    Raises ConfigError if it cannot be imported, or lacks one of the ``needed`` attributes.
+    """
+    module, _, path = code.partition(":")
+    if not module or not path:
+        raise ConfigError(f"{setting} is {code!r}; write it as package.module:name")
+    try:
+        named: object = import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f"{setting} names {code}, and its module cannot be imported ({error}); install it, or "
+            "add its folder to PYTHONPATH"
+        ) from error
+    for step in path.split("."):
+        named = getattr(named, step, None)
+    part = cast(Callable[[], object], named)() if _makes(named) else named
+    missing = [name for name in needed if not hasattr(part, name)]
+    if missing:
+        raise ConfigError(f"{setting} names {code}, which has no {' and no '.join(missing)}")
+    return part
+
+
+def _makes(named: object) -> bool:
+    """Whether a thing is called to make a part: a class, or a function."""
+    return isinstance(named, type) or (callable(named) and not hasattr(named, "signature"))
