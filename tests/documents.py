@@ -10,6 +10,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold.contribution import Contribution, Named, contribution_of
 from pgs_neo4j.ingest.fold.folding import NameTallies
+from pgs_neo4j.ingest.fold.judgments import Judgment
 from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver, resolve
 from pgs_neo4j.ingest.fold.rulings import Ruled, merge_names, part_name, take_back_merge
 from pgs_neo4j.ingest.names.index import IndexedName, name_row
@@ -120,6 +121,17 @@ def random_rulings(random: Random, ruled: Ruled) -> Ruled:
     if ruled and random.random() < 0.3:
         return take_back_merge(ruled, random.choice(sorted(ruled)))
     return part_name(ruled, one) if random.random() < 0.4 else merge_names(ruled, one, other)
+
+
+def random_judgments(random: Random) -> list[Judgment]:
+    """What a model judged on some pairs of names, present or not."""
+    pairs = (sorted(map(normalize_name, random.sample(NAMES, 2))) for _ in range(4))
+    return [
+        Judgment((one, kind), (other, kind), same=random.random() < 0.7)
+        for one, other in pairs
+        for kind in (random.choice((*TYPES, "Person")),)
+        if one != other
+    ]
 
 
 def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> NewDocument:

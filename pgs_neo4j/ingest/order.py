@@ -9,6 +9,7 @@ from typing import Protocol
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.ingest.arbiter.asking import ShownName
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.sources.find import Sources
@@ -90,6 +91,17 @@ class Describer(Protocol):
         ...
 
 
+class Arbiter(Protocol):
+    """Judges whether two names are of the same thing."""
+
+    async def judge(self, pairs: Sequence[tuple[ShownName, ShownName]]) -> list[bool | None]:
+        """Return whether each pair is the same; None leaves it open.
+
+        Raises ModelError and StoppedError.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestOrder:
     """The sources to ingest into a graph.
@@ -115,7 +127,7 @@ class IngestTools:
     """The connections of an ingestion.
 
     ``resolver`` decides which names are variants, and ``chunker`` where chunks end, each instead of
-    the built-in rules.
+    the built-in rules. ``arbiter`` judges close names, which otherwise stay apart.
     """
 
     db: Database
@@ -127,3 +139,4 @@ class IngestTools:
     on_event: OnEvent
     resolver: Resolver | None = None
     chunker: Chunker | None = None
+    arbiter: Arbiter | None = None

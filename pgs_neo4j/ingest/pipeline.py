@@ -10,6 +10,7 @@ from time import perf_counter
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.events import Progressed
+from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_names
 from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
@@ -35,6 +36,7 @@ class _Tally:
     outcomes: list[DocumentOutcome] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     described: EntitiesDescribed = field(default_factory=EntitiesDescribed)
+    judged: NamesJudged = field(default_factory=NamesJudged)
     deletion: Deletion | None = None
     stopped: str = ""
 
@@ -71,6 +73,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         tally.stopped = tally.stopped or compared.stopped
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         await _sync(order, tools, writer, compared, tally)
+        await _judge(tools, writer, tally)
         await _describe(tools, writer, tally)
         if not tools.extractor.free and tally.whole:
             await tools.keeper.forget_replies()
@@ -80,7 +83,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
 def _result(
     order: IngestOrder, tools: IngestTools, compared: Compared, tally: _Tally, seconds: float
 ) -> Ingested:
-    described = tally.described
+    described, judged = tally.described, tally.judged
     return Ingested(
         graph=order.graph,
         label=order.label,
@@ -90,10 +93,14 @@ def _result(
         described=described.entities,
         undescribed=described.waiting,
         undescribed_why=described.error,
+        judged=judged.pairs,
+        joined=judged.same,
+        unjudged=judged.waiting,
+        unjudged_why=judged.error,
         usage=tools.calls.usage,
         cost=tools.calls.settled().cost,
         seconds=seconds,
-        stopped=tally.stopped or described.stopped,
+        stopped=tally.stopped or judged.stopped or described.stopped,
         deletion=tally.deletion,
     )
 
@@ -142,8 +149,16 @@ async def _write_groups(
 async def _describe(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     """Describe the entities that wait for it, also those of former ingestions."""
     describer, limit = tools.describer, tools.calls.scheduler.limit.ceiling
-    if describer is not None and not tally.stopped:
+    if describer is not None and not (tally.stopped or tally.judged.stopped):
         tally.described = await describe_waiting(tools.db, writer, describer, limit, tools.on_event)
+
+
+async def _judge(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
+    """Have close names judged, if that is wanted."""
+    if tools.arbiter is None or tally.stopped:
+        return
+    limit = tools.calls.scheduler.limit.ceiling
+    tally.judged = await judge_names(tools.db, writer, tools.arbiter, limit, tools.on_event)
 
 
 def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:

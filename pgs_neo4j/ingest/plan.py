@@ -8,8 +8,14 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.cost_range import cost_range
+from pgs_neo4j.ingest.arbiter.asking import ROOM, SYSTEM
+from pgs_neo4j.ingest.arbiter.judging import PAIRS, find_pairs
 from pgs_neo4j.ingest.documents import compare
 from pgs_neo4j.ingest.extract.buying import prompt_groups, read_known
+from pgs_neo4j.ingest.fold.judgments import mates_of
+from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver
+from pgs_neo4j.ingest.fold.rulings import rulings_in_force
+from pgs_neo4j.ingest.names.renewal import read_judgments, read_rulings
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import group_documents
 from pgs_neo4j.ingest.stored import read_chunks, read_documents
@@ -17,9 +23,12 @@ from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.ingest import DocumentOutcome, ExtractionForecast, IngestPlan
+from pgs_neo4j.text.tokens import estimate
 
 OWN_BYTES_S = 200_000
 """Bytes of text a second that are extracted without a model, or grounded, and written."""
+PAIR_TOKENS, LINE_TOKENS = 150, 4
+"""Usual tokens of a pair of names with what is said of them, and of what a model replies."""
 CALL_S, REPLY_TOKENS_S = 1.0, 60
 """Usual seconds before a reply begins, and its tokens a second; endpoints differ widely."""
 
@@ -48,7 +57,8 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
     async with aclosing(wanted), aclosing(group_documents(wanted)) as groups:
         async for group in groups:
             await _add(order, tools, llm, forecast, group)
-    first, again = forecast.calls.calls, forecast.calls.gleaning
+    judging = await _judging(order, tools)
+    first, again = forecast.calls.calls + judging, forecast.calls.gleaning
     low, _ = cost_range(tools.calls.budget, _part(llm, first))
     _, high = cost_range(tools.calls.budget, _part(llm, first + again))
     return IngestPlan(
@@ -58,6 +68,7 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
         outcomes=compared.all_outcomes(order, forecast.outcomes),
         skipped=order.sources.skipped,
         forecast=forecast.calls,
+        judging=judging,
         low=low,
         high=high,
         seconds=_seconds(tools, forecast),
@@ -89,6 +100,24 @@ async def _add(
         for one in settled
         for chunk in one.chunks
         if chunk.extraction_key in missing
+    )
+
+
+async def _judging(order: IngestOrder, tools: IngestTools) -> PlannedCalls:
+    """Return the calls about close names that are in the graph already."""
+    if tools.arbiter is None:
+        return PlannedCalls()
+    judgments = await read_judgments(tools.db, order.graph)
+    rulings = rulings_in_force(await read_rulings(tools.db, order.graph))
+    judged = mates_of(judgments)
+    resolution = Resolution(tools.resolver or VariantResolver(), rulings, judged)
+    pairs = await find_pairs(tools.db, order.graph, resolution, judgments)
+    calls = -(-len(pairs) // PAIRS)
+    return PlannedCalls(
+        calls=calls,
+        input_tokens=len(pairs) * PAIR_TOKENS + calls * estimate(SYSTEM),
+        output_tokens=len(pairs) * LINE_TOKENS,
+        output_most=calls * ROOM,
     )
 
 

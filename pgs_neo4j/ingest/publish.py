@@ -9,10 +9,11 @@ from itertools import pairwise
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.graph.hashes import text_hash
+from pgs_neo4j.graph.hashes import digest, text_hash
 from pgs_neo4j.ingest.change import Change
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import MentionRow
+from pgs_neo4j.ingest.fold.judgments import Judgment
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationRow, relation_ends
 from pgs_neo4j.ingest.fold.rulings import Ruling
 from pgs_neo4j.ingest.load import create_loaded_key
@@ -54,7 +55,8 @@ class NewDocument:
 class Publication:
     """What one transaction writes. ``gone`` are ids of documents and chunks that go.
 
-    ``ruled`` are rulings to store, and ``unruled`` names whose rulings are deleted.
+    ``ruled`` are rulings to store, ``unruled`` names whose rulings are deleted, and ``judged`` what
+    a model judged.
     """
 
     gone: Sequence[str]
@@ -62,6 +64,7 @@ class Publication:
     change: Change
     ruled: Mapping[Named, Ruling] = field(default_factory=dict)
     unruled: Sequence[Named] = ()
+    judged: Sequence[Judgment] = ()
 
 
 def mapping_of(label: str) -> GraphMapping:
@@ -139,7 +142,10 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         relations=[_relation_row(row) for row in change.relations.values()],
         describer=writer.describer or None,
         named=[name_row(one, writer.resolution.resolver) for one in change.named],
-        ruled=[_ruling_row(named, one) for named, one in sorted(what.ruled.items())],
+        ruled=[
+            *(_ruling_row(named, one) for named, one in sorted(what.ruled.items())),
+            *map(_judgment_row, what.judged),
+        ],
         unruled=[ruling_id(named) for named in what.unruled],
         unnamed=[{"key": key, "type": kind} for key, kind in change.unnamed],
         vector=fact_vector(writer.label),
@@ -177,6 +183,12 @@ def _ruling_row(named: Named, ruling: Ruling) -> Row:
     into_key, into_type = ruling.into or (None, None)
     own: Row = {"id": ruling_id(named), "key": key, "type": kind, "apart": ruling.apart}
     return own | {"into_key": into_key, "into_type": into_type}
+
+
+def _judgment_row(judgment: Judgment) -> Row:
+    (key, kind), (other, _) = judgment.pair
+    id_ = f"{ruling_id(judgment.one)}:{digest(other)}"
+    return {"id": id_, "key": key, "type": kind, "other_key": other, "same": judgment.same}
 
 
 def _follows(document: NewDocument) -> Iterable[list[str]]:

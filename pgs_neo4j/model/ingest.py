@@ -45,6 +45,8 @@ class Ingested:
     counts entities that a model described from what many chunks say, ``undescribed`` those that
     wait for it, and ``undescribed_why`` is the reason. ``stopped`` says which limit ended it early.
     ``deletion`` is that of documents whose files are gone. ``job`` is the id of its record.
+    ``judged`` counts pairs of close names that a model judged, ``joined`` those that name the same
+    thing, ``unjudged`` those left open, and ``unjudged_why`` is the reason.
     """
 
     graph: str
@@ -55,6 +57,10 @@ class Ingested:
     described: int = 0
     undescribed: int = 0
     undescribed_why: str = ""
+    judged: int = 0
+    joined: int = 0
+    unjudged: int = 0
+    unjudged_why: str = ""
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     seconds: float = 0.0
@@ -71,7 +77,8 @@ class Ingested:
         """Whether the graph is as its files are: nothing failed, waits, or is still held."""
         deletion = self.deletion
         held = deletion is not None and not (deletion.proven or deletion.unsearched)
-        return not (self.stopped or self.undescribed or held or self.count("failed"))
+        waiting = self.undescribed or self.unjudged_why
+        return not (self.stopped or waiting or held or self.count("failed"))
 
     @property
     def has_documents(self) -> bool:
@@ -99,7 +106,8 @@ class IngestPlan:
     ``outcomes`` are in the order of the ids; ``extracted`` counts the chunks to extract. ``low``
     and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high`` and
     without descriptions of what many chunks describe; both are None if the model has no price.
-    ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it is empty if
+    ``judging`` are calls about close names that are in the graph already. ``seconds`` is a rough
+    guess. ``budget`` says what a limit would leave out; it is empty if
     nothing is left out.
     """
 
@@ -109,6 +117,7 @@ class IngestPlan:
     outcomes: tuple[DocumentOutcome, ...]
     skipped: Mapping[str, int] = field(default_factory=dict)
     forecast: ExtractionForecast = field(default_factory=ExtractionForecast)
+    judging: PlannedCalls = field(default_factory=PlannedCalls)
     low: float | None = None
     high: float | None = None
     seconds: float = 0.0

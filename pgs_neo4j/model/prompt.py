@@ -20,6 +20,7 @@ Task = Literal[
     "extraction",
     "gleaning",
     "description",
+    "judging",
 ]
 Effort = Literal["minimal", "low", "medium", "high"]
 

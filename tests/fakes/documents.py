@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pgs_neo4j.graph.hashes import text_hash
@@ -15,6 +16,7 @@ from pgs_neo4j.ingest.fold.contribution import (
     contribution_of,
 )
 from pgs_neo4j.ingest.fold.folding import FoldedGraph, MentionRow, fold
+from pgs_neo4j.ingest.fold.judgments import Judgment, mates_of
 from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
 from pgs_neo4j.ingest.fold.rulings import Ruled, names_concerned, rulings_in_force
@@ -72,7 +74,18 @@ class DocumentGraph:
         """Replace the rulings on names."""
         suspects = names_concerned(self.ruled, ruled)
         self.ruled = ruled
-        self.resolution = Resolution(RESOLVER, rulings_in_force(ruled))
+        self.resolution = replace(self.resolution, rulings=rulings_in_force(ruled))
+        change = await work_out(self.database, "docs", (), (), self.resolution, suspects)
+        self._apply(change, set())
+        return change
+
+    async def judge(self, *judged: Judgment) -> Change:
+        """Replace what a model judged."""
+        before, self.resolution = (
+            self.resolution,
+            replace(self.resolution, judged=mates_of(judged)),
+        )
+        suspects = {*before.judged, *self.resolution.judged}
         change = await work_out(self.database, "docs", (), (), self.resolution, suspects)
         self._apply(change, set())
         return change

@@ -14,12 +14,15 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import BusyError, LeaseLostError
+from pgs_neo4j.events import ignore
+from pgs_neo4j.ingest.arbiter.judging import judge_names
 from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.entities.pages import list_entities, read_entity
 from pgs_neo4j.ingest.entities.ruling import merge_entities, split_entity
+from pgs_neo4j.ingest.fold.judgments import Judgment, mates_of
 from pgs_neo4j.ingest.fold.resolution import Resolution
 from pgs_neo4j.ingest.fold.rulings import Ruled, rulings_in_force
-from pgs_neo4j.ingest.names.renewal import hold_resolved, read_rulings
+from pgs_neo4j.ingest.names.renewal import hold_resolved, read_judgments, read_rulings
 from pgs_neo4j.ingest.publish import NewDocument, prepare, publish
 from pgs_neo4j.ingest.stored import read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
@@ -30,6 +33,7 @@ from tests.documents import (
     stored_graph,
     stored_names,
 )
+from tests.fakes.arbiters import RuledArbiter
 
 HISTORIES = int(os.environ.get("PGS_TEST_HISTORIES", "30"))
 STEPS = 6
@@ -68,11 +72,19 @@ async def rule(db: Database, writer: Writer, random: Random) -> None:
                 await split_entity(db, held, page.entity.id, [random.choice(names)])
 
 
-async def publish_rulings(db: Database, writer: Writer, ruled: Ruled) -> None:
+async def judge(db: Database, writer: Writer) -> None:
+    """Have close names judged."""
+    async with hold_resolved(db, writer.graph, writer.label) as held:
+        await judge_names(db, held, RuledArbiter(), 1, ignore)
+
+
+async def publish_rulings(
+    db: Database, writer: Writer, ruled: Ruled, judged: list[Judgment]
+) -> None:
     """Store rulings before there is anything to rule on."""
     async with hold_resolved(db, writer.graph, writer.label) as held:
         nothing = await assemble(db, held.graph, [], {}, held.resolution)
-        await publish(db, held, replace(nothing, ruled=ruled))
+        await publish(db, held, replace(nothing, ruled=ruled, judged=judged))
 
 
 def changed(random: Random, document: NewDocument | None, name: str) -> NewDocument:
@@ -101,6 +113,8 @@ async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
     for _ in range(STEPS):
         if random.random() < 0.3:
             await rule(db, held, random)
+        if random.random() < 0.2:
+            await judge(db, held)
         name = random.choice(("a", "b", "c", "d"))
         if name in live and random.random() < 0.3:
             del live[name]
@@ -109,13 +123,13 @@ async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
             live[name] = changed(random, live.get(name), name)
             await write(db, held, live[name], times=random.choice((1, 1, 2)))
     other = replace(writer, graph=f"at once {seed}")
-    ruled = await read_rulings(db, held.graph)
-    await publish_rulings(db, other, ruled)
+    ruled, judged = await read_rulings(db, held.graph), await read_judgments(db, held.graph)
+    await publish_rulings(db, other, ruled, judged)
     await write(db, other, *live.values())
     found, wanted = await stored_graph(db, held.graph), await stored_graph(db, other.graph)
     for node in (*found["nodes"], *wanted["nodes"]):
         del node["properties"]["graph"]
-    resolution = Resolution(rulings=rulings_in_force(ruled))
+    resolution = Resolution(rulings=rulings_in_force(ruled), judged=mates_of(judged))
     named = await stored_names(db, held.graph) == name_rows(live.values(), held.graph, resolution)
     return found == wanted and named and {*await read_documents(db, held.graph)} == set(live)
 

@@ -5,6 +5,7 @@
 // mode: read
 // language: 5, 25
 MATCH (r:LoadedNode:`__Ruling__` {graph: $graph})
+WHERE r.other_key IS NULL
 RETURN r.key AS key, r.type AS type, r.into_key AS into_key, r.into_type AS into_type,
        r.apart AS apart
 ORDER BY key, type

@@ -19,6 +19,7 @@ from pgs_neo4j.engine.ingestion.parts import Parts
 from pgs_neo4j.engine.ingestion.writing import hold_graph
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
+from pgs_neo4j.ingest.arbiter.asking import ModelArbiter
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.model import ModelDescriber
 from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
@@ -250,7 +251,14 @@ class Ingester:
             on_event=on_event,
             resolver=parts.resolver(options.get("resolver")),
             chunker=parts.chunker(options.get("chunker")),
+            arbiter=self._arbiter(config, calls) if options.get("arbiter") else None,
         )
+
+    def _arbiter(self, config: PGSConfig, calls: Calls) -> ModelArbiter:
+        llm = self._core.sweep_llm
+        if is_free(llm):
+            raise UsageError("--arbiter asks a model; configure one, or leave it out")
+        return ModelArbiter(llm, calls, config.sweep_effort)
 
     def _describer(self, config: PGSConfig, calls: Calls, keeper: Keeper) -> Describer | None:
         llm = self._core.sweep_llm

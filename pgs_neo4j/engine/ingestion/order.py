@@ -37,7 +37,8 @@ class IngestOptions(TypedDict, total=False):
     types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
     documents whose files are gone; with ``forget``, also the text of answers that quote them.
     ``refresh`` extracts again what another model, prompt, or schema extracted. ``columns`` tell
-    what records consist of. ``allow_private`` also fetches URLs of private addresses.
+    what records consist of. ``allow_private`` also fetches URLs of private addresses. ``arbiter``
+    asks the model of sweeps about close names that their letters leave apart.
 
     Five parts can be replaced: ``loader`` reads the files, ``chunker`` says where chunks end,
     ``extractor`` what they say, ``resolver`` which names are variants of each other, and
@@ -52,6 +53,7 @@ class IngestOptions(TypedDict, total=False):
     refresh: bool
     columns: RecordColumns | None
     allow_private: bool
+    arbiter: bool
     loader: DocumentLoader | None
     chunker: Chunker | None
     extractor: Extractor | None

@@ -8,9 +8,10 @@ from pgs_neo4j.ingest.entities.finding import find_entity
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
 from pgs_neo4j.ingest.fold.joining import Joined, explain_names
+from pgs_neo4j.ingest.fold.judgments import mates_of
 from pgs_neo4j.ingest.fold.resolution import VariantResolver
 from pgs_neo4j.ingest.fold.rows import entity_id
-from pgs_neo4j.ingest.names.renewal import read_rulings
+from pgs_neo4j.ingest.names.renewal import read_judgments, read_rulings
 from pgs_neo4j.ingest.stored import read_names
 from pgs_neo4j.model.entities import (
     EntityChunk,
@@ -67,7 +68,8 @@ async def read_entity(db: Database, graph: str, wanted: str) -> EntityPage:
 async def _names(db: Database, graph: str, entity: Named) -> tuple[EntityName, ...]:
     ruled = await read_rulings(db, graph)
     names = (await read_names(db, graph, [entity], ())).names
-    joined = explain_names(names, entity, ruled, VariantResolver())
+    judged = mates_of(await read_judgments(db, graph))
+    joined = explain_names(names, entity, ruled, VariantResolver(), judged)
     rows = [_name(names, named, one) for named, one in joined.items()]
     return tuple(sorted(rows, key=lambda row: (row.id != entity_id(entity), -row.mentions, row.id)))
 

@@ -12,7 +12,6 @@ from pgs_neo4j.ingest.entities.finding import find_entity, readings
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
 from pgs_neo4j.ingest.fold.joining import STRAY, explain_names
-from pgs_neo4j.ingest.fold.resolution import Resolution
 from pgs_neo4j.ingest.fold.rows import entity_id
 from pgs_neo4j.ingest.fold.rulings import (
     Ruled,
@@ -65,7 +64,8 @@ async def split_entity(
     entity = await find_entity(db, graph, wanted)
     former = await read_rulings(db, graph)
     own = (await read_names(db, graph, [entity], ())).names
-    joined = explain_names(own, entity, former, writer.resolution.resolver)
+    resolution = writer.resolution
+    joined = explain_names(own, entity, former, resolution.resolver, resolution.judged)
     ruled: Ruled = former
     for name in names:
         named = _meant(own, entity, name)
@@ -124,7 +124,7 @@ def _part_merged(ruled: Ruled, entity: Named, wanted: str) -> Ruled:
 async def _rule(db: Database, writer: Writer, former: Ruled, ruled: Ruled) -> None:
     """Store rulings, and publish what they change, in one transaction."""
     stored, deleted = changed_rulings(former, ruled)
-    resolution = Resolution(writer.resolution.resolver, rulings_in_force(ruled))
+    resolution = replace(writer.resolution, rulings=rulings_in_force(ruled))
     suspects = names_concerned(former, ruled)
     change = await work_out(db, writer.graph, (), (), resolution, suspects)
     what = Publication(gone=(), documents=(), change=change, ruled=stored, unruled=deleted)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
-from pgs_neo4j.ingest.fold.resolution import Resolver, preference
+from pgs_neo4j.ingest.fold.resolution import JUDGED, Judged, Resolver, preference
 from pgs_neo4j.ingest.fold.rulings import Ruled, rulings_in_force
 from pgs_neo4j.text.variants.likeness import PresentName
 
+NONE: Judged = MappingProxyType({})
 LEADS, MERGED, APART, STRAY = "leads", "merged", "apart", "type"
 
 
@@ -22,7 +24,7 @@ class Joined:
 
 
 def explain_names(
-    names: NameTallies, entity: Named, ruled: Ruled, resolver: Resolver
+    names: NameTallies, entity: Named, ruled: Ruled, resolver: Resolver, judged: Judged = NONE
 ) -> dict[Named, Joined]:
     """Return for each name of an entity how it came to it; ``names`` are all of its names."""
     force = rulings_in_force(ruled)
@@ -33,7 +35,7 @@ def explain_names(
     return {
         (key, kind): Joined(STRAY, (key, main))
         if main != kind
-        else _joined(present[key, kind], entity, ruled, leaders, resolver)
+        else _joined(present[key, kind], entity, ruled, leaders, resolver, judged)
         for key, own in types.items()
         for kind, main in own.items()
     }
@@ -45,13 +47,18 @@ def _joined(
     ruled: Ruled,
     leaders: list[PresentName],
     resolver: Resolver,
+    judged: Judged,
 ) -> Joined:
     ruling = ruled.get(name.named)
     if ruling is not None and ruling.into is not None:
         return Joined(MERGED, ruling.into)
     if ruling is not None and ruling.apart:
         return Joined(APART, name.named)
-    kinds = {one.named: resolver.variant_kind(name, one) for one in leaders}
+    same = judged.get(name.named, frozenset())
+    kinds = {
+        one.named: resolver.variant_kind(name, one) or (JUDGED if one.named in same else None)
+        for one in leaders
+    }
     if name.named == entity or name.named in kinds:
         return Joined(LEADS, name.named)
     fitting = {other: kind for other, kind in kinds.items() if kind is not None}

@@ -18,11 +18,14 @@ FORM = "2"
 REACH = 3
 """Steps from variant to variant within which a name can matter to the entity of another."""
 MOST_BLOCKS = 5
-PREFERRED = ("spelling", "definition")
+JUDGED = "judgment"
+PREFERRED = ("spelling", "definition", JUDGED)
 """Kinds of variants that come before all others, the first one first."""
 
 Rulings = Mapping[Named, Named]
 """For each name that people ruled on, the one it belongs with; itself if it stands apart."""
+Judged = Mapping[Named, frozenset[Named]]
+"""For each name, those of its type that a model judged to name the same thing."""
 
 
 class Resolver(Protocol):
@@ -66,10 +69,11 @@ class VariantResolver:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """How names are resolved: by a resolver, except where people ruled."""
+    """How names are resolved: by a resolver, and by judgments, except where people ruled."""
 
     resolver: Resolver = field(default_factory=VariantResolver)
     rulings: Rulings = field(default_factory=dict)
+    judged: Judged = field(default_factory=dict)
 
     @property
     def pinned(self) -> frozenset[Named]:
@@ -81,12 +85,15 @@ def resolve(names: Iterable[PresentName], resolution: Resolution) -> dict[Named,
     """Return the entity of each name: the name that leads it.
 
     A name without a fuller variant is a leader. Any other joins the one leader among its variants,
-    preferring spellings of the same letters, then one that a text says it abbreviates, and stands
-    by itself if there are several, or none. So variants of variants are not joined: one leader is a
-    step away from all of its names.
+    preferring spellings of the same letters, then one that a text says it abbreviates, then one by
+    a judgment, and stands by itself if there are several, or none. So variants of variants are not
+    joined: one leader is a step away from all of its names.
     """
     present = {name.named: name for name in names}
     variants = find_variants(present.values(), resolution.resolver)
+    for named in resolution.judged.keys() & present.keys():
+        for other in resolution.judged[named] & present.keys():
+            variants[named].setdefault(other, JUDGED)
     pinned = resolution.pinned
     ranks = {named: _rank(name, variants[named]) for named, name in present.items()}
     leaders = {

@@ -59,6 +59,11 @@ async def read_present(db: Database, graph: str, keys: Iterable[str]) -> dict[Na
     return _by_name(await db.read(query, graph=graph, keys=wanted) if wanted else ())
 
 
+async def read_all_present(db: Database, graph: str) -> dict[Named, IndexedName]:
+    """Return all present names. Raises DatabaseError."""
+    return _by_name(await db.read(queries.get("ingest/names/read_all_present"), graph=graph))
+
+
 async def read_candidates(
     db: Database, graph: str, blocks: Iterable[Block]
 ) -> dict[Named, IndexedName]:

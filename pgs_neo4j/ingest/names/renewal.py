@@ -13,6 +13,7 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.change import work_out
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
+from pgs_neo4j.ingest.fold.judgments import Judgment, mates_of
 from pgs_neo4j.ingest.fold.resolution import Resolution, Resolver, VariantResolver, resolve
 from pgs_neo4j.ingest.fold.rulings import Ruling, rulings_in_force
 from pgs_neo4j.ingest.fold.tallies import EntityTally
@@ -38,7 +39,9 @@ async def hold_resolved(
     """
     async with hold_documents(db, graph, label, describer) as held:
         rulings = rulings_in_force(await read_rulings(db, graph))
-        writer = replace(held, resolution=Resolution(resolver or VariantResolver(), rulings))
+        judged = mates_of(await read_judgments(db, graph))
+        resolution = Resolution(resolver or VariantResolver(), rulings, judged)
+        writer = replace(held, resolution=resolution)
         await renew_names(db, writer, given=resolver is not None)
         yield writer
 
@@ -47,6 +50,15 @@ async def read_rulings(db: Database, graph: str) -> dict[Named, Ruling]:
     """Return what people ruled on the names of a graph. Raises DatabaseError."""
     rows = await db.read(queries.get("ingest/names/read_rulings"), graph=graph)
     return {(row["key"], row["type"]): _ruling(row) for row in rows}
+
+
+async def read_judgments(db: Database, graph: str) -> list[Judgment]:
+    """Return what a model judged on pairs of names of a graph. Raises DatabaseError."""
+    rows = await db.read(queries.get("ingest/names/read_judgments"), graph=graph)
+    return [
+        Judgment((row["key"], row["type"]), (row["other_key"], row["type"]), same=row["same"])
+        for row in rows
+    ]
 
 
 async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:

@@ -77,13 +77,15 @@ class Surroundings:
         }
 
     async def _ruled(self, names: Iterable[Named]) -> set[Named]:
-        """Return the present names that a ruling connects with some names."""
-        rulings = self.resolution.rulings
-        groups = {rulings.get(named, named) for named in names}
+        """Return the present names that a ruling or a judgment connects with some names."""
+        wanted = {*names}
+        rulings, judged = self.resolution.rulings, self.resolution.judged
+        groups = {rulings.get(named, named) for named in wanted}
         mates = {named for named, into in rulings.items() if into in groups} | groups
-        unread = {key for key, _ in mates & self.resolution.pinned} - self.keys
+        same = {other for named in wanted & judged.keys() for other in judged[named]}
+        unread = {key for key, _ in same | (mates & self.resolution.pinned)} - self.keys
         self._add(await read_present(self.db, self.graph, unread))
-        return mates & self.present.keys()
+        return (mates | same) & self.present.keys()
 
     def _versions(self, named: Named) -> list[PresentName]:
         """Return a name as it was and as it will be."""

@@ -158,7 +158,7 @@ def told(done: Result) -> str:
 
 DEFAULTS = {
     "label": None, "schema": None, "sync": False, "refresh": False, "columns": None,
-    "allow_private": False, "forget": False,
+    "allow_private": False, "arbiter": False, "forget": False,
 }  # fmt: skip
 
 

@@ -51,6 +51,17 @@ def test_states_stand_in_the_order_of_interest_and_empty_ones_are_left_out() -> 
     assert row(ingested(*documents), "Documents") == "3 added, 1,200 unchanged, 1 failed"
 
 
+def test_judged_names_are_counted_and_those_that_wait_are_told() -> None:
+    done = ingested(judged=3, joined=1, unjudged=2, unjudged_why="the model is away")
+    assert row(done, "Judged") == "3 pairs of close names, 1 of them one entity"
+    assert not done.complete
+    assert [*notes(done)] == [
+        "2 pairs of close names wait for a judgment (the model is away); run the command again"
+    ]
+    assert ingested(unjudged=2).complete
+    assert row(ingested(), "Judged") is None
+
+
 def test_without_documents_it_says_none() -> None:
     assert row(ingested(), "Documents") == "none"
     assert row(ingested(), "Chunks") == "0, 0 of them extracted now"

@@ -173,6 +173,30 @@ async def test_a_describer_of_ones_own_is_who_descriptions_wait_for(
     assert written["rows"][0]["description"] == "Person Curie: 1"
 
 
+async def test_an_arbiter_needs_a_model_and_is_asked_about_close_names(
+    place: Any, folder: Path
+) -> None:
+    with pytest.raises(UsageError, match="--arbiter asks a model"):
+        await place().ingest(folder, "notes", arbiter=True)
+    present: list[Row] = [
+        {
+            "key": key, "type": "Person", "traits": "sp", "short": "",
+            "entity_key": key, "entity_type": "Person",
+        }
+        for key in ("BILL_GATES", "WILLIAM_GATES")
+    ]  # fmt: skip
+    llm = ScriptedLLM(lambda prompt: "1 different" if prompt.task == "judging" else RECORDS)
+    made = place(llm, read_all_present=present)
+    planned = await made.ingest.plan(folder, "notes", arbiter=True)
+    assert (planned.judging.calls, planned.calls) == (1, 1)
+    done = await made.ingest(folder, "notes", arbiter=True)
+    assert (done.judged, done.joined, done.usage.calls) == (1, 0, 2)
+    *_, last = made.db.params("publish")
+    assert [(row["key"], row["other_key"], row["same"]) for row in last["ruled"]] == [
+        ("BILL_GATES", "WILLIAM_GATES", False)
+    ]
+
+
 async def test_a_model_is_asked_and_what_the_text_lacks_is_dropped(
     place: Any, folder: Path
 ) -> None:

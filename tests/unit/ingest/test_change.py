@@ -11,7 +11,7 @@ from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.fold.rows import RelationPlace, RelationRow
 from pgs_neo4j.ingest.fold.tallies import MOST_CHUNKS, MOST_FRAGMENTS
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
-from tests.documents import random_extraction, random_rulings
+from tests.documents import random_extraction, random_judgments, random_rulings
 from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
 
 SEINE_PARIS: RelationPlace = (("SEINE", "River"), "CROSSES", ("PARIS", "Location"))
@@ -58,6 +58,9 @@ async def test_any_history_ends_at_what_its_chunks_make_at_once(seed: int) -> No
         assert_whole(graph)
         if random.random() < 0.4:
             await graph.rule(random_rulings(random, graph.ruled))
+            assert_whole(graph)
+        if random.random() < 0.3:
+            await graph.judge(*random_judgments(random))
             assert_whole(graph)
 
 

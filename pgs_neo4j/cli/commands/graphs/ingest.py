@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graphs.ingest_options import (
+    ArbiterOption,
     EntityOption,
     GraphName,
     KeyOption,
@@ -52,6 +53,7 @@ def ingest(
     sync: SyncOption = False,
     forget: SyncForgetOption = False,
     refresh: RefreshOption = False,
+    arbiter: ArbiterOption = False,
     plan: PlanOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -75,7 +77,7 @@ def ingest(
     listening = progress(quiet=quiet, verbose=verbose)
     wanted: Json = {"label": label, "schema": schema, "sync": sync, "forget": forget}
     wanted |= {"columns": (text, title, key, entity)}
-    wanted |= {"refresh": refresh, "allow_private": allow_private}
+    wanted |= {"refresh": refresh, "allow_private": allow_private, "arbiter": arbiter}
     run(_ingest(paths, name, graph, wanted, knobs, listening, plan=plan, as_json=as_json))
 
 

@@ -45,6 +45,9 @@ SyncForgetOption = Annotated[
 RefreshOption = Annotated[
     bool, typer.Option("--refresh", help="Extract again what another model extracted.")
 ]
+ArbiterOption = Annotated[
+    bool, typer.Option("--arbiter", help="Ask the model whether close names are one entity.")
+]
 PlanOption = Annotated[
     bool, typer.Option("--plan", help="Show what it would do and cost, and change nothing.")
 ]

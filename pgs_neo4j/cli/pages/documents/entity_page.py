@@ -14,6 +14,7 @@ WAYS = {
     "apart": "split off by a ruling",
     "type": "few chunks give it this type; it follows",
     "spelling": "another spelling of",
+    "judgment": "judged by a model to be",
     "company form": "another form of the company",
     "acronym": "acronym of",
     "definition": "defined in a text as short for",

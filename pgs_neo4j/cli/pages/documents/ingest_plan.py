@@ -37,6 +37,7 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
         ("Chunks", f"{chunks:,}, {extracted:,} of them to extract"),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in plan.skipped.items())),
         ("Calls", plan_page.calls(forecast.calls) if plan.calls else "none"),
+        ("Judging", plan_page.calls(plan.judging) if plan.judging.calls else ""),
         ("Gleaning", gleaning if forecast.gleaning.calls else ""),
         ("Cost", f"{plan_page.cost(plan, priced)}{ASIDE if plan.calls and plan.high else ''}"),
         ("Time", f"about {duration(plan.seconds)}"),

@@ -84,6 +84,12 @@ def lines(done: Ingested, width: int) -> list[str]:
             if done.described
             else "",
         ),
+        (
+            "Judged",
+            f"{counted(done.judged, 'pair')} of close names, {done.joined:,} of them one entity"
+            if done.judged
+            else "",
+        ),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
         (
             "Model",
@@ -126,6 +132,9 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
         why = f" ({one_line(done.undescribed_why)})" if done.undescribed_why else ""
         entities = counted(done.undescribed, "entity waits", "entities wait")
         yield f"{entities} for a description{why}; run the command again to get it"
+    if isinstance(done, Ingested) and done.unjudged_why:
+        pairs = counted(done.unjudged, "pair of close names waits", "pairs of close names wait")
+        yield f"{pairs} for a judgment ({one_line(done.unjudged_why)}); run the command again"
 
 
 def _guesses(done: Ingested | IngestPlan) -> Iterator[str]:

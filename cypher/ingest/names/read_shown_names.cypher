@@ -1,0 +1,14 @@
+// Some entities as a model is shown them: their name, description, and a few facts.
+// params: graph: str, ids: list[str]
+// returns: id: str, name: str, said: list[str]
+// mode: read
+// language: 5, 25
+UNWIND $ids AS id
+MATCH (e:LoadedNode {graph: $graph, id: id})
+CALL (e) {
+  MATCH (e)-[r:RELATES]-(:`__Entity__`)
+  WITH r.fact AS fact ORDER BY r.weight DESC, fact LIMIT 3
+  RETURN collect(fact) AS facts
+}
+RETURN id, e.name AS name,
+       CASE WHEN e.description IS NULL THEN facts ELSE [e.description] + facts END AS said

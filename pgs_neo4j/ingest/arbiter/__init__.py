@@ -1,0 +1,1 @@
+"""Asks a model about close names that their letters leave apart."""

@@ -1,0 +1,142 @@
+"""Has close names judged, and publishes what that changes, reply by reply."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import ModelError, ModelOutputError, PromptTooLongError, StoppedError
+from pgs_neo4j.events import OnEvent, Progressed, StepStarted
+from pgs_neo4j.ingest.arbiter.asking import ShownName
+from pgs_neo4j.ingest.arbiter.pairs import Pair, close_pairs
+from pgs_neo4j.ingest.change import work_out
+from pgs_neo4j.ingest.fold.contribution import Named
+from pgs_neo4j.ingest.fold.judgments import Judgment, mates_of
+from pgs_neo4j.ingest.fold.resolution import Resolution
+from pgs_neo4j.ingest.fold.rows import entity_id
+from pgs_neo4j.ingest.names.index import read_all_present
+from pgs_neo4j.ingest.names.renewal import read_judgments
+from pgs_neo4j.ingest.order import Arbiter
+from pgs_neo4j.ingest.publish import Publication, publish
+from pgs_neo4j.ingest.writer import Writer
+
+PAIRS = 10
+"""Pairs of one call."""
+
+
+@dataclass(slots=True)
+class NamesJudged:
+    """How many pairs of names were judged, and how many of them are the same.
+
+    ``waiting`` were not judged, ``stopped`` is the limit and ``error`` the failure that ended it.
+    """
+
+    pairs: int = 0
+    same: int = 0
+    waiting: int = 0
+    stopped: str = ""
+    error: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more calls are to be made."""
+        return bool(self.stopped or self.error)
+
+
+async def judge_names(
+    db: Database, writer: Writer, arbiter: Arbiter, limit: int, on_event: OnEvent
+) -> NamesJudged:
+    """Have the close names of a graph judged, ``limit`` calls at once.
+
+    What was judged is not judged again. Each round of replies is published before the next one, so
+    that an end loses no more than is in flight. Raises DatabaseError, LeaseLostError, and
+    ConfigError without rapidfuzz.
+    """
+    done = NamesJudged()
+    on_event(StepStarted("ingest", "close names"))
+    judgments = await read_judgments(db, writer.graph)
+    pairs = await find_pairs(db, writer.graph, writer.resolution, judgments)
+    done.waiting = len(pairs)
+    calls = [pairs[first : first + PAIRS] for first in range(0, len(pairs), PAIRS)]
+    for first in range(0, len(calls), limit):
+        some = calls[first : first + limit]
+        judged = await _round(db, writer, arbiter, some, done)
+        if not judged:
+            continue
+        judgments += judged
+        resolution = replace(writer.resolution, judged=mates_of(judgments))
+        writer = replace(writer, resolution=resolution)
+        suspects = [named for one in judged if one.same for named in one.pair]
+        change = await work_out(db, writer.graph, (), (), resolution, suspects)
+        await publish(db, writer, Publication(gone=(), documents=(), change=change, judged=judged))
+        done.pairs += len(judged)
+        done.same += sum(one.same for one in judged)
+        done.waiting -= len(judged)
+        on_event(Progressed("ingest", done.pairs, len(pairs), "pairs of names judged"))
+    return done
+
+
+async def find_pairs(
+    db: Database, graph: str, resolution: Resolution, judgments: Sequence[Judgment]
+) -> list[Pair]:
+    """Return the pairs to ask about. Raises DatabaseError, and ConfigError without rapidfuzz."""
+    present = await read_all_present(db, graph)
+    leaders = [one.name for named, one in present.items() if one.entity == named]
+    known = {one.pair for one in judgments}
+    return await asyncio.to_thread(close_pairs, leaders, resolution, known)
+
+
+async def _round(
+    db: Database,
+    writer: Writer,
+    arbiter: Arbiter,
+    calls: Sequence[Sequence[Pair]],
+    done: NamesJudged,
+) -> list[Judgment]:
+    """Return the judgments of some calls made together."""
+    if done.ended:
+        return []
+    named = {name for pairs in calls for pair in pairs for name in pair}
+    shown = await _read_shown(db, writer.graph, named)
+    replies = await together(*(_ask(arbiter, pairs, shown, done) for pairs in calls))
+    return [one for reply in replies for one in reply]
+
+
+async def _ask(
+    arbiter: Arbiter, pairs: Sequence[Pair], shown: Mapping[Named, ShownName], done: NamesJudged
+) -> list[Judgment]:
+    """Return the judgments of one call, none if it fails."""
+    if done.ended:
+        return []
+    try:
+        said = await arbiter.judge([(shown[one], shown[other]) for one, other in pairs])
+    except (ModelOutputError, PromptTooLongError):
+        return []  # these wait for the next ingestion
+    except StoppedError as error:
+        done.stopped = str(error)
+    except ModelError as error:
+        done.error = str(error)
+    else:
+        return [*_judgments(pairs, said)]
+    return []
+
+
+def _judgments(pairs: Sequence[Pair], said: Sequence[bool | None]) -> Iterator[Judgment]:
+    for (one, other), same in zip(pairs, said, strict=True):
+        if same is not None:
+            yield Judgment(one, other, same)
+
+
+async def _read_shown(db: Database, graph: str, named: set[Named]) -> dict[Named, ShownName]:
+    """Return how names are shown, which lead entities."""
+    by_id = {entity_id(one): one for one in sorted(named)}
+    query = queries.get("ingest/names/read_shown_names")
+    rows = await db.read(query, graph=graph, ids=[*by_id])
+    found = {
+        by_id[row["id"]]: ShownName(row["name"], by_id[row["id"]][1], row["said"]) for row in rows
+    }
+    return {one: found.get(one, ShownName(one[0], one[1])) for one in named}

@@ -1,0 +1,105 @@
+"""Close names that a model judged are one entity, until their chunks go or people rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import ModelUnavailableError, StoppedError
+from pgs_neo4j.events import ignore
+from pgs_neo4j.ingest.arbiter.asking import ShownName
+from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_names
+from pgs_neo4j.ingest.assemble import assemble
+from pgs_neo4j.ingest.entities.pages import list_entities, read_entity
+from pgs_neo4j.ingest.entities.ruling import split_entity
+from pgs_neo4j.ingest.names.renewal import hold_resolved, read_judgments, read_rulings
+from pgs_neo4j.ingest.publish import prepare, publish
+from pgs_neo4j.ingest.stored import read_chunks
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import new_document
+from tests.fakes.arbiters import RuledArbiter
+
+# Chunks of these texts are sure: see ``new_document``.
+NAMES = {"text 1": "Bill Gates", "text 3": "William Gates", "text 4": "Melinda Gates"}
+
+
+@pytest.fixture
+async def graph(db: Database) -> str:
+    await prepare(db)
+    return "docs"
+
+
+async def write(db: Database, graph: str, *texts: str) -> None:
+    said = {
+        text: GroundedExtraction(
+            (GroundedEntity(name=NAMES[text], type="Person", description=f"{text}."),)
+        )
+        for text in texts
+    }
+    document = new_document("a", said)
+    for chunk in document.chunks:
+        object.__setattr__(chunk, "sure", True)
+    stored = await read_chunks(db, graph, ["a"])
+    async with hold_resolved(db, graph, "Docs") as held:
+        await publish(db, held, await assemble(db, graph, [document], stored, held.resolution))
+
+
+async def judge(db: Database, graph: str, arbiter: RuledArbiter) -> NamesJudged:
+    async with hold_resolved(db, graph, "Docs") as held:
+        return await judge_names(db, held, arbiter, 1, ignore)
+
+
+async def names(db: Database, graph: str) -> set[str]:
+    return {one.name for one in await list_entities(db, graph)}
+
+
+def same_bill(one: ShownName, other: ShownName) -> bool:
+    return {one.name, other.name} == {"Bill Gates", "William Gates"}
+
+
+async def test_a_judgment_joins_outlasts_its_chunks_and_is_not_asked_for_again(
+    db: Database, graph: str
+) -> None:
+    await write(db, graph, *NAMES)
+    arbiter = RuledArbiter(same_bill)
+    done = await judge(db, graph, arbiter)
+    assert (done.pairs, done.same, done.waiting, arbiter.calls) == (1, 1, 0, 1)
+    assert await names(db, graph) == {"Bill Gates", "Melinda Gates"}
+    page = await read_entity(db, graph, "Bill Gates")
+    assert {(one.spellings[0], one.joined) for one in page.names} == {
+        ("William Gates", "leads"), ("Bill Gates", "judgment"),
+    }  # fmt: skip
+    assert await judge(db, graph, arbiter) == NamesJudged()
+    await write(db, graph, "text 1", "text 4")
+    assert await names(db, graph) == {"Bill Gates", "Melinda Gates"}
+    await write(db, graph, *NAMES)
+    assert await names(db, graph) == {"Bill Gates", "Melinda Gates"}
+    assert arbiter.calls == 1
+    assert await read_rulings(db, graph) == {}
+    assert len(await read_judgments(db, graph)) == 1
+
+
+async def test_people_have_the_last_word(db: Database, graph: str) -> None:
+    await write(db, graph, *NAMES)
+    arbiter = RuledArbiter(same_bill)
+    await judge(db, graph, arbiter)
+    async with hold_resolved(db, graph, "Docs") as held:
+        await split_entity(db, held, "William Gates", ["Bill Gates"])
+    assert await names(db, graph) == set(NAMES.values())
+    await judge(db, graph, arbiter)
+    assert await names(db, graph) == set(NAMES.values())
+    assert arbiter.calls == 1
+
+
+async def test_a_limit_or_a_failure_leaves_pairs_for_the_next_ingestion(
+    db: Database, graph: str
+) -> None:
+    await write(db, graph, *NAMES)
+    for error in (StoppedError("max_calls reached"), ModelUnavailableError("it is away")):
+        done = await judge(db, graph, RuledArbiter(errors={"Bill Gates": error}))
+        assert (done.pairs, done.waiting) == (0, 1)
+        assert str(error) in (done.stopped, done.error)
+    done = await judge(db, graph, RuledArbiter(lambda one, other: None))
+    assert (done.pairs, done.waiting, done.ended) == (0, 1, False)
+    assert await read_judgments(db, graph) == []
+    assert (await judge(db, graph, RuledArbiter(same_bill))).pairs == 1
