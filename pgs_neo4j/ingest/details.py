@@ -74,6 +74,8 @@ def stale_reasons(
     chunker: Chunker | None = None,
 ) -> Iterator[str]:
     """Yield why a document is not as an ingestion with these settings would make it."""
+    if not stored.hash:
+        yield "an ingestion ended before all of it was written"
     if stored.signature != extractor.signature:
         yield "another model or prompt extracted it"
     elif not all(narrows(schema, told, schemas) for told in stored.told):

@@ -76,10 +76,11 @@ class Compared:
         outcomes = [*self.outcomes, *written]
         if not stopped:
             outcomes += [DocumentOutcome(id=id_, state=gone) for id_ in self.missing]
+        known = self.done | {one.id for one in outcomes}
         outcomes += [
             DocumentOutcome(id=source.id, state="waiting")
             for source in order.sources.listed
-            if source.id not in self.done
+            if source.id not in known
         ]
         return tuple(sorted(outcomes, key=lambda one: one.id))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -15,14 +15,20 @@ from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
 from pgs_neo4j.ingest.documents import Compared, compare
-from pgs_neo4j.ingest.extract.buying import extract_group
+from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import prepare
 from pgs_neo4j.ingest.schemas import in_use, keep_schemas
-from pgs_neo4j.ingest.stored import read_chunks, read_documents
+from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.transactions.groups import ExtractedGroup, write_group
+from pgs_neo4j.ingest.transactions.parts import (
+    divide_document,
+    join_outcomes,
+    read_former,
+    text_size,
+)
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion
@@ -137,7 +143,7 @@ async def _write_groups(
             _extract_next(order, tools, groups, tally),
             write_group(order, tools, writer, ready),
         )
-        tally.outcomes += written.outcomes
+        join_outcomes(tally.outcomes, written.outcomes)
         tally.dropped.update(written.dropped)
         # Only now, so that what the next group repeats is always known to it.
         needed = written.needed | (following.needed if following else set())
@@ -169,15 +175,19 @@ def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:
 async def group_documents(
     documents: AsyncIterator[WantedDocument],
 ) -> AsyncGenerator[list[WantedDocument]]:
-    """Yield the documents that one transaction publishes. One that is larger has its own."""
+    """Yield the documents that one transaction publishes. One that is larger comes in parts."""
     group: list[WantedDocument] = []
     size = 0
     async for document in documents:
-        if group and (len(group) == GROUP_DOCUMENTS or size + document.size > GROUP_BYTES):
+        own = text_size(document)
+        if group and (len(group) == GROUP_DOCUMENTS or size + own > GROUP_BYTES):
             yield group
             group, size = [], 0
-        group.append(document)
-        size += document.size
+        *parts, rest = divide_document(document)
+        for part in parts:
+            yield [part]
+        group.append(rest)
+        size += own
     if group:
         yield group
 
@@ -192,8 +202,29 @@ async def _extract_next(
     group = None if tally.stopped else await anext(groups, None)
     if group is None:
         return None
-    former = [id_ for document in group for id_ in document.former]
-    stored = await read_chunks(tools.db, order.graph, former)
+    stored = await read_former(tools.db, order.graph, group)
+    if group[0].part and group[0].part.large.error:
+        return ExtractedGroup(Extracted(group, {}, frozenset(), {}), stored)
     extracted = await extract_group(order, tools, group, stored)
-    tally.stopped = tally.stopped or extracted.stopped
+    tally.stopped = tally.stopped or extracted.stopped or await _extract_rest(order, tools, group)
     return ExtractedGroup(extracted, stored)
+
+
+async def _extract_rest(
+    order: IngestOrder, tools: IngestTools, group: Sequence[WantedDocument]
+) -> str:
+    """Extract the other parts of a large document before its first one is published.
+
+    They are kept, not held in memory. Returns the limit that was reached, empty without one.
+    """
+    first = group[0].part
+    if first is None or first.number or tools.extractor.free:
+        return ""
+    for part in [*first.large.parts][1:]:
+        stored = await read_former(tools.db, order.graph, [part])
+        extracted = await extract_group(order, tools, [part], stored)
+        first.large.fresh |= extracted.fresh
+        first.large.error = first.large.error or extracted.error_of(extracted.documents[0])
+        if extracted.stopped:
+            return extracted.stopped
+    return ""

@@ -18,7 +18,8 @@ from pgs_neo4j.ingest.fold.rulings import rulings_in_force
 from pgs_neo4j.ingest.names.renewal import read_judgments, read_rulings
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import group_documents
-from pgs_neo4j.ingest.stored import read_chunks, read_documents
+from pgs_neo4j.ingest.stored import read_documents
+from pgs_neo4j.ingest.transactions.parts import join_outcomes, read_former
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import PlannedCalls
@@ -84,8 +85,7 @@ async def _add(
     group: Sequence[WantedDocument],
 ) -> None:
     """Add the documents of a group, which the ingestion would extract together."""
-    former = [id_ for document in group for id_ in document.former]
-    stored = await read_chunks(tools.db, order.graph, former)
+    stored = await read_former(tools.db, order.graph, group)
     known = forecast.known | (await read_known(order, tools, group, stored)).keys()
     settled = [document.settle(known) for document in group]
     for chunks in prompt_groups(settled, known, tools.extractor):
@@ -94,7 +94,7 @@ async def _add(
     if forecast.crossed is None and (limit := _crossed(tools, llm, forecast)):
         forecast.crossed = limit, len(forecast.outcomes)
     forecast.known = missing
-    forecast.outcomes += [document.outcome(missing) for document in settled]
+    join_outcomes(forecast.outcomes, [document.outcome(missing) for document in settled])
     forecast.bytes += sum(
         len(chunk.chunk.text.encode("utf-8", "replace"))
         for one in settled

@@ -44,11 +44,15 @@ class NewChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDocument:
-    """A document as it will be: its properties, and all of its chunks in order."""
+    """A document as it will be: its properties, and all of its chunks in order.
+
+    Of a large document, these are some chunks, and ``after`` is the id of the one before them.
+    """
 
     id: str
     properties: Row
     chunks: Sequence[NewChunk]
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +196,8 @@ def _judgment_row(judgment: Judgment) -> Row:
 
 
 def _follows(document: NewDocument) -> Iterable[list[str]]:
-    return ([one.id, after.id] for one, after in pairwise(document.chunks))
+    before = [document.after] if document.after else []
+    return map(list, pairwise((*before, *(one.id for one in document.chunks))))
 
 
 def _chunk_row(document: NewDocument, new: NewChunk) -> Row:

@@ -86,6 +86,18 @@ async def read_chunks(
     return chunks
 
 
+async def read_chunk_ids(db: Database, graph: str, documents: Sequence[str]) -> list[str]:
+    """Return the ids of the chunks of some documents, in order. Raises DatabaseError."""
+    query = queries.get("ingest/documents/read_chunk_ids")
+    return [row["id"] for row in await db.read(query, graph=graph, documents=[*documents])]
+
+
+async def read_some_chunks(db: Database, graph: str, ids: Sequence[str]) -> list[StoredChunk]:
+    """Return the chunks of some ids, as far as the graph has them. Raises DatabaseError."""
+    query = queries.get("ingest/documents/read_some_chunks")
+    return [StoredChunk(**row) for row in await db.read(query, graph=graph, ids=[*ids])]
+
+
 @dataclass(frozen=True, slots=True)
 class CalledEntities:
     """What some entities are called. ``entities`` tell whose each name and type is."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.model.documents import Chunk
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
+
+if TYPE_CHECKING:
+    from pgs_neo4j.ingest.transactions.parts import DocumentPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class WantedDocument:
     """A document that is to be written. ``former`` are ids of documents it takes chunks from.
 
     ``rules`` tell how it was loaded and divided, ``note`` what was guessed. ``source`` is the id of
-    its source.
+    its source. ``part`` is set if ``chunks`` are a part of a large document.
     """
 
     id: str
@@ -54,6 +58,7 @@ class WantedDocument:
     note: str = ""
     source: str = ""
     media_type: str = ""
+    part: DocumentPart | None = None
 
     def outcome(self, extracted: Container[str]) -> DocumentOutcome:
         """Return what becomes of the document, of which these keys are extracted now."""

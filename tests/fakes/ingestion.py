@@ -34,6 +34,15 @@ class Documents:
             read_chunks=lambda sent: [
                 row for row in self.chunks.values() if row["document"] in sent["documents"]
             ],
+            read_chunk_ids=lambda sent: [
+                {"id": row["id"]}
+                for document in sent["documents"]
+                for row in self.chunks.values()
+                if row["document"] == document
+            ],
+            read_some_chunks=lambda sent: [
+                self.chunks[id_] for id_ in sent["ids"] if id_ in self.chunks
+            ],
             read_extractions=lambda sent: [
                 {"key": key, "data": self.kept[key]} for key in sent["keys"] if key in self.kept
             ],

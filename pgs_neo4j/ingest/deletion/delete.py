@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from time import perf_counter
 
@@ -28,12 +29,15 @@ from pgs_neo4j.ingest.deletion.scan import (
     scan_remade,
 )
 from pgs_neo4j.ingest.extract.kept import forget_extractions
-from pgs_neo4j.ingest.publish import publish
-from pgs_neo4j.ingest.stored import StoredDocument, read_chunks
+from pgs_neo4j.ingest.publish import NewDocument, Publication, publish
+from pgs_neo4j.ingest.stored import StoredDocument, read_chunk_ids, read_chunks, read_some_chunks
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.traces import Traces
+
+PART_CHUNKS = 1000
+"""Chunks of a large document that one transaction deletes."""
 
 MOST_HOLDERS = 1000
 """Holders that a deletion names; the others are counted."""
@@ -91,18 +95,37 @@ async def _delete_group(
     db: Database, writer: Writer, ids: Sequence[str], keys: Sequence[str], done: Deletion
 ) -> Deletion:
     """Delete some documents, with the extractions that are kept of them."""
-    graph = writer.graph
-    what = await assemble(db, graph, [], await read_chunks(db, graph, ids), writer.resolution)
-    await publish(db, writer, what)
+    graph, entities, relations = writer.graph, 0, 0
+    async with aclosing(_publications(db, writer, ids)) as publications:
+        async for what in publications:
+            await publish(db, writer, what)
+            entities += len(what.change.vanished)
+            relations += len(what.change.dropped)
     kept = await forget_extractions(db, graph, keys)
     return replace(
         done,
         documents=done.documents + len(ids),
         chunks=done.chunks + len(keys),
-        entities=done.entities + len(what.change.vanished),
-        relations=done.relations + len(what.change.dropped),
+        entities=done.entities + entities,
+        relations=done.relations + relations,
         replies=done.replies + kept,
     )
+
+
+async def _publications(
+    db: Database, writer: Writer, ids: Sequence[str]
+) -> AsyncGenerator[Publication]:
+    """Yield what deletes some documents, a transaction each; of a large one, chunks go first.
+
+    It loses its hash with them, so that its file, if there is one again, is not taken for known.
+    """
+    graph, resolution = writer.graph, writer.resolution
+    chunks = await read_chunk_ids(db, graph, ids) if len(ids) == 1 else []
+    for first in range(0, len(chunks) - PART_CHUNKS, PART_CHUNKS):
+        document = NewDocument(id=ids[0], properties={"hash": ""}, chunks=())
+        part = await read_some_chunks(db, graph, chunks[first : first + PART_CHUNKS])
+        yield await assemble(db, graph, [document], {document.id: part}, resolution)
+    yield await assemble(db, graph, [], await read_chunks(db, graph, ids), resolution)
 
 
 async def _prove(db: Database, scan: Scan, done: Deletion, *, forget_answers: bool) -> Deletion:

@@ -122,3 +122,4 @@ def test_a_document_is_stale_for_each_reason() -> None:
     assert reasons(replace(STORED, rules="other")) == [
         "its loader or chunk settings have changed since"
     ]
+    assert reasons(replace(STORED, hash="")) == ["an ingestion ended before all of it was written"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from pgs_neo4j.ingest.pipeline import (
     ingest,
 )
 from pgs_neo4j.ingest.stored import read_documents
+from pgs_neo4j.ingest.transactions import parts
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.ingest import Ingested
@@ -421,3 +423,104 @@ async def test_small_documents_that_fail_together_are_extracted_in_halves(tmp_pa
         "alpha.md": "added", "beta.md": "added", "delta.md": "added", "gamma.md": "failed",
     }  # fmt: skip
     assert "".join(word[0] for word in extractor.asked) == "ABDGABDGDG"
+
+
+def write_large(folder: Path, *words: str) -> None:
+    """Write a document of three parts or more, with a chunk for each word."""
+    texts = (f"{word} is a word. " + "And so on it goes. " * 230 for word in words)
+    (folder / "large.md").write_text("\n\n".join(texts))
+
+
+WORDS = [f"Word{number}" for number in range(12)]
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "GROUP_BYTES", 20_000)
+    monkeypatch.setattr(parts, "PART_BYTES", 15_000)
+
+
+@pytest.mark.usefixtures("small_parts")
+async def test_a_large_document_is_published_in_parts_and_whole_with_the_last(
+    tmp_path: Path,
+) -> None:
+    write_large(tmp_path, *WORDS)
+    documents, extractor = Documents(), WordExtractor()
+    (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
+    sent = documents.database.params("publish")
+    assert len(sent) > 2
+    assert [bool(one["documents"][0]["hash"]) for one in sent] == [False] * (len(sent) - 1) + [True]
+    assert (outcome.state, outcome.chunks) == ("added", len(documents.chunks))
+    assert outcome.extracted == len(extractor.asked) == outcome.chunks
+    follows = [pair for one in sent for pair in one["follows"]]
+    assert follows == [[*pair] for pair in pairwise(documents.chunks)]
+    assert documents.kept == {}
+    assert states(await run(documents, extractor, tmp_path)) == {"large.md": "unchanged"}
+
+
+@pytest.mark.usefixtures("small_parts")
+async def test_a_large_document_that_cannot_be_extracted_stays_as_it_was(tmp_path: Path) -> None:
+    write_large(tmp_path, *WORDS)
+    documents, extractor = Documents(), WordExtractor()
+    await run(Documents(), extractor, tmp_path)
+    last = [word for word in extractor.asked if word in WORDS][-1]
+    asked, extractor.asked = [*extractor.asked], []
+    for error in (ModelOutputError("no records"), StoppedError("max_calls is reached")):
+        extractor.errors[last] = error
+        done = await run(documents, extractor, tmp_path)
+        (outcome,) = done.outcomes
+        state = "waiting" if done.stopped else "failed"
+        assert (outcome.state, documents.published) == (state, [])
+    assert sorted(extractor.asked) == sorted((*asked, last))
+    extractor.errors.clear()
+    extractor.asked.clear()
+    assert states(await run(documents, extractor, tmp_path)) == {"large.md": "added"}
+    assert extractor.asked == [last]
+
+
+@pytest.mark.usefixtures("small_parts")
+async def test_a_large_document_is_continued_after_a_failure_between_its_parts(
+    tmp_path: Path,
+) -> None:
+    write_large(tmp_path, *WORDS)
+    documents, extractor = Documents(), WordExtractor()
+    count = 0
+
+    def fail_second(sent: Row) -> list[Row]:
+        nonlocal count
+        count += 1
+        if count == 2:
+            raise DatabaseError("the connection was lost")
+        return documents.publish(sent)
+
+    documents.database.answers["publish"] = fail_second
+    with pytest.raises(DatabaseError, match="connection was lost"):
+        await run(documents, extractor, tmp_path)
+    assert [row["hash"] for row in documents.documents.values()] == [""]
+    asked = len(extractor.asked)
+    (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
+    assert (outcome.state, outcome.extracted, len(extractor.asked)) == ("changed", 0, asked)
+    assert all(row["hash"] for row in documents.documents.values())
+    assert documents.kept == {}
+
+
+@pytest.mark.usefixtures("small_parts")
+async def test_a_large_document_is_moved_and_changed_without_repeated_calls(
+    tmp_path: Path,
+) -> None:
+    write_large(tmp_path, *WORDS)
+    documents, extractor = Documents(), WordExtractor()
+    await run(documents, extractor, tmp_path)
+    extractor.asked.clear()
+    (tmp_path / "large.md").rename(tmp_path / "other.md")
+    assert states(await run(documents, extractor, tmp_path)) == {"other.md": "moved"}
+    assert ([*documents.documents], extractor.asked) == (["other.md"], [])
+    assert {row["document"] for row in documents.chunks.values()} == {"other.md"}
+    (tmp_path / "other.md").unlink()
+    write_large(tmp_path, *WORDS[:2], "New", *WORDS[2:6], *WORDS[7:])
+    (tmp_path / "large.md").rename(tmp_path / "other.md")
+    whole, fresh = Documents(), WordExtractor()
+    await run(whole, fresh, tmp_path)
+    (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
+    assert (outcome.state, {*documents.chunks}) == ("changed", {*whole.chunks})
+    assert 0 < len(extractor.asked) < len(fresh.asked) / 2

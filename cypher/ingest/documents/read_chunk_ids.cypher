@@ -1,0 +1,9 @@
+// The ids of the chunks of some documents, in order.
+// params: graph: str, documents: list[str]
+// returns: id: str
+// mode: read
+// language: 5, 25
+UNWIND range(0, size($documents) - 1) AS place
+MATCH (:LoadedNode {graph: $graph, id: $documents[place]})-[:PART_OF]->(c:Chunk)
+RETURN c.id AS id
+ORDER BY place, c.index
