@@ -31,7 +31,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.protocol import LLM, is_free, shared_pace
+from pgs_neo4j.llm.protocol import LLM, Embedder, Named, is_free, shared_pace
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
@@ -41,7 +41,7 @@ LONGEST_ENDING_S = 180.0
 Hear = Callable[[str], None]
 Pieces = AsyncGenerator[str | Completion, None]
 
-_OWN: WeakKeyDictionary[LLM, Pace] = WeakKeyDictionary()
+_OWN: WeakKeyDictionary[LLM | Embedder, Pace] = WeakKeyDictionary()
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Calls:
     ends_at: float | None = None
     usage: Usage = field(default_factory=Usage)
     ledger: Ledger = field(default_factory=Ledger)
-    _waits: WaitReporter = field(default_factory=WaitReporter)
+    waits: WaitReporter = field(default_factory=WaitReporter)
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _own: dict[int, Pace] = field(default_factory=dict)
     _settled: list[asyncio.Future[None]] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Calls:
             ),
             tokens_per_minute=config.tokens_per_minute,
             ends_at=now + time_s - ending_s if time_s else None,
-            _waits=WaitReporter(on_event),
+            waits=WaitReporter(on_event),
             _doubts=UsageDoubts(warn or (lambda message: on_event(Warned(message)))),
         )
 
@@ -121,7 +121,7 @@ class Calls:
         purpose: Purpose = "rest" if last else "sweep"
 
         async def once() -> Completion:
-            async with self._reserving(llm, estimated, room, purpose, divisible) as paid:
+            async with self.reserving(llm, estimated, room, purpose, divisible) as paid:
                 with without_retry(of_malformed=not repeat_malformed):
                     reply = await llm.complete(prompt, max_tokens=room, effort=effort)
                 paid.usage = reply.usage
@@ -132,14 +132,14 @@ class Calls:
         with stopping(self.budget, self.scheduler.timeout_s):
             return await self.scheduler.call(
                 once,
-                self._pace(llm),
+                self.pace(llm),
                 length=float(estimated),
                 who=f"model {llm.name}",
                 priority=priority,
                 tokens=estimated + room,
                 until=None if last else self.ends_at,
                 then=then,
-                on_wait=partial(self._waits.tell, prompt),
+                on_wait=partial(self.waits.tell, prompt),
             )
 
     async def stream(
@@ -156,7 +156,7 @@ class Calls:
             async def first() -> tuple[str | Completion | None, Pieces, CallCost]:
                 async with AsyncExitStack() as opened:
                     paid = await opened.enter_async_context(
-                        self._reserving(llm, estimated, room, "synthesis")
+                        self.reserving(llm, estimated, room, "synthesis")
                     )
                     pieces = await opened.enter_async_context(
                         aclosing(llm.stream(prompt, max_tokens=room, effort=effort))
@@ -168,12 +168,12 @@ class Calls:
             with stopping(self.budget, self.scheduler.timeout_s):
                 piece, pieces, paid = await self.scheduler.call(
                     first,
-                    self._pace(llm),
+                    self.pace(llm),
                     length=float(estimated),
                     tokens=estimated + room,
                     who=f"model {llm.name}",
                     alone=True,
-                    on_wait=partial(self._waits.tell, prompt),
+                    on_wait=partial(self.waits.tell, prompt),
                 )
             reply = await self._hear_all(llm, piece, pieces, hear)
             paid.usage = reply.usage
@@ -227,7 +227,7 @@ class Calls:
         raise ModelOutputError(f"the reply of the model {llm.name} stopped before its end")
 
     async def _reserve(
-        self, llm: LLM, estimated: int, room: int, purpose: Purpose, divisible: bool
+        self, llm: Named, estimated: int, room: int, purpose: Purpose, divisible: bool
     ) -> Amount:
         """Reserve the most that a call can cost.
 
@@ -254,8 +254,8 @@ class Calls:
                 await settled
 
     @asynccontextmanager
-    async def _reserving(
-        self, llm: LLM, estimated: int, room: int, purpose: Purpose, divisible: bool = False
+    async def reserving(
+        self, llm: Named, estimated: int, room: int, purpose: Purpose, divisible: bool = False
     ) -> AsyncIterator[CallCost]:
         """Reserve and record the most that a call can cost, then count its cost."""
         amount = await self._reserve(llm, estimated, room, purpose, divisible)
@@ -276,7 +276,7 @@ class Calls:
             self._settled.clear()
             await self.ledger.end(paid)
 
-    def _count(self, llm: LLM, estimated: int, amount: Amount, usage: Usage | None) -> None:
+    def _count(self, llm: Named, estimated: int, amount: Amount, usage: Usage | None) -> None:
         """Count the usage of a call, at its worst if unknown."""
         free = is_free(llm)
         if usage is None:
@@ -286,7 +286,8 @@ class Calls:
             self.usage += usage
             self.budget.spend(llm.name, estimated, usage, free=free)
 
-    def _pace(self, llm: LLM) -> Pace:
+    def pace(self, llm: LLM | Embedder) -> Pace:
+        """Return the pace of a model's endpoint, else one of its own."""
         pace = shared_pace(llm)
         if pace is None:
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pgs_neo4j.calls.budget import Budget
-from pgs_neo4j.llm.protocol import LLM, is_free
+from pgs_neo4j.llm.protocol import Named, is_free
 
 # Tokens of a prompt for each that was estimated. The lower end of the band takes replies for
 # nothing, the upper one for as long as they may be.
@@ -13,7 +13,7 @@ CHEAP, DEAR = 0.8, 1.5
 
 
 def cost_range(
-    budget: Budget, parts: Iterable[tuple[LLM, int, int]]
+    budget: Budget, parts: Iterable[tuple[Named, int, int]]
 ) -> tuple[float | None, float | None]:
     """Return the least and the most that calls are likely to cost; None for an unpriced model.
 

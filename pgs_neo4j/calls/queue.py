@@ -20,6 +20,7 @@ from typing import TypeVar
 from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 from pgs_neo4j.errors import DeadlineError, ModelRateLimitError, ModelTimeoutError
 from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import OnWait, ignore_wait, with_retries
 from pgs_neo4j.model import Completion
 
@@ -140,8 +141,9 @@ class Scheduler:
                         self.limit.refused(began, _now())
                         pace.hold(error.retry.wait_s or HOLD_S, _now())
                     raise
-                if isinstance(result, Completion):
+                if isinstance(result, Completion | EmbeddedTexts):
                     paid.used = result.usage.tokens
+                if isinstance(result, Completion):
                     pace.told(result.left, _now())
                 return result
 

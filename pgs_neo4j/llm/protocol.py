@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.model import Completion, Effort, Prompt
+from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,8 +80,17 @@ class Free(Protocol):
         ...
 
 
-def shared_pace(llm: LLM) -> Pace | None:
-    """Return the pace of an LLM's endpoint; None without one."""
+class Named(Protocol):
+    """A model whose calls have a price."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the table of prices."""
+        ...
+
+
+def shared_pace(llm: object) -> Pace | None:
+    """Return the pace of a model's endpoint; None without one."""
     pace = llm.pace if isinstance(llm, Paced) else None
     return pace if isinstance(pace, Pace) else None
 
@@ -93,8 +103,8 @@ def reply_signature(llm: LLM) -> str:
     return llm.signature if isinstance(llm, Signed) else llm.name
 
 
-def is_free(llm: LLM) -> bool:
-    """Return whether an LLM is free; False if it does not say."""
+def is_free(llm: object) -> bool:
+    """Return whether a model or embedder is free; False if it does not say."""
     return bool(llm.free) if isinstance(llm, Free) else False
 
 
@@ -102,7 +112,7 @@ def is_free(llm: LLM) -> bool:
 class Embedder(Protocol):
     """Turns texts into unit vectors of one length.
 
-    Every failure is a ModelError.
+    Every failure is a ModelError. An embedder may also be ``Free``, ``Metered``, or ``Paced``.
     """
 
     @property
@@ -132,6 +142,28 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Release connections and memory; closing twice is harmless."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedTexts:
+    """Unit vectors ``(n, d)`` of some texts, and what the call for them used."""
+
+    vectors: NDArray[np.float32]
+    usage: Usage
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """An embedder that counts what a call used, as one behind an endpoint does."""
+
+    @property
+    def model(self) -> str:
+        """The model's name in the table of prices."""
+        ...
+
+    async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Embed texts in one call and one try, whose errors are ModelErrors."""
         ...
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator
 
 import numpy as np
 import pytest
 import stamina
 
-from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelOutputError
+from pgs_neo4j.errors import (
+    EmbeddingError,
+    ModelAuthError,
+    ModelOutputError,
+    ModelUnavailableError,
+)
 from pgs_neo4j.llm.embedders import openai
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.llm.protocol import Embedder
+from pgs_neo4j.llm.protocol import Embedder, Metered
+from pgs_neo4j.model import Usage
 from tests.fakes.openai_server import FakeOpenAI, Raw, Status, Vectors, vector_of
 
 
@@ -122,3 +129,37 @@ async def test_transient_failures_are_tried_again_and_others_are_not(
     fake.default = Raw(b"[]")
     with pytest.raises(ModelOutputError):
         await embedder.embed(["x"])
+
+
+async def test_one_call_says_what_it_used(fake: FakeOpenAI, embedder: OpenAIEmbedder) -> None:
+    assert isinstance(embedder, Metered)
+    made = await embedder.embed_once(["one", "", "three"])
+    assert np.allclose(made.vectors[[0, 2]], [unit("one"), unit("three")], atol=1e-5)
+    assert not made.vectors[1].any()
+    assert [r.body["input"] for r in fake.requests] == [["one", "three"]]
+    assert made.usage == Usage(calls=1, input_tokens=1)
+    assert (await embedder.embed_once([" "])).usage == Usage()
+    assert len(fake.requests) == 1
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": -1}, {"prompt_tokens": 0}, "many"])
+async def test_a_usage_that_cannot_be_is_estimated(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, usage: object
+) -> None:
+    data = [{"index": 0, "embedding": [1.0, 0.0]}]
+    fake.default = Raw(json.dumps({"data": data, "usage": usage}).encode())
+    made = await embedder.embed_once(["x" * 70])
+    assert made.usage == Usage(calls=1, input_tokens=20, estimated=True)
+
+
+async def test_one_call_is_one_try_and_a_useless_reply_was_paid_for(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder
+) -> None:
+    fake.script(Status(500), Vectors(missing=1))
+    with pytest.raises(ModelUnavailableError):
+        await embedder.embed_once(["one", "two"])
+    with pytest.raises(EmbeddingError) as failed:
+        await embedder.embed_once(["one", "two"])
+    assert failed.value.usage is not None
+    assert failed.value.usage.calls == 1
+    assert len(fake.requests) == 2

@@ -41,6 +41,7 @@ class HashingEmbedder:
         self.dimensions: int | None = dimensions
         self.threshold: float | None = HASHING_THRESHOLD
         self.size = dimensions
+        self.free = True
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in float32, computed in a thread.

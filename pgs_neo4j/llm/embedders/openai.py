@@ -9,14 +9,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
+from pgs_neo4j.llm.openai.usage import count_read
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import wait_sentence, with_retries
-from pgs_neo4j.model.ceilings import longest_wait_s, vectors_bytes
+from pgs_neo4j.model import Usage
+from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
 from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -39,10 +43,17 @@ class _Vector(BaseModel):
     embedding: str | list[float]
 
 
+def _counted(value: object) -> int | None:
+    """Return the tokens of a usage, None if they cannot be: the vectors are good all the same."""
+    tokens = value.get("prompt_tokens") if isinstance(value, dict) else None
+    return tokens if isinstance(tokens, int) and 0 <= tokens <= CALL_TOKENS else None
+
+
 class _Vectors(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     data: list[_Vector]
+    usage: Annotated[int | None, BeforeValidator(_counted)] = None
 
 
 class OpenAIEmbedder:
@@ -55,7 +66,7 @@ class OpenAIEmbedder:
     ) -> None:
         self.name = f"openai/{model}" + (f"-{dimensions}" if dimensions else "")
         self.dimensions = dimensions
-        self._model = model
+        self.model = model
         self._endpoint = endpoint
         self._asked = dimensions
         self._client: openai.AsyncOpenAI | None = None
@@ -81,6 +92,31 @@ class OpenAIEmbedder:
             rows[[row for row, _ in batch]] = task.result()
         return rows
 
+    @property
+    def pace(self) -> Pace:
+        """The pace that all models of one endpoint and key share."""
+        return self._endpoint.pace
+
+    async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """Embed texts in one call and one try, as ``embed`` does otherwise.
+
+        Without a text that is not blank, there is no call.
+        """
+        kept = [(row, _head(text)) for row, text in enumerate(texts) if text.strip()]
+        if not kept:
+            return EmbeddedTexts(np.zeros((len(texts), self.dimensions or 0), np.float32), Usage())
+        sent = [text for _, text in kept]
+        reply = await self._request(sent)
+        usage = count_read(sent, reply.usage)
+        try:
+            vectors = self._checked(reply, len(sent))
+        except EmbeddingError as error:
+            error.usage = usage
+            raise
+        rows = np.zeros((len(texts), vectors.shape[1]), np.float32)
+        rows[[row for row, _ in kept]] = vectors
+        return EmbeddedTexts(rows, usage)
+
     async def close(self) -> None:
         """Close the connections."""
         client, self._client = self._client, None
@@ -93,7 +129,7 @@ class OpenAIEmbedder:
                 content = await with_retries(
                     lambda: self._paced(texts),
                     deadline=asyncio.get_running_loop().time() + self._endpoint.timeout_s,
-                    timeout_error=timeout_error(self._endpoint, self._model),
+                    timeout_error=timeout_error(self._endpoint, self.model),
                 )
             except ModelRateLimitError as error:
                 longest_s = longest_wait_s(self._endpoint.timeout_s)
@@ -102,12 +138,16 @@ class OpenAIEmbedder:
                     raise
                 said = wait_sentence(str(error), wait_s, longest_s)
                 raise ModelRateLimitError(f"{said}; ask again after that") from None
-        vectors = self._in_order(content, len(texts))
+        return self._checked(content, len(texts))
+
+    def _checked(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
+        """Return the vectors of a reply, which are as long as all others."""
+        vectors = self._in_order(reply, count)
         if self.dimensions is None:
             self.dimensions = vectors.shape[1]
         if vectors.shape[1] != self.dimensions:
             raise EmbeddingError(
-                f"the embedding model {self._model} sent vectors of {vectors.shape[1]} dimensions "
+                f"the embedding model {self.model} sent vectors of {vectors.shape[1]} dimensions "
                 f"where {self.dimensions} are expected; correct embedding_model or "
                 "embedding_dimensions"
             )
@@ -132,14 +172,14 @@ class OpenAIEmbedder:
         try:
             with limited_body(vectors_bytes(len(texts)), f"{self._endpoint.host} ({self.name})"):
                 raw = await self._client.embeddings.with_raw_response.create(
-                    model=self._model,
+                    model=self.model,
                     input=texts,
                     encoding_format="base64",  # a quarter of the bytes; plain lists are accepted
                     dimensions=self._asked if self._asked is not None else openai.omit,
                 )
             return _Vectors.model_validate_json(raw.content)
         except (openai.OpenAIError, ValueError) as error:
-            raise translate(error, self._endpoint, self._model) from None
+            raise translate(error, self._endpoint, self.model) from None
 
     def _in_order(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
         """Return vectors by their index, as unit rows of shape (count, d)."""
@@ -151,7 +191,7 @@ class OpenAIEmbedder:
             rows = np.empty((0, 0), dtype=np.float32)
         if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
             raise EmbeddingError(
-                f"the embedding model {self._model} at {self._endpoint.host} did not send one "
+                f"the embedding model {self.model} at {self._endpoint.host} did not send one "
                 "finite vector of equal length for each text; use another embedding_model"
             )
         return unit(rows)

@@ -28,6 +28,7 @@ class SentenceTransformersEmbedder:
     """
 
     threshold: float | None = None
+    free = True
 
     def __init__(self, model: str = MODEL) -> None:
         self.name = f"sentence-transformers/{model}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.llm.openai.wire import ReplyUsage
@@ -34,6 +35,13 @@ def count_usage(prompt: Prompt, text: str, reported: ReplyUsage | None) -> Count
         estimated=not all(believed),
     )
     return CountedUsage(usage, doubted=not all(believed))
+
+
+def count_read(texts: Sequence[str], reported: int | None) -> Usage:
+    """Return what a call without a written reply used; an estimate if that cannot be."""
+    if reported is not None and _is_believable(reported, "".join(texts)):
+        return _usage(reported, 0, estimated=False)
+    return _usage(sum(map(estimate, texts)), 0, estimated=True)
 
 
 def _is_believable(tokens: int, text: str) -> bool:

@@ -154,7 +154,7 @@ async def test_waits_that_the_endpoint_asks_for_again_and_again_end():
 @timeless
 async def test_holds_by_others_postpone_the_end_of_a_call_but_not_forever():
     calls, model = of(model_timeout_s=60), Model(raising())
-    clock, pace = asyncio.get_running_loop().time, calls._pace(model)
+    clock, pace = asyncio.get_running_loop().time, calls.pace(model)
 
     async def hold_on():
         while True:

@@ -1,0 +1,77 @@
+"""Embeds texts in the queue of a run, at its pace, and within its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.waits import stopping
+from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Metered, is_free
+from pgs_neo4j.model import Prompt, Usage
+from pgs_neo4j.text.tokens import estimate
+
+TOLD = Prompt(task="embedding", system="", user="", question="")
+"""Stands for a call that has no prompt, where waits are told."""
+
+Take = Callable[[NDArray[np.float32]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """What prices and limits know of an embedder: its model, and whether it costs nothing."""
+
+    name: str
+    free: bool
+
+
+def priced_model(embedder: Embedder) -> EmbeddingModel:
+    """Return what prices know of an embedder."""
+    name = embedder.model if isinstance(embedder, Metered) else embedder.name
+    return EmbeddingModel(name, is_free(embedder))
+
+
+async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], then: Take) -> None:
+    """Embed some texts in one call, and pass their unit vectors ``(n, d)`` to ``then``.
+
+    ``then`` has taken them before the next call is sent. A free embedder makes no call. Raises
+    ModelError, BudgetError, DeadlineError, and WaitError as completions do.
+    """
+    if is_free(embedder):
+        await then(await embedder.embed(texts))
+        return
+    model, estimated = priced_model(embedder), sum(map(estimate, texts))
+
+    async def once() -> EmbeddedTexts:
+        async with calls.reserving(model, estimated, 0, "sweep") as paid:
+            embedded = await _embed(embedder, texts, estimated)
+            paid.usage = embedded.usage
+            return embedded
+
+    async def take(embedded: EmbeddedTexts) -> None:
+        await then(embedded.vectors)
+
+    with stopping(calls.budget, calls.scheduler.timeout_s):
+        await calls.scheduler.call(
+            once,
+            calls.pace(embedder),
+            length=float(estimated),
+            who=f"the embedding model {model.name}",
+            tokens=estimated,
+            until=calls.ends_at,
+            alone=True,
+            then=take,
+            on_wait=partial(calls.waits.tell, TOLD),
+        )
+
+
+async def _embed(embedder: Embedder, texts: Sequence[str], estimated: int) -> EmbeddedTexts:
+    """Return vectors and what they used; by estimate if the embedder does not count."""
+    if isinstance(embedder, Metered):
+        return await embedder.embed_once(texts)
+    usage = Usage(calls=1, input_tokens=estimated, estimated=True)
+    return EmbeddedTexts(await embedder.embed(texts), usage)

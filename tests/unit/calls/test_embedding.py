@@ -1,0 +1,131 @@
+"""Embedding calls wait, count, and are limited as completions are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import stamina
+from numpy.typing import NDArray
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.embedding import embed_texts, priced_model
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config.models_table import ModelEntry
+from pgs_neo4j.errors import BudgetError, ModelUnavailableError, Retry
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.llm.pace import Bucket, Pace
+from pgs_neo4j.llm.protocol import EmbeddedTexts
+from pgs_neo4j.model import Usage
+from tests.fakes.embedders import ScriptedEmbedder
+from tests.timeless import timeless
+
+PRICES = {"m": ModelEntry(input_price=1e6, output_price=0.0)}
+
+
+class MeteredEmbedder(ScriptedEmbedder):
+    """Counts a token for each letter, and shares the pace of an endpoint."""
+
+    model = "m"
+
+    def __init__(self) -> None:
+        super().__init__("endpoint/m")
+        self.pace = Pace()
+
+    async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
+        used = Usage(calls=1, input_tokens=sum(map(len, texts)))
+        return EmbeddedTexts(await self.embed(texts), used)
+
+
+@pytest.fixture(autouse=True)
+def no_waits():  # type: ignore[no-untyped-def]
+    stamina.set_testing(True, attempts=5)
+    yield
+    stamina.set_testing(False)
+
+
+def of(**knobs: object) -> Calls:
+    return Calls.of(PGSConfig(**knobs), PRICES)  # type: ignore[arg-type]
+
+
+async def embedded(
+    calls: Calls, embedder: ScriptedEmbedder | HashingEmbedder, *texts: str
+) -> NDArray[np.float32]:
+    taken: list[NDArray[np.float32]] = []
+
+    async def take(vectors: NDArray[np.float32]) -> None:
+        taken.append(vectors)
+
+    await embed_texts(calls, embedder, texts, take)
+    return taken[0]
+
+
+@timeless
+async def test_a_call_counts_what_its_endpoint_counted_and_what_that_costs() -> None:
+    calls, embedder = of(max_cost=100.0), MeteredEmbedder()
+    assert np.allclose(
+        await embedded(calls, embedder, "one", "three"), embedder.vectors(["one", "three"])
+    )
+    assert calls.usage == Usage(calls=1, input_tokens=8)
+    assert calls.budget.cost == 8.0
+    assert priced_model(embedder).name == "m"
+
+
+@timeless
+async def test_an_embedder_that_does_not_count_is_estimated() -> None:
+    calls, embedder = of(), ScriptedEmbedder()
+    await embedded(calls, embedder, "one", "three")
+    assert calls.usage == Usage(calls=1, input_tokens=3, estimated=True)
+    assert calls.budget.cost is None
+
+
+@timeless
+async def test_a_free_embedder_makes_no_call_and_knows_no_limit() -> None:
+    calls = of(max_calls=1)
+    for _ in range(3):
+        assert (await embedded(calls, HashingEmbedder(16), "one")).shape == (1, 16)
+    assert calls.usage == Usage()
+    assert priced_model(HashingEmbedder(16)).free
+
+
+@timeless
+async def test_a_limit_refuses_the_call_that_could_cross_it_and_all_after_it() -> None:
+    calls, embedder = of(max_calls=2), MeteredEmbedder()
+    for text in ("one", "two"):
+        await embedded(calls, embedder, text)
+    for text in ("three", "four"):
+        with pytest.raises(BudgetError, match="max_calls"):
+            await embedded(calls, embedder, text)
+    assert embedder.texts == ["one", "two"]
+    assert calls.budget.closed is not None
+
+
+@timeless
+async def test_a_failure_that_may_pass_is_tried_again_and_counted_at_its_worst() -> None:
+    calls, embedder = of(), MeteredEmbedder()
+    embedder.failures = [ModelUnavailableError("gone", retry=Retry())]
+    await embedded(calls, embedder, "one")
+    assert calls.usage == Usage(calls=2, input_tokens=1 + 3, estimated=True)
+
+
+@timeless
+async def test_vectors_are_taken_before_the_next_call_gets_the_turn() -> None:
+    calls, embedder = of(max_concurrent_sweeps=1, max_concurrent_calls=1), MeteredEmbedder()
+    events: list[str] = []
+
+    async def take(vectors: NDArray[np.float32]) -> None:
+        events.append(f"taken after {len(embedder.calls)}")
+
+    from asyncio import gather
+
+    await gather(*(embed_texts(calls, embedder, [text], take) for text in ("a", "b", "c")))
+    assert events == ["taken after 1", "taken after 2", "taken after 3"]
+
+
+@timeless
+async def test_the_bucket_of_the_endpoint_gives_back_what_was_not_used() -> None:
+    calls, embedder = of(), MeteredEmbedder()
+    embedder.pace.bucket = Bucket(600)
+    await embedded(calls, embedder, "a" * 70)
+    assert embedder.pace.bucket.level == pytest.approx(600 - 70, abs=1)
