@@ -12,7 +12,7 @@ from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import ConfigError, UsageError
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.llm.factory import create_embedder, create_relevance_model
@@ -24,6 +24,9 @@ from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.space import Space, choose
+
+EMBEDDERS: tuple[EmbedderName, ...] = ("hashing", "openai", "sentence-transformers")
+"""Embedders that read texts; the name of a vector space begins with that of its embedder."""
 
 
 @dataclass(slots=True)
@@ -132,12 +135,43 @@ class Core:
         if self.embedder is not None:
             return choose(name, self.embedder, mapping)
         if name is None:
+            if mapping.embedding and (made := self._made_by(mapping.embedding_model or "")):
+                return choose(name, made, mapping)
             name = "stored" if mapping.embedding else "hashing"
-        if name not in ("none", "stored") and name not in self._embedders:
+        return choose(name, self._embedder(name), mapping)
+
+    def ingest_embedder(self) -> Embedder:
+        """Return the embedder of the texts of documents.
+
+        Unset, it is that of the provider: a model of its endpoint, or hashing. Raises ConfigError.
+        """
+        if self.embedder is not None:
+            return self.embedder
+        provided: EmbedderName = "openai" if self.settings.provider == "openai" else "hashing"
+        embedder = self._embedder(self.settings.embedder or provided)
+        if embedder is None:
+            raise ConfigError(
+                f"--embed needs an embedder that reads texts, and PGS_EMBEDDER is "
+                f"{self.settings.embedder}; set it to hashing, openai, or sentence-transformers"
+            )
+        return embedder
+
+    def _made_by(self, model: str) -> Embedder | None:
+        """Return the embedder that made stored vectors, if the settings lead to it."""
+        name = next((one for one in EMBEDDERS if model.startswith(one)), None)
+        if name is None or (name == "openai" and self.settings.provider != "openai"):
+            return None
+        embedder = self._embedder(name)
+        return embedder if embedder is not None and embedder.name == model else None
+
+    def _embedder(self, name: EmbedderName) -> Embedder | None:
+        if name in ("none", "stored"):
+            return None
+        if name not in self._embedders:
             embedder = create_embedder(self.settings, self.config, name)
             if embedder is not None:
                 self._embedders[name] = embedder
-        return choose(name, self._embedders.get(name), mapping)
+        return self._embedders.get(name)
 
     def relevance(self) -> RelevanceModel | None:
         """Return the model of the reranker ``http``, None without an address."""

@@ -19,7 +19,8 @@ class GraphMapping:
     Everything is optional. Without labels or relationship types, all take part except those of
     this package. ``text`` properties are joined in this order. ``relationship_name`` and
     ``relationship_text`` name what a relationship is called and what it states;
-    ``relationship_embedding`` is a stored vector of the statement. ``chunk_labels`` are those of
+    ``relationship_embedding`` is a stored vector of the statement. ``embedding_model`` is the
+    embedder that made the vectors, if that is known. ``chunk_labels`` are those of
     text passages; ``mention_types`` connect a passage and the entities that it mentions.
     """
 
@@ -36,6 +37,7 @@ class GraphMapping:
     relationship_embedding: str | None = None
     chunk_labels: tuple[str, ...] = ()
     mention_types: tuple[str, ...] = ()
+    embedding_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,7 @@ LATER = (
     "relationship_embedding",
     "chunk_labels",
     "mention_types",
+    "embedding_model",
 )
 """Parts of a mapping that 0.1.0 had not. Unset, they are in no definition and no fingerprint."""
 

@@ -31,11 +31,15 @@ Kind = Literal["none", "stored", "texts", "digests"]
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The vector space of one graph under the settings in force."""
+    """The vector space of one graph under the settings in force.
+
+    ``model`` is the embedder that made stored vectors, if that is known.
+    """
 
     kind: Kind
     embedder: Embedder | None = None
     embedding: str | None = None
+    model: str | None = None
 
     @property
     def signature(self) -> str | None:
@@ -43,13 +47,20 @@ class Space:
         if self.kind == "none":
             return None
         if self.kind == "stored":
-            return f"stored:{self.embedding}"
+            return ":".join(filter(None, ("stored", self.embedding, self.model)))
         return f"{self.kind}:{self.embedder.name if self.embedder else ''}"
 
     @property
     def threshold(self) -> float | None:
         """Relevance threshold that suits the space; None: the configured one."""
-        return self.embedder.threshold if self.kind == "texts" and self.embedder else None
+        same = self.kind == "texts" or self.made_stored
+        return self.embedder.threshold if same and self.embedder else None
+
+    @property
+    def made_stored(self) -> bool:
+        """Whether its embedder is known to have made the stored vectors."""
+        embedder = self.embedder
+        return embedder is not None and embedder.name == self.model
 
     @property
     def lexical(self) -> bool:
@@ -85,8 +96,10 @@ def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphM
             "the embedder 'stored' needs the mapping to name an embedding property; add one "
             "with 'pgs graph add --embedding PROPERTY', or choose another PGS_EMBEDDER"
         )
-    if mapping.embedding and name != "hashing":
-        return Space("stored", embedder, mapping.embedding)
+    model = mapping.embedding_model
+    made = embedder is not None and embedder.name == model
+    if mapping.embedding and (name != "hashing" or made):
+        return Space("stored", embedder, mapping.embedding, model)
     if embedder is None:
         return Space("none")
     return Space("digests" if name == "openai" else "texts", embedder)
@@ -111,6 +124,13 @@ async def embed_question(
         return QuestionVector(None, "no embeddings to compare the question with")
     if space.embedder is None:
         return await _borrowed(db, space, mapping, question, dimensions, own)
+    if space.kind == "stored" and space.model and not space.made_stored:
+        borrowed = await _borrowed(db, space, mapping, question, dimensions, own)
+        note = (
+            f"{space.model} made the vectors of the graph, and the embedder is "
+            f"{space.embedder.name}, so they cannot be compared"
+        )
+        return replace(borrowed, note=f"{note}; {borrowed.note}")
     vector = (await space.embedder.embed([question]))[0]
     if len(vector) != dimensions:
         borrowed = await _borrowed(db, space, mapping, question, dimensions, own)

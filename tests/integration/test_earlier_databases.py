@@ -56,6 +56,7 @@ ADDED = {
     "relationship_embedding": "relationship_types",
     "chunk_labels": "relationship_types",
     "mention_types": "relationship_types",
+    "embedding_model": "relationship_types",
     "options": "kind",
 }
 GRAPHS: dict[str, dict[str, Any]] = {

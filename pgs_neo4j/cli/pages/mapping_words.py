@@ -19,6 +19,7 @@ def add_command(name: str, mapping: GraphMapping) -> str:
         ("--weight", (mapping.weight,)),
         ("--relationship-weight", (mapping.relationship_weight,)),
         ("--embedding", (mapping.embedding,)),
+        ("--embedding-model", (mapping.embedding_model,)),
         ("--relationship-name", (mapping.relationship_name,)),
         ("--relationship-text", (mapping.relationship_text,)),
         ("--relationship-embedding", (mapping.relationship_embedding,)),

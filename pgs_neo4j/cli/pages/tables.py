@@ -143,6 +143,7 @@ def mapping(view: GraphMapping) -> Table:
         ("weight", view.weight or "(none: by degree)"),
         ("relationship weight", view.relationship_weight or "(none: all alike)"),
         ("embedding", view.embedding or "(none)"),
+        ("embedding model", view.embedding_model or "(unknown)"),
         ("relationship name", view.relationship_name or "(none: by type)"),
         ("relationship text", view.relationship_text or "(none)"),
         ("relationship embedding", view.relationship_embedding or "(none)"),

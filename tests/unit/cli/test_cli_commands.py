@@ -284,6 +284,7 @@ LISTS = st.lists(NAMES, max_size=2).map(tuple)
         weight=st.none() | NAMES,
         relationship_weight=st.none() | NAMES,
         embedding=st.none() | NAMES,
+        embedding_model=st.none() | NAMES,
         relationship_name=st.none() | NAMES,
         relationship_text=st.none() | NAMES,
         relationship_embedding=st.none() | NAMES,

@@ -46,6 +46,9 @@ def add(
         str | None, typer.Option(help="Property with the weight of a relationship.")
     ] = None,
     embedding: Annotated[str | None, typer.Option(help="Property with a stored vector.")] = None,
+    embedding_model: Annotated[
+        str | None, typer.Option(help="Embedder that made the vectors, as in openai/NAME.")
+    ] = None,
     relationship_name: Annotated[
         str | None, typer.Option(help="Property that names a relationship.")
     ] = None,
@@ -89,6 +92,7 @@ def add(
         weight=weight,
         relationship_weight=relationship_weight,
         embedding=embedding,
+        embedding_model=embedding_model,
         relationship_name=relationship_name,
         relationship_text=relationship_text,
         relationship_embedding=relationship_embedding,
