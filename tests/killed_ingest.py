@@ -1,7 +1,7 @@
 """Ingestions in forks of one interpreter, each killed at a moment if one is given.
 
 ``python -m tests.killed_ingest`` reads an order a line, and answers with an exit code.
-The model is a script, which logs each of its calls with its time.
+The model is a script, which logs each of its calls with its time, and so is the embedder.
 """
 
 from __future__ import annotations
@@ -17,22 +17,30 @@ import time
 import traceback
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.ingest.embed import waiting
 from pgs_neo4j.model import Completion, Effort, Prompt
 from tests.bench.ingestion.replies import FaithfulLLM
 from tests.documents import stored_graph
+from tests.fakes.embedders import ScriptedEmbedder
 
 KILLED = -signal.SIGKILL
+VECTOR = "vector:"
+BATCH_TEXTS = 10
+"""Texts of a call for vectors."""
 ROOT = Path(__file__).resolve().parents[1]
 PASSAGE = re.compile(r"<passage>.*</passage>", re.DOTALL)
 HALF = """
@@ -83,6 +91,19 @@ class LoggedLLM(FaithfulLLM):
         return await super().complete(prompt, max_tokens=max_tokens, effort=effort)
 
 
+class LoggedEmbedder(ScriptedEmbedder):
+    """Tells a file of each text when it is to be embedded."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__()
+        self._file = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        lines = (f"{VECTOR}{digest(text)} {time.monotonic()}\n" for text in texts)
+        os.write(self._file, "".join(lines).encode())
+        return await super().embed(texts)
+
+
 @dataclass(slots=True)
 class Killer:
     """Kills this process at a statement."""
@@ -120,9 +141,11 @@ async def ingest(order: Order) -> None:
     if order.statement:
         Killer(order).watch()
     llm = LoggedLLM(order)
-    async with PGS.connect(sweep_llm=llm, synthesis_llm=llm, embedder="none") as pgs:
-        done = await pgs.ingest(order.folder, order.graph)
-        assert done.complete, done.outcomes
+    embedder = LoggedEmbedder(order)
+    waiting.BATCH_TEXTS = BATCH_TEXTS
+    async with PGS.connect(sweep_llm=llm, synthesis_llm=llm, embedder=embedder) as pgs:
+        done = await pgs.ingest(order.folder, order.graph, embed=True)
+        assert done.complete, done
 
 
 def serve(lines: Iterable[str]) -> None:
@@ -177,16 +200,23 @@ async def ingestions(environment: dict[str, str]) -> AsyncIterator[Ingestions]:
 
 @dataclass(frozen=True, slots=True)
 class LoggedCalls:
-    """Calls of a model: when the first began, and how many passages were asked about again."""
+    """Calls of a model: when the first began, and how many passages were asked about again.
+
+    ``embedded`` counts the texts that were embedded again.
+    """
 
     first_s: float
     repeated: int
+    embedded: int
 
     @classmethod
     def read(cls, log: str) -> LoggedCalls:
         """Return the calls of a log."""
         lines = [line.split() for line in Path(log).read_text().splitlines()]
-        return cls(float(lines[0][1]), len(lines) - len({name for name, _ in lines}))
+        vectors = [name for name, _ in lines if name.startswith(VECTOR)]
+        passages = [name for name, _ in lines if not name.startswith(VECTOR)]
+        repeated = (len(names) - len({*names}) for names in (passages, vectors))
+        return cls(float(lines[0][1]), *repeated)
 
 
 async def half_documents(db: Database, graph: str) -> list[str]:
@@ -202,6 +232,9 @@ async def graph_without_name(db: Database, graph: str) -> dict[str, Any]:
     for node in stored["nodes"]:
         node["labels"] = sorted(one.removeprefix(label) for one in node["labels"])
         node["properties"] |= {"graph": "", "label": ""}
+    for link in stored["links"]:
+        own = link["properties"]
+        link["properties"] = {name.removeprefix(label): own[name] for name in sorted(own)}
     return stored
 
 

@@ -13,7 +13,7 @@ from pgs_neo4j.model.ceilings import check_number
 CRON_FIELDS = 5
 REPARTITIONING = ("all", "if_changed", "max_drift", "keep")
 INGESTING = (
-    *("paths", "sync", "forget", "refresh", "schema"),
+    *("paths", "sync", "forget", "refresh", "embed", "schema"),
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s"),
 )
 """Keys of one kind of entry alone."""
@@ -68,6 +68,9 @@ class ScheduleEntry(BaseModel):
     ] = False
     refresh: Annotated[
         bool, Field(description="ingest: extract again what another model, prompt, or schema did")
+    ] = False
+    embed: Annotated[
+        bool, Field(description="ingest: also make vectors of chunks, entities, and facts")
     ] = False
     schema_file: Annotated[
         str | None,

@@ -32,6 +32,8 @@ LOSSES: Mapping[str, str] = MappingProxyType(
         "db.createLabel": "nothing can be stored",
         "db.createProperty": "nothing can be stored",
         "db.createRelationshipType": "nothing can be stored",
+        "db.create.setNodeVectorProperty": "'pgs ingest --embed' fails",
+        "db.create.setRelationshipVectorProperty": "'pgs ingest --embed' fails",
         "db.index.fulltext.queryNodes": "searches fail where a full-text index covers the texts",
         "db.index.vector.createNodeIndex": "'pgs index create' fails",
         "db.index.vector.queryNodes": "questions fail where a vector index covers the embeddings",

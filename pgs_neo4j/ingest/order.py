@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from pgs_neo4j.ingest.arbiter.asking import ShownName
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.sources.find import Sources
+from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model.documents import Chunk, DocumentLoader, DocumentText, Extraction
 from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.chunking import ChunkRules
@@ -102,6 +103,17 @@ class Arbiter(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What embeds the texts of a graph.
+
+    ``begin`` is called once, before the first vector is written.
+    """
+
+    embedder: Embedder
+    begin: Callable[[], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestOrder:
     """The sources to ingest into a graph.
@@ -140,3 +152,4 @@ class IngestTools:
     resolver: Resolver | None = None
     chunker: Chunker | None = None
     arbiter: Arbiter | None = None
+    embedding: Embedding | None = None

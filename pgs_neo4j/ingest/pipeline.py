@@ -15,6 +15,7 @@ from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
 from pgs_neo4j.ingest.documents import Compared, compare
+from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, embed_waiting
 from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.names.renewal import hold_resolved
@@ -43,6 +44,7 @@ class _Tally:
     dropped: Counter[str] = field(default_factory=Counter)
     described: EntitiesDescribed = field(default_factory=EntitiesDescribed)
     judged: NamesJudged = field(default_factory=NamesJudged)
+    embedded: TextsEmbedded = field(default_factory=TextsEmbedded)
     deletion: Deletion | None = None
     stopped: str = ""
 
@@ -83,13 +85,15 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         await _describe(tools, writer, tally)
         if not tools.extractor.free and tally.whole:
             await tools.keeper.forget_replies()
+        stopped = tally.stopped or tally.described.stopped
+        tally.embedded = await embed_waiting(tools, writer, stopped=stopped)
     return _result(order, tools, compared, tally, perf_counter() - began)
 
 
 def _result(
     order: IngestOrder, tools: IngestTools, compared: Compared, tally: _Tally, seconds: float
 ) -> Ingested:
-    described, judged = tally.described, tally.judged
+    described, judged, embedded = tally.described, tally.judged, tally.embedded
     return Ingested(
         graph=order.graph,
         label=order.label,
@@ -103,10 +107,13 @@ def _result(
         joined=judged.same,
         unjudged=judged.waiting,
         unjudged_why=judged.error,
+        embedded=embedded.texts,
+        unembedded=embedded.waiting,
+        unembedded_why=embedded.why,
         usage=tools.calls.usage,
         cost=tools.calls.settled().cost,
         seconds=seconds,
-        stopped=tally.stopped or judged.stopped or described.stopped,
+        stopped=tally.stopped or judged.stopped or described.stopped or embedded.stopped,
         deletion=tally.deletion,
     )
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.cost_range import cost_range
+from pgs_neo4j.calls.embedding import EmbeddingModel
 from pgs_neo4j.ingest.arbiter.asking import ROOM, SYSTEM
 from pgs_neo4j.ingest.arbiter.judging import PAIRS, find_pairs
 from pgs_neo4j.ingest.documents import compare
+from pgs_neo4j.ingest.embed.plan import EmbeddingTally
 from pgs_neo4j.ingest.extract.buying import prompt_groups, read_known
 from pgs_neo4j.ingest.fold.judgments import mates_of
 from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver
@@ -21,9 +23,14 @@ from pgs_neo4j.ingest.pipeline import group_documents
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.transactions.parts import join_outcomes, read_former
 from pgs_neo4j.ingest.wanted import WantedDocument
-from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.protocol import LLM, Named
 from pgs_neo4j.model import PlannedCalls
-from pgs_neo4j.model.ingest import DocumentOutcome, ExtractionForecast, IngestPlan
+from pgs_neo4j.model.ingest import (
+    DocumentOutcome,
+    EmbeddingForecast,
+    ExtractionForecast,
+    IngestPlan,
+)
 from pgs_neo4j.text.tokens import estimate
 
 OWN_BYTES_S = 200_000
@@ -43,6 +50,7 @@ class _Forecast:
     known: set[str] = field(default_factory=set)
     bytes: int = 0
     crossed: tuple[str, int] | None = None
+    embedding: EmbeddingTally = field(default_factory=EmbeddingTally)
 
 
 async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> IngestPlan:
@@ -60,8 +68,10 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
             await _add(order, tools, llm, forecast, group)
     judging = await _judging(order, tools)
     first, again = forecast.calls.calls + judging, forecast.calls.gleaning
-    low, _ = cost_range(tools.calls.budget, _part(llm, first))
-    _, high = cost_range(tools.calls.budget, _part(llm, first + again))
+    embedding = await forecast.embedding.forecast(order, tools)
+    least, most = _embedded(embedding)
+    low, _ = cost_range(tools.calls.budget, [*_part(llm, first), *least])
+    _, high = cost_range(tools.calls.budget, [*_part(llm, first + again), *most])
     return IngestPlan(
         graph=order.graph,
         label=order.label,
@@ -72,8 +82,9 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
         judging=judging,
         low=low,
         high=high,
-        seconds=_seconds(tools, forecast),
-        budget=_left_out(forecast),
+        seconds=_seconds(tools, forecast, embedding),
+        budget=_left_out(forecast) or _left_unembedded(tools, llm, first, embedding),
+        embedding=embedding,
     )
 
 
@@ -93,6 +104,7 @@ async def _add(
     missing = {chunk.extraction_key for one in settled for chunk in one.chunks} - known
     if forecast.crossed is None and (limit := _crossed(tools, llm, forecast)):
         forecast.crossed = limit, len(forecast.outcomes)
+    forecast.embedding.add(settled, stored, missing)
     forecast.known = missing
     join_outcomes(forecast.outcomes, [document.outcome(missing) for document in settled])
     forecast.bytes += sum(
@@ -121,8 +133,18 @@ async def _judging(order: IngestOrder, tools: IngestTools) -> PlannedCalls:
     )
 
 
-def _part(llm: LLM, calls: PlannedCalls) -> list[tuple[LLM, int, int]]:
+def _part(llm: Named, calls: PlannedCalls) -> list[tuple[Named, int, int]]:
     return [(llm, calls.input_tokens, calls.output_most)] if calls.calls else []
+
+
+def _embedded(
+    planned: EmbeddingForecast | None,
+) -> tuple[list[tuple[Named, int, int]], list[tuple[Named, int, int]]]:
+    """Return the calls of an embedder that are known, and the most that are likely."""
+    if planned is None:
+        return [], []
+    model = EmbeddingModel(planned.model, planned.free)
+    return _part(model, planned.calls), _part(model, planned.calls + planned.more)
 
 
 def _crossed(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
@@ -143,9 +165,25 @@ def _left_out(forecast: _Forecast) -> str:
     return f"{limit} would leave up to {left:,} of {total:,} documents waiting"
 
 
-def _seconds(tools: IngestTools, forecast: _Forecast) -> float:
+def _left_unembedded(
+    tools: IngestTools, llm: LLM, calls: PlannedCalls, planned: EmbeddingForecast | None
+) -> str:
+    """Return what a limit would leave without vectors."""
+    if planned is None or planned.free:
+        return ""
+    budget, total = tools.calls.budget, calls + planned.calls
+    cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens) or 0.0
+    cost += budget.price(planned.model, planned.calls.input_tokens, 0) or 0.0
+    tokens = total.input_tokens + total.output_tokens
+    crossed = budget.bounds.crossed(Amount(total.calls, tokens, cost))
+    return f"{crossed[0]} would leave texts without vectors" if crossed else ""
+
+
+def _seconds(tools: IngestTools, forecast: _Forecast, embedding: EmbeddingForecast | None) -> float:
     """Return the seconds that the ingestion may take: its own work and the replies overlap."""
     calls = forecast.calls.calls
+    if embedding is not None:
+        calls += embedding.calls + embedding.more
     at_once = max(1, tools.calls.scheduler.limit.ceiling)
     replies = (CALL_S * calls.calls + calls.output_tokens / REPLY_TOKENS_S) / at_once
     if tools.calls.tokens_per_minute:

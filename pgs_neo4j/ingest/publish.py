@@ -71,8 +71,11 @@ class Publication:
     judged: Sequence[Judgment] = ()
 
 
-def mapping_of(label: str) -> GraphMapping:
-    """Return the view of a graph of documents: its chunks, and the entities that count."""
+def mapping_of(label: str, embedding_model: str | None = None) -> GraphMapping:
+    """Return the view of a graph of documents: its chunks, and the entities that count.
+
+    ``embedding_model`` is the one that made its vectors, None without any.
+    """
     return GraphMapping(
         labels=(chunk_label(label), entity_label(label)),
         relationship_types=("RELATES", "MENTIONED_IN", "NEXT_CHUNK"),
@@ -83,6 +86,9 @@ def mapping_of(label: str) -> GraphMapping:
         relationship_weight="weight",
         relationship_name="rel_type",
         relationship_text="fact",
+        embedding="embedding" if embedding_model else None,
+        embedding_model=embedding_model,
+        relationship_embedding=fact_vector(label) if embedding_model else None,
         chunk_labels=(chunk_label(label),),
         mention_types=("MENTIONED_IN",),
     )
@@ -103,6 +109,7 @@ async def prepare(db: Database) -> None:
     await create_loaded_key(db)
     await db.write(queries.get("ingest/documents/create_entity_index"))
     await db.write(queries.get("ingest/descriptions/create_waiting_index"))
+    await db.write(queries.get("ingest/vectors/create_vectors_index"))
 
 
 def chunk_label(label: str) -> str:
@@ -164,16 +171,17 @@ def _moved(what: Publication) -> list[Row]:
 
     Chunk ids end with the hash of their text.
     """
-    former = {_text_part(id_): id_ for id_ in what.gone}
+    former = {text_part(id_): id_ for id_ in what.gone}
     chunks = [(new.id, new.chunk.hash) for one in what.documents for new in one.chunks]
     return [
         {"former": former[part], "id": id_, "hash": hash_}
         for id_, hash_ in chunks
-        if (part := _text_part(id_)) in former
+        if (part := text_part(id_)) in former
     ]
 
 
-def _text_part(id_: str) -> str:
+def text_part(id_: str) -> str:
+    """Return the part of a chunk's id that stands for its text."""
     return id_.rpartition("#")[2].partition("-")[0]
 
 

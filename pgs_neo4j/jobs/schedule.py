@@ -186,6 +186,7 @@ async def _ingest(pgs: PGS, entry: ScheduleEntry) -> Ingested:
         sync=entry.sync,
         forget=entry.forget,
         refresh=entry.refresh,
+        embed=entry.embed,
         **cast("Knobs", entry.limits),
     )
 

@@ -43,10 +43,12 @@ class Ingested:
     ``outcomes`` are in the order of the ids. ``skipped`` counts files that no reader takes, by
     ending. ``dropped`` counts what replies said that is not in the text, by reason. ``described``
     counts entities that a model described from what many chunks say, ``undescribed`` those that
-    wait for it, and ``undescribed_why`` is the reason. ``stopped`` says which limit ended it early.
-    ``deletion`` is that of documents whose files are gone. ``job`` is the id of its record.
-    ``judged`` counts pairs of close names that a model judged, ``joined`` those that name the same
-    thing, ``unjudged`` those left open, and ``unjudged_why`` is the reason.
+    wait for it, and ``undescribed_why`` is the reason. ``judged`` counts pairs of close names that
+    a model judged, ``joined`` those that name the same thing, ``unjudged`` those left open, and
+    ``unjudged_why`` is the reason. ``embedded``, ``unembedded``, and ``unembedded_why`` say the
+    same of texts and their vectors, of which an ingestion that makes none only counts the missing
+    ones. ``stopped`` says which limit ended it early. ``deletion`` is that of documents whose files
+    are gone. ``job`` is the id of its record.
     """
 
     graph: str
@@ -61,6 +63,9 @@ class Ingested:
     joined: int = 0
     unjudged: int = 0
     unjudged_why: str = ""
+    embedded: int = 0
+    unembedded: int = 0
+    unembedded_why: str = ""
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     seconds: float = 0.0
@@ -77,7 +82,7 @@ class Ingested:
         """Whether the graph is as its files are: nothing failed, waits, or is still held."""
         deletion = self.deletion
         held = deletion is not None and not (deletion.proven or deletion.unsearched)
-        waiting = self.undescribed or self.unjudged_why
+        waiting = self.undescribed or self.unjudged_why or self.unembedded_why
         return not (self.stopped or waiting or held or self.count("failed"))
 
     @property
@@ -100,15 +105,32 @@ class ExtractionForecast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingForecast:
+    """The texts to embed by ``model``, and the calls for them; none for a ``free`` embedder.
+
+    ``texts`` are chunks, and what waits in the graph. ``found`` is a guess at the names and facts
+    that are still to be extracted, and ``more`` are the calls for these.
+    """
+
+    model: str
+    free: bool = False
+    priced: bool = True
+    texts: int = 0
+    found: int = 0
+    calls: PlannedCalls = field(default_factory=PlannedCalls)
+    more: PlannedCalls = field(default_factory=PlannedCalls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IngestPlan:
     """What an ingestion would do and cost, known before its first call.
 
     ``outcomes`` are in the order of the ids; ``extracted`` counts the chunks to extract. ``low``
     and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high`` and
-    without descriptions of what many chunks describe; both are None if the model has no price.
+    without descriptions of what many chunks describe; both are None if a model has no price.
     ``judging`` are calls about close names that are in the graph already. ``seconds`` is a rough
-    guess. ``budget`` says what a limit would leave out; it is empty if
-    nothing is left out.
+    guess. ``budget`` says what a limit would leave out; it is empty if nothing is left out.
+    ``embedding`` is what would be embedded, None if that is not wanted.
     """
 
     graph: str
@@ -122,6 +144,7 @@ class IngestPlan:
     high: float | None = None
     seconds: float = 0.0
     budget: str = ""
+    embedding: EmbeddingForecast | None = None
 
     @property
     def calls(self) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,12 +18,14 @@ from pgs_neo4j.errors import BusyError, LeaseLostError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.arbiter.judging import judge_names
 from pgs_neo4j.ingest.assemble import assemble
+from pgs_neo4j.ingest.embed.waiting import embed_waiting
 from pgs_neo4j.ingest.entities.pages import list_entities, read_entity
 from pgs_neo4j.ingest.entities.ruling import merge_entities, split_entity
 from pgs_neo4j.ingest.fold.judgments import Judgment, mates_of
 from pgs_neo4j.ingest.fold.resolution import Resolution
 from pgs_neo4j.ingest.fold.rulings import Ruled, rulings_in_force
 from pgs_neo4j.ingest.names.renewal import hold_resolved, read_judgments, read_rulings
+from pgs_neo4j.ingest.order import Embedding
 from pgs_neo4j.ingest.publish import NewDocument, prepare, publish
 from pgs_neo4j.ingest.stored import read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
@@ -34,6 +37,9 @@ from tests.documents import (
     stored_names,
 )
 from tests.fakes.arbiters import RuledArbiter
+from tests.fakes.embedders import ScriptedEmbedder
+from tests.fakes.extractors import WordExtractor
+from tests.fakes.ingestion import Documents, ingestion
 
 HISTORIES = int(os.environ.get("PGS_TEST_HISTORIES", "30"))  # 300 in the long form
 AT_ONCE = 30
@@ -57,6 +63,19 @@ async def write(
         what = await assemble(db, held.graph, documents, stored, held.resolution)
         for _ in range(times):
             await publish(db, held, what)
+
+
+async def embed(db: Database, writer: Writer, embedder: ScriptedEmbedder) -> None:
+    """Make the vectors that are missing."""
+
+    async def begin() -> None:
+        return
+
+    _, tools = ingestion(Documents(), WordExtractor(), Path())
+    tools = replace(tools, db=db, embedding=Embedding(embedder, begin))
+    async with hold_resolved(db, writer.graph, writer.label) as held:
+        done = await embed_waiting(tools, held, stopped="")
+    assert not done.ended
 
 
 async def rule(db: Database, writer: Writer, random: Random) -> None:
@@ -113,7 +132,10 @@ async def test_any_history_ends_at_what_its_end_makes_at_once(db: Database, writ
 async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
     random, held = Random(seed), replace(writer, graph=f"docs {seed}")
     live: dict[str, NewDocument] = {}
+    embedder = ScriptedEmbedder()
     for _ in range(STEPS):
+        if random.random() < 0.3:
+            await embed(db, held, embedder)
         if random.random() < 0.3:
             await rule(db, held, random)
         if random.random() < 0.2:
@@ -129,6 +151,7 @@ async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
     ruled, judged = await read_rulings(db, held.graph), await read_judgments(db, held.graph)
     await publish_rulings(db, other, ruled, judged)
     await write(db, other, *live.values())
+    await together(*(embed(db, one, embedder) for one in (held, other)))
     found, wanted = await stored_graph(db, held.graph), await stored_graph(db, other.graph)
     for node in (*found["nodes"], *wanted["nodes"]):
         del node["properties"]["graph"]

@@ -14,6 +14,7 @@ from pgs_neo4j.database.connection import Database
 from tests.bench.ingestion.corpus import make_world, write_files, write_texts
 from tests.conftest import Endpoint
 from tests.killed_ingest import (
+    BATCH_TEXTS,
     KILLED,
     LoggedCalls,
     Order,
@@ -23,9 +24,15 @@ from tests.killed_ingest import (
 )
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-KILLS = int(os.environ.get("PGS_TEST_INGEST_KILLS", "3"))  # 50 in the long form
-FIRST = (("keep_extractions", "after"), ("publish", "during"), ("publish", "after"))
-STATEMENTS = ("take_ingest", "keep_schemas", "keep_extractions", "publish", "delete_extractions")
+KILLS = int(os.environ.get("PGS_TEST_INGEST_KILLS", "4"))  # 50 in the long form
+FIRST = (
+    *(("keep_extractions", "after"), ("publish", "during"), ("publish", "after")),
+    ("write_node_vectors", "after"),
+)
+STATEMENTS = (
+    *("take_ingest", "keep_schemas", "keep_extractions", "publish", "delete_extractions"),
+    *("write_node_vectors", "write_fact_vectors"),
+)
 DOCUMENTS = 60  # two publications, and a prompt for each document
 AT_ONCE = 4
 """Calls in flight."""
@@ -55,7 +62,9 @@ async def test_a_killed_ingestion_is_continued_without_duplicates_and_losses(
             assert first or landed == len(kills), "a known moment was not reached"
             assert await own.run(replace(whole, graph=graph, log=log)) == 0
             assert await graph_without_name(db, graph) == undisturbed, kills
-            assert LoggedCalls.read(log).repeated <= landed * AT_ONCE, kills
+            calls = LoggedCalls.read(log)
+            assert calls.repeated <= landed * AT_ONCE, kills
+            assert calls.embedded <= landed * AT_ONCE * BATCH_TEXTS, kills
 
 
 def moments(order: Order) -> Iterator[Order]:

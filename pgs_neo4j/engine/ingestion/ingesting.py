@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Unpack, cast
 
-from pgs_neo4j import catalog
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
-from pgs_neo4j.engine.ingestion.order import ENTITIES, IngestOptions, Paths, chunk_rules, make_order
+from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, make_order
 from pgs_neo4j.engine.ingestion.parts import Parts
+from pgs_neo4j.engine.ingestion.view import embedding_of, store_view
 from pgs_neo4j.engine.ingestion.writing import hold_graph
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
@@ -27,10 +27,15 @@ from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.order import Chunker, Describer, Extractor, IngestOrder, IngestTools
+from pgs_neo4j.ingest.order import (
+    Chunker,
+    Describer,
+    Extractor,
+    IngestOrder,
+    IngestTools,
+)
 from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.plan import plan_ingest
-from pgs_neo4j.ingest.publish import entity_label, mapping_of
 from pgs_neo4j.ingest.schemas import read_schemas
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
@@ -39,8 +44,6 @@ from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.model.ingest import DocumentDetails, Ingested, IngestedDocument, IngestPlan
-from pgs_neo4j.retrieval.indexes.making import make_indexes
-from pgs_neo4j.retrieval.indexes.wanted import want_text
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
@@ -76,7 +79,7 @@ class Ingester:
             await ensure_schema(tools.db)
             done = await record_ingestion(tools.db, graph, kept, lambda: ingest(order, tools))
         if done.has_documents:
-            await self._store(graph, order.label)
+            await store_view(self._core, graph, order.label)
         return done
 
     async def resume(
@@ -136,7 +139,9 @@ class Ingester:
         tell(PhaseStarted("ingest"))
         try:
             order = await make_order(core.db, paths, graph, options, config, loader)
-            yield order, self._tools(config, order, options, loader, tell)
+            tools = self._tools(config, order, options, loader, tell)
+            embedding = embedding_of(core, order, options, tools.calls)
+            yield order, replace(tools, embedding=embedding)
         finally:
             await to_the_end(files.close())
 
@@ -212,20 +217,6 @@ class Ingester:
             return await delete_documents(
                 core.db, writer, gone, forget_answers=forget, on_event=tell
             )
-
-    async def _store(self, graph: str, label: str) -> None:
-        """Store the mappings of a graph and of its entities, and index its texts."""
-        db, mapping = self._core.db, mapping_of(label)
-        entities = replace(
-            mapping,
-            labels=(entity_label(label),),
-            relationship_types=("RELATES",),
-            chunk_labels=(),
-            mention_types=(),
-        )
-        await catalog.add(db, graph, mapping, replace=True)
-        await catalog.add(db, graph + ENTITIES, entities, replace=True)
-        await make_indexes(db, want_text(mapping))
 
     def _tools(
         self,

@@ -57,6 +57,7 @@ def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Jso
     places = [_place(path) for path in listed(paths)]
     schema, columns = kept.pop("schema", None), kept.pop("columns", None)
     own = isinstance(schema, EntitySchema) or bool(kept.keys() & PARTS)
+    own = own or not isinstance(kept.get("embed", False), bool)
     if own or None in places:
         return {}
     if schema is not None:
@@ -99,7 +100,7 @@ def _outcome(done: Ingested) -> Outcome:
     if not done.complete:
         return "partial"
     same = done.count("unchanged", "stale", "missing") == len(done.outcomes)
-    return "unchanged" if same and not done.described else "ingested"
+    return "unchanged" if same and not (done.described or done.embedded) else "ingested"
 
 
 def _figures(done: Ingested) -> Json:
@@ -110,6 +111,7 @@ def _figures(done: Ingested) -> Json:
         "documents": {state: done.count(state) for state in states},
         "chunks": sum(outcome.chunks for outcome in done.outcomes),
         "extracted": sum(outcome.extracted for outcome in done.outcomes),
+        "embedded": done.embedded,
         "calls": used.calls,
         "tokens": used.input_tokens + used.output_tokens,
         "cost": done.cost,

@@ -18,6 +18,7 @@ from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
 from pgs_neo4j.ingest.schemas import read_schema_file, read_schemas, schema_in_force
 from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.stored import StoredDocument, read_documents
+from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model.documents import DocumentLoader, DocumentSource, RecordColumns
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
@@ -38,7 +39,8 @@ class IngestOptions(TypedDict, total=False):
     documents whose files are gone; with ``forget``, also the text of answers that quote them.
     ``refresh`` extracts again what another model, prompt, or schema extracted. ``columns`` tell
     what records consist of. ``allow_private`` also fetches URLs of private addresses. ``arbiter``
-    asks the model of sweeps about close names that their letters leave apart.
+    asks the model of sweeps about close names that their letters leave apart. ``embed`` makes
+    vectors of chunks, entities, and facts: by the embedder of the settings, or one of your own.
 
     Five parts can be replaced: ``loader`` reads the files, ``chunker`` says where chunks end,
     ``extractor`` what they say, ``resolver`` which names are variants of each other, and
@@ -59,6 +61,7 @@ class IngestOptions(TypedDict, total=False):
     extractor: Extractor | None
     resolver: Resolver | None
     describer: Describer | None
+    embed: bool | Embedder
 
 
 async def make_order(

@@ -84,6 +84,14 @@ async def drop_indexes(db: Database) -> list[str]:
     return names
 
 
+async def drop_outgrown(db: Database, wanted: Sequence[WantedIndex]) -> None:
+    """Drop the indexes that pgs created in place of wanted ones, for vectors of another length."""
+    lengths = {one.name: one.dimensions for one in wanted}
+    for index in await list_search_indexes(db):
+        if index.own and lengths.get(index.name, index.dimensions) != index.dimensions:
+            await db.write(queries.get("retrieval/drop_search_indexes"), name=index.name)
+
+
 async def _create(db: Database, wanted: WantedIndex) -> None:
     """Create an index, and look whether it is there: a taken name or schema is no error."""
     refusal: QueryError | None = None

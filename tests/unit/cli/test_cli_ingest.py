@@ -32,6 +32,7 @@ from pgs_neo4j.model.ingest import (
     DocumentDetails,
     DocumentOutcome,
     DocumentState,
+    EmbeddingForecast,
     ExtractionForecast,
     Ingested,
     IngestedDocument,
@@ -158,7 +159,7 @@ def told(done: Result) -> str:
 
 DEFAULTS = {
     "label": None, "schema": None, "sync": False, "refresh": False, "columns": None,
-    "allow_private": False, "arbiter": False, "forget": False,
+    "allow_private": False, "arbiter": False, "forget": False, "embed": False,
 }  # fmt: skip
 
 
@@ -181,6 +182,30 @@ def test_a_plan_passes_the_same_on_and_changes_nothing(engine: Engine) -> None:
         ["Calls", "2 calls, about 3,000 tokens in, 800 out"],
     ]
     assert ["Time", "about 90 s"] in rows
+
+
+def test_a_plan_tells_what_would_be_embedded(engine: Engine) -> None:
+    known, more = PlannedCalls(calls=2, input_tokens=700), PlannedCalls(calls=1, input_tokens=300)
+    vectors = EmbeddingForecast(model="e", priced=False, texts=9, found=46, calls=known, more=more)
+    engine.planned = planned(*outcomes("added", 2), embedding=vectors)
+    done = ingest("--plan", "--embed")
+    assert engine.asked == [("plan", ["docs"], "notes", DEFAULTS | {"embed": True})]
+    said = " ".join(done.stdout.split())
+    assert "Vectors 9 texts by e, about 46 names and facts, 3 calls, about 1,000 tokens in" in said
+    assert '[models."e"]' in said
+    engine.planned = planned(embedding=EmbeddingForecast(model="hashing-2048", free=True, texts=1))
+    assert "Vectors 1 text by hashing-2048 Cost" in " ".join(ingest("--plan").stdout.split())
+
+
+def test_texts_without_vectors_are_told(engine: Engine) -> None:
+    engine.done = ingested(embedded=7, unembedded=2, unembedded_why="the endpoint is gone")
+    done = ingest("--embed")
+    assert done.exit_code == 3
+    assert "Embedded  7 texts" in done.stdout
+    assert "2 texts have no vector (the endpoint is gone); run the command again" in told(done)
+    engine.done = ingested(*outcomes("changed", 1), unembedded=1)
+    done = ingest()
+    assert (done.exit_code, "1 text has no vector; run" in told(done)) == (0, True)
 
 
 def test_a_plan_as_json_has_its_counts(engine: Engine) -> None:
@@ -210,9 +235,15 @@ def test_a_graph_does_not_choose_a_job(engine: Engine) -> None:
 
 
 def test_options_and_every_path_are_passed_on(engine: Engine) -> None:
-    done = ingest("more/a.md", "--label", "Paper", "--sync", "--refresh", "--forget")
+    done = ingest("more/a.md", "--label", "Paper", "--sync", "--refresh", "--forget", "--embed")
     assert done.exit_code == 0
-    wanted = DEFAULTS | {"label": "Paper", "sync": True, "refresh": True, "forget": True}
+    wanted = DEFAULTS | {
+        "label": "Paper",
+        "sync": True,
+        "refresh": True,
+        "forget": True,
+        "embed": True,
+    }
     assert engine.asked == [("ingest", ["docs", "more/a.md"], "notes", wanted)]
 
 

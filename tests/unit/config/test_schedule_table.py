@@ -111,7 +111,7 @@ def test_an_entry_that_ingests_has_paths_options_and_limits() -> None:
     (entry,) = entries(tomllib.loads(INGESTING)["schedule"])
     assert (entry.kind, entry.target) == ("ingest", "files of graph notes")
     assert entry.paths == ("notes/", "https://example.org/a.html")
-    assert (entry.sync, entry.forget, entry.refresh) == (True, False, False)
+    assert (entry.sync, entry.forget, entry.refresh, entry.embed) == (True, False, False, False)
     assert entry.schema_file == "types.toml"
     assert entry.limits == {"max_tokens": 9000}
     assert entries([entry]) == (entry,)

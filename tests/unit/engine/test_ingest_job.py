@@ -20,6 +20,7 @@ from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
 from pgs_neo4j.runs.jobs import Job
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.fakes.database import FakeDatabase
+from tests.fakes.embedders import ScriptedEmbedder
 
 CONFIG = PGSConfig(chunk_tokens=500, max_calls=3)
 COLUMNS = RecordColumns(text="body", entities=(("author", "Person"),))
@@ -71,6 +72,7 @@ def test_the_default_schema_is_no_file() -> None:
         ("https://a.example/b?pwd=secret", {}),
         ("a.md", {"schema": EntitySchema()}),
         ("a.md", {"loader": FileLoader()}),
+        ("a.md", {"embed": ScriptedEmbedder()}),
     ],
 )
 def test_what_cannot_be_read_again_is_not_kept_and_no_secret(
@@ -122,6 +124,9 @@ async def recorded(done: Ingested | BaseException) -> tuple[dict[str, Any], list
         (ingested("added", "unchanged"), "ingested"),
         (ingested("unchanged", "stale"), "unchanged"),
         (ingested("unchanged", described=1), "ingested"),
+        (ingested("unchanged", embedded=1), "ingested"),
+        (ingested("added", unembedded=1), "ingested"),
+        (ingested("added", unembedded=1, unembedded_why="gone"), "partial"),
         (ingested("added", "failed"), "partial"),
         (ingested("added", stopped="max_calls is reached"), "partial"),
         (BusyError("another one writes"), "busy"),
@@ -140,6 +145,7 @@ async def test_the_record_tells_what_is_read_and_what_became_of_it() -> None:
     assert (begun["kind"], json.loads(begun["options"])) == ("ingest", {"paths": ["/a"]})
     assert json.loads(ended["figures"]) == {
         "documents": {"added": 2, "failed": 1}, "chunks": 9, "extracted": 6,
+        "embedded": 0,
         "calls": 2, "tokens": 34, "cost": 0.5, "seconds": 0.0,
     }  # fmt: skip
 

@@ -13,7 +13,7 @@ import pytest
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.database.schema import SCHEMA_VERSION
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.ingestion import ingesting
+from pgs_neo4j.engine.ingestion import view
 from pgs_neo4j.engine.ingestion.ingesting import Ingester
 from pgs_neo4j.errors import BusyError, GraphExistsError, MappingError, UsageError
 from pgs_neo4j.events import Event, PhaseStarted
@@ -103,7 +103,7 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Any:
         async def make_indexes(db: object, wanted: list[WantedIndex]) -> None:
             made.indexed += wanted
 
-        monkeypatch.setattr(ingesting, "make_indexes", make_indexes)
+        monkeypatch.setattr(view, "make_indexes", make_indexes)
         return made
 
     return make

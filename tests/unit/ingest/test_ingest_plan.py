@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -11,10 +13,15 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.ingest import pipeline
+from pgs_neo4j.ingest.embed.plan import FOUND_A_CHUNK, FOUND_TOKENS
+from pgs_neo4j.ingest.order import Embedding
 from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.plan import OWN_BYTES_S, plan_ingest
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model.ingest import IngestPlan
+from pgs_neo4j.model.ingest import EmbeddingForecast, IngestPlan
+from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import WordExtractor
 from tests.fakes.ingestion import Documents, ingestion
 from tests.unit.ingest.test_pipeline import write
@@ -118,3 +125,52 @@ async def test_the_time_is_that_of_the_replies_or_of_the_own_work(tmp_path: Path
     assert (await plan(Documents(), WordExtractor(), tmp_path, config=paced)).seconds == (
         pytest.approx(60 * slow.calls)
     )
+
+
+async def plan_vectors(
+    documents: Documents, folder: Path, embedder: Embedder, **given: Any
+) -> IngestPlan:
+    order, tools = ingestion(documents, WordExtractor(), folder, **given)
+
+    async def begin() -> None:
+        raise AssertionError("a plan writes nothing")
+
+    tools = replace(tools, embedding=Embedding(embedder, begin))
+    return await plan_ingest(order, tools, LLM)
+
+
+async def test_a_plan_counts_new_chunks_what_waits_and_what_may_be_found(tmp_path: Path) -> None:
+    documents = Documents()
+    write(tmp_path, "Alpha", "Beta")
+    await ingest(*ingestion(documents, WordExtractor(), tmp_path))
+    (tmp_path / "alpha.md").rename(tmp_path / "moved.md")
+    write(tmp_path, "New")
+    waits = {"texts": 400, "characters": 35_000}
+    documents.database.answers["count_unembedded"] = [waits]
+    prices = {**PRICED, "scripted-vectors": ModelEntry(input_price=2.0, output_price=0.0)}
+    embedder = ScriptedEmbedder("scripted-vectors")
+    planned = await plan_vectors(documents, tmp_path, embedder, models=prices)
+    told = planned.embedding
+    assert told is not None
+    assert (told.model, told.texts, told.found) == (embedder.name, 401, FOUND_A_CHUNK)
+    assert told.calls.calls == 3
+    assert told.calls.input_tokens == pytest.approx(10_000, abs=20)
+    assert told.more.input_tokens == FOUND_A_CHUNK * FOUND_TOKENS
+    bare = await plan(documents, WordExtractor(), tmp_path, models=prices)
+    assert bare.embedding is None
+    assert planned.low is not None
+    assert bare.low is not None
+    assert planned.low - bare.low == pytest.approx(0.8 * 2e-6 * told.calls.input_tokens)
+    assert embedder.calls == []
+
+
+async def test_a_plan_says_that_a_limit_leaves_texts_without_vectors(tmp_path: Path) -> None:
+    write(tmp_path, "Alpha")
+    documents = Documents()
+    documents.database.answers["count_unembedded"] = [{"texts": 1000, "characters": 0}]
+    given: Any = {"config": PGSConfig(max_calls=4)}
+    planned = await plan_vectors(documents, tmp_path, ScriptedEmbedder(), **given)
+    assert planned.budget == "4 calls (max_calls) would leave texts without vectors"
+    free = await plan_vectors(documents, tmp_path, HashingEmbedder(16), **given)
+    assert (free.budget, free.embedding and free.embedding.calls.calls) == ("", 0)
+    assert free.embedding == replace(free.embedding or EmbeddingForecast(model=""), texts=1001)

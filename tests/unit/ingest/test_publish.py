@@ -227,4 +227,5 @@ async def test_the_key_and_the_indexes_exist_before_anything_is_written() -> Non
         "create_loaded_constraint",
         "create_entity_index",
         "create_waiting_index",
+        "create_vectors_index",
     ]

@@ -227,7 +227,7 @@ async def test_files_are_ingested_with_the_options_and_limits_of_their_entry() -
     engine, watched = Ingesting(done), Watched()
     assert await run_once(plan([NOTES]), opens(engine), watched) == [done]
     wanted = {
-        "schema": "types.toml", "sync": True, "forget": False, "refresh": False,
+        "schema": "types.toml", "sync": True, "forget": False, "refresh": False, "embed": False,
         "max_cost": 2.0, "max_calls": 9,
     }  # fmt: skip
     assert engine.asked == [(("a/", "b.md"), "notes", wanted)]

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graphs.ingest_options import (
     ArbiterOption,
+    EmbedOption,
     EntityOption,
     GraphName,
     KeyOption,
@@ -54,6 +55,7 @@ def ingest(
     forget: SyncForgetOption = False,
     refresh: RefreshOption = False,
     arbiter: ArbiterOption = False,
+    embed: EmbedOption = False,
     plan: PlanOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -63,12 +65,11 @@ def ingest(
     """Make a graph of files, and keep it equal to them.
 
     The model of sweeps names the entities and relations of each chunk of a document; without one,
-    recurring terms and names are taken. Run it again after files have changed: what did not change
-    costs nothing.
+    recurring terms and names are taken. Run it again after changes: the rest costs nothing.
 
-    Exit codes: 0 done, 2 usage, 3 a document failed, a limit was reached, descriptions are
-    missing, or deleted text is still held, 4 another process writes these documents, 5 database,
-    6 model.
+    Exit codes: 0 done, 2 usage, 3 a document failed, a limit was reached, descriptions or vectors
+    are missing, or deleted text is still held, 4 another process writes these documents, 5
+    database, 6 model.
 
     \b
       pgs ingest notes/ --graph notes
@@ -76,8 +77,8 @@ def ingest(
     """
     listening = progress(quiet=quiet, verbose=verbose)
     wanted: Json = {"label": label, "schema": schema, "sync": sync, "forget": forget}
-    wanted |= {"columns": (text, title, key, entity)}
-    wanted |= {"refresh": refresh, "allow_private": allow_private, "arbiter": arbiter}
+    wanted |= {"columns": (text, title, key, entity), "refresh": refresh, "arbiter": arbiter}
+    wanted |= {"allow_private": allow_private, "embed": embed}
     run(_ingest(paths, name, graph, wanted, knobs, listening, plan=plan, as_json=as_json))
 
 

@@ -48,6 +48,9 @@ RefreshOption = Annotated[
 ArbiterOption = Annotated[
     bool, typer.Option("--arbiter", help="Ask the model whether close names are one entity.")
 ]
+EmbedOption = Annotated[
+    bool, typer.Option("--embed", help="Also make vectors of chunks, entities, and facts.")
+]
 PlanOption = Annotated[
     bool, typer.Option("--plan", help="Show what it would do and cost, and change nothing.")
 ]

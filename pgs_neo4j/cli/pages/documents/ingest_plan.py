@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.cli.pages.documents.ingested import FIXES, STATES, counted_states
 from pgs_neo4j.cli.pages.text import labeled
-from pgs_neo4j.model.ingest import IngestPlan
+from pgs_neo4j.model.ingest import EmbeddingForecast, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.text.shown import duration, one_line
+from pgs_neo4j.text.shown import counted, duration, one_line
 
 ASIDE = ", without descriptions of what many chunks describe"
 FIXES_PLANNED = {**FIXES, "failed": "these cannot be read"}
@@ -31,6 +31,8 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
     forecast = plan.forecast
     gleaning = f"may add at most {plan_page.calls(forecast.gleaning)}"
     priced = [name for name in unpriced if name == plan.model]
+    if plan.embedding and not plan.embedding.priced:
+        priced.append(plan.embedding.model)
     rows = [
         ("Graph", f"{one_line(plan.graph)}, label {one_line(plan.label)}"),
         ("Documents", counted_states(plan)),
@@ -39,9 +41,22 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
         ("Calls", plan_page.calls(forecast.calls) if plan.calls else "none"),
         ("Judging", plan_page.calls(plan.judging) if plan.judging.calls else ""),
         ("Gleaning", gleaning if forecast.gleaning.calls else ""),
+        ("Vectors", _vectors(plan.embedding)),
         ("Cost", f"{plan_page.cost(plan, priced)}{ASIDE if plan.calls and plan.high else ''}"),
         ("Time", f"about {duration(plan.seconds)}"),
         ("Limit", one_line(plan.budget)),
         ("Model", one_line(plan.model, 60)),
     ]
     return [line for label, text in rows if text for line in labeled(label, text, width)]
+
+
+def _vectors(planned: EmbeddingForecast | None) -> str:
+    """Return what would be embedded, empty if nothing is to be."""
+    if planned is None:
+        return ""
+    parts = [f"{counted(planned.texts, 'text')} by {one_line(planned.model, 60)}"]
+    if planned.found:
+        parts.append(f"about {planned.found:,} names and facts")
+    if not planned.free:
+        parts.append(plan_page.calls(planned.calls + planned.more))
+    return ", ".join(parts)

@@ -90,6 +90,7 @@ def lines(done: Ingested, width: int) -> list[str]:
             if done.judged
             else "",
         ),
+        ("Embedded", counted(done.embedded, "text") if done.embedded else ""),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
         (
             "Model",
@@ -135,6 +136,10 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
     if isinstance(done, Ingested) and done.unjudged_why:
         pairs = counted(done.unjudged, "pair of close names waits", "pairs of close names wait")
         yield f"{pairs} for a judgment ({one_line(done.unjudged_why)}); run the command again"
+    if isinstance(done, Ingested) and done.unembedded:
+        why = f" ({one_line(done.unembedded_why)})" if done.unembedded_why else ""
+        texts = counted(done.unembedded, "text has", "texts have")
+        yield f"{texts} no vector{why}; run the command again with --embed to get it"
 
 
 def _guesses(done: Ingested | IngestPlan) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Embeds the texts of a graph of documents."""

@@ -1,0 +1,194 @@
+"""Embeds the texts that have no vector yet, after all documents are published and described."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.calls.embedding import embed_texts
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import (
+    EmbeddingError,
+    ModelError,
+    ModelOutputError,
+    PromptTooLongError,
+    StoppedError,
+)
+from pgs_neo4j.events import Progressed, StepStarted
+from pgs_neo4j.ingest.embed.texts import (
+    WaitingText,
+    count_unembedded,
+    forget_vectors,
+    read_fact_texts,
+    read_node_texts,
+    read_space,
+    write_vectors,
+)
+from pgs_neo4j.ingest.order import Embedding, IngestTools
+from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.text.tokens import estimate
+
+BATCH_TEXTS, BATCH_TOKENS = 200, 20_000
+"""Most texts of a call, and their tokens."""
+MOST_REFUSED = 10
+"""Texts that fail alone before an embedder is given up."""
+CAREFUL_TOKENS = 4_000
+"""Most tokens of a call under a limit, so that it leaves little of it unused."""
+
+
+@dataclass(slots=True)
+class TextsEmbedded:
+    """How many texts were embedded, and how many wait. ``stopped`` is the limit that ended it.
+
+    ``error`` says why the embedder made no more vectors. ``refused`` counts texts that it failed
+    on, and ``refusal`` is the last reason.
+    """
+
+    texts: int = 0
+    waiting: int = 0
+    stopped: str = ""
+    error: str = ""
+    refused: int = 0
+    refusal: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why texts wait, other than a limit."""
+        return self.error or self.refusal
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more calls are to be made."""
+        return bool(self.stopped or self.error)
+
+
+async def embed_waiting(tools: IngestTools, writer: Writer, *, stopped: str) -> TextsEmbedded:
+    """Embed all texts of the view that have no vector of the embedder.
+
+    Each reply is written before the next call. ``stopped`` is the limit that ended the ingestion
+    before, after which all wait. Without an embedder, the texts that lack vectors are counted, in a
+    graph that has some. Raises DatabaseError and LeaseLostError.
+    """
+    db = tools.db
+    if tools.embedding is None:
+        return TextsEmbedded(waiting=await _count_missing(db, writer))
+    model = tools.embedding.embedder.name
+    work = _Work(tools, tools.embedding, writer)
+    work.done.stopped = stopped
+    tools.on_event(StepStarted("ingest", "vectors"))
+    for pages in (read_node_texts(db, writer, model), read_fact_texts(db, writer, model)):
+        await work.embed(pages)
+    if work.done.ended or work.done.refused:
+        work.done.waiting, _ = await count_unembedded(db, writer.graph, writer.label, model)
+    return work.done
+
+
+async def _count_missing(db: Database, writer: Writer) -> int:
+    space = await read_space(db, writer.graph)
+    if space is None:
+        return 0
+    return (await count_unembedded(db, writer.graph, writer.label, space.model))[0]
+
+
+def batches(texts: Sequence[str], most_tokens: int) -> Iterator[list[str]]:
+    """Yield the texts of each call; one that is longer than a call's has its own."""
+    batch: list[str] = []
+    tokens = 0
+    for text in texts:
+        size = estimate(text)
+        if batch and (len(batch) == BATCH_TEXTS or tokens + size > most_tokens):
+            yield batch
+            batch, tokens = [], 0
+        batch.append(text)
+        tokens += size
+    if batch:
+        yield batch
+
+
+class _Work:
+    """The texts of a graph on their way to vectors."""
+
+    def __init__(self, tools: IngestTools, embedding: Embedding, writer: Writer) -> None:
+        self.done = TextsEmbedded()
+        self._tools, self._embedding, self._writer = tools, embedding, writer
+        self._model = embedding.embedder.name
+        self._begun = False
+        bounds = tools.calls.budget.bounds
+        limited = (bounds.tokens, bounds.cost) != (None, None)
+        self._tokens = CAREFUL_TOKENS if limited else BATCH_TOKENS
+
+    async def embed(self, pages: AsyncGenerator[list[WaitingText]]) -> None:
+        """Embed pages of texts; those that are equal within a page once."""
+        async with aclosing(pages):
+            async for page in pages:
+                if self.done.ended:
+                    return
+                by_text: dict[str, list[WaitingText]] = {}
+                for one in page:
+                    by_text.setdefault(one.text, []).append(one)
+                for group in self._groups([*by_text]):
+                    await together(*(self._embed(batch, by_text) for batch in group))
+
+    def _groups(self, texts: Sequence[str]) -> Iterator[list[list[str]]]:
+        """Yield the calls that are made together: the first one alone.
+
+        An embedder that fails, does so before the vectors of another model are gone.
+        """
+        calls = [*batches(texts, self._tokens)]
+        first = 0 if self._begun else 1
+        yield from filter(None, (calls[:first], calls[first:]))
+
+    async def _embed(self, batch: list[str], by_text: dict[str, list[WaitingText]]) -> None:
+        if self.done.ended:
+            return
+
+        async def write(vectors: NDArray[np.float32]) -> None:
+            """Write vectors ``(n, d)`` before the next call."""
+            await self._begin()
+            texts = [one for text in batch for one in by_text[text]]
+            rows = np.repeat(vectors, [len(by_text[text]) for text in batch], axis=0)
+            await write_vectors(self._tools.db, self._writer, self._model, texts, rows)
+            self.done.texts += len(texts)
+            self._tools.on_event(Progressed("ingest", self.done.texts, 0, "texts embedded"))
+
+        try:
+            await embed_texts(self._tools.calls, self._embedding.embedder, batch, write)
+        except StoppedError as error:
+            self.done.stopped = str(error)
+        except (EmbeddingError, ModelOutputError, PromptTooLongError) as error:
+            await self._embed_halves(batch, by_text, error)
+        except ModelError as error:
+            self.done.error = str(error)
+
+    async def _embed_halves(
+        self, batch: list[str], by_text: dict[str, list[WaitingText]], error: ModelError
+    ) -> None:
+        """Ask for the halves of a call that failed; a text that fails alone waits.
+
+        After some of these, nothing more is asked for: the embedder fails, and not its texts.
+        """
+        if len(batch) > 1:
+            middle = len(batch) // 2
+            await self._embed(batch[:middle], by_text)
+            await self._embed(batch[middle:], by_text)
+            return
+        self.done.refused += 1
+        self.done.refusal = str(error)
+        if self.done.refused == MOST_REFUSED:
+            self.done.error = str(error)
+
+    async def _begin(self) -> None:
+        """Make room for the vectors of this embedder, if the graph has those of another one."""
+        if self._begun:
+            return
+        db = self._tools.db
+        space = await read_space(db, self._writer.graph, self._model)
+        if space is not None and space.model != self._model:
+            await forget_vectors(db, self._writer, self._model)
+        await self._embedding.begin()
+        self._begun = True

@@ -1,0 +1,219 @@
+"""Vectors of ingested texts: made once, gone with their text, and used by what answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import ConfigError, ModelUnavailableError
+from pgs_neo4j.ingest.embed import waiting
+from pgs_neo4j.ingest.embed.texts import entity_text
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.retrieval.paths import walk
+from tests.conftest import Endpoint
+from tests.documents import stored_graph
+from tests.engines import KNOBS, engine_on
+from tests.fakes.embedders import ScriptedEmbedder
+from tests.fakes.openai_server import FakeOpenAI, Vectors
+from tests.integration.test_ingest import CURIE, SEINE, reader
+
+Texts = dict[str, list[float] | None]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "curie.md").write_text(CURIE)
+    (tmp_path / "seine.txt").write_text(SEINE)
+    return tmp_path
+
+
+@pytest.fixture
+def embedder() -> ScriptedEmbedder:
+    return ScriptedEmbedder()
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database, embedder: ScriptedEmbedder) -> AsyncIterator[PGS]:
+    async with engine_on(endpoint, **KNOBS | {"embedder": embedder}) as opened:
+        assert isinstance(opened.sweep_llm, ScriptedLLM)
+        opened.sweep_llm._answer = reader
+        yield opened
+
+
+async def texts_of(db: Database, graph: str = "docs") -> Texts:
+    """The texts of a graph with the vectors that stand beside them."""
+    stored, found = await stored_graph(db, graph), Texts()
+    for node in stored["nodes"]:
+        own: dict[str, Any] = node["properties"]
+        if "Chunk" in node["labels"]:
+            found[own["text"]] = own.get("embedding")
+        elif "DocsEntity" in node["labels"]:
+            found[entity_text(own["name"], own.get("description"))] = own.get("embedding")
+    for link in stored["links"]:
+        if link["type"] == "RELATES":
+            own = link["properties"]
+            found[own["fact"]] = own.get("Docs_embedding")
+    return found
+
+
+def are_true(texts: Texts, embedder: ScriptedEmbedder) -> bool:
+    """Whether each text has the vector that the embedder gives it."""
+    made = embedder.vectors([*texts])
+    return all(
+        vector is not None and np.allclose(vector, own, atol=1e-6)
+        for vector, own in zip(texts.values(), made, strict=True)
+    )
+
+
+async def test_every_text_gets_a_vector_once(
+    pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
+) -> None:
+    done = await pgs.ingest(folder, "docs", embed=True)
+    texts = await texts_of(db)
+    assert are_true(texts, embedder)
+    assert {"Paris: Paris is named.", "The Seine flows through Paris."} <= texts.keys()
+    assert sorted(embedder.texts) == sorted(texts)
+    assert (done.unembedded, done.complete) == (0, True)
+    assert done.embedded >= len(texts)
+    assert done.usage.calls == 1 + len(embedder.calls)
+    again = await pgs.ingest(folder, "docs", embed=True)
+    assert (again.embedded, again.usage.calls) == (0, 0)
+
+
+async def test_the_view_names_the_vectors_and_searches_use_them(
+    pgs: PGS, folder: Path, embedder: ScriptedEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walk, "PATH_S", 60.0)
+    await pgs.ingest(folder, "docs", embed=True)
+    mapping = (await pgs.graph("docs")).mapping
+    assert (mapping.embedding, mapping.embedding_model) == ("embedding", "scripted")
+    assert mapping.relationship_embedding == "Docs_embedding"
+    indexes = [index for index in await pgs.indexes() if index.kind == "vector"]
+    assert {index.label for index in indexes} == {
+        *mapping.labels, *mapping.relationship_types,
+    }  # fmt: skip
+    embedder.calls.clear()
+    found = await pgs.search("Boats cross the Seine.", graph="docs", mode="hybrid")
+    assert embedder.texts == ["Boats cross the Seine."]
+    assert [report.error for report in found.paths if report.error] == []
+    methods = {report.name: report.method for report in found.paths}
+    assert "vector index" in methods["vector"]
+    assert "vector index" in methods["facts"]
+    answer = await pgs.execute("Boats cross the Seine.", graph="docs")
+    assert answer.coverage.nodes_read == answer.coverage.nodes_total
+
+
+async def test_a_vector_goes_with_the_text_that_it_stands_for(
+    pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
+) -> None:
+    await pgs.ingest(folder, "docs", embed=True)
+    before = await texts_of(db)
+    embedder.calls.clear()
+    (folder / "seine.txt").write_text("The Seine flows far through Paris. Boats cross the Seine.\n")
+    (folder / "curie.md").rename(folder / "marie.md")
+    await pgs.ingest(folder, "docs", sync=True)
+    between = await texts_of(db)
+    assert {text for text, vector in between.items() if vector is None} == {*between} - {*before}
+    assert (await pgs.graph("docs")).mapping.embedding == "embedding"
+    await pgs.ingest(folder, "docs", embed=True)
+    texts = await texts_of(db)
+    assert are_true(texts, embedder)
+    assert sorted(embedder.texts) == sorted({*texts} - {*before})
+
+
+async def test_a_failing_embedder_leaves_the_rest_for_the_next_ingestion(
+    pgs: PGS,
+    db: Database,
+    folder: Path,
+    embedder: ScriptedEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting, "BATCH_TEXTS", 2)
+    embedder.failures = [None, ModelUnavailableError("the endpoint is gone")]
+    done = await pgs.ingest(folder, "docs", embed=True)
+    assert (done.complete, done.unembedded_why) == (False, "the endpoint is gone")
+    texts = await texts_of(db)
+    assert done.unembedded >= sum(vector is None for vector in texts.values()) > 0
+    assert done.embedded > 0
+    assert (await pgs.jobs.get(done.job)).outcome == "partial"
+    finished = await pgs.ingest.resume(done.job)
+    assert (finished.complete, finished.embedded) == (True, done.unembedded)
+    assert sorted(embedder.texts) == sorted({*embedder.texts})
+    assert are_true(await texts_of(db), embedder)
+
+
+async def test_a_limit_ends_embedding_and_the_rest_waits(
+    pgs: PGS,
+    db: Database,
+    folder: Path,
+    embedder: ScriptedEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting, "BATCH_TEXTS", 2)
+    done = await pgs.ingest(folder, "docs", embed=True, max_calls=3)
+    assert (done.usage.calls, len(embedder.calls)) == (3, 2)
+    assert "max_calls" in done.stopped
+    assert done.unembedded > 0
+    finished = await pgs.ingest(folder, "docs", embed=True)
+    assert (finished.complete, finished.embedded) == (True, done.unembedded)
+    assert len(embedder.texts) == len({*embedder.texts})
+    with pytest.raises(ConfigError, match="scripted"):
+        await pgs.ingest(folder, "docs", embed=True, max_cost=1.0)
+
+
+async def test_another_embedder_makes_all_vectors_again_once_it_answers(
+    pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
+) -> None:
+    await pgs.ingest(folder, "docs", embed=True)
+    other = ScriptedEmbedder("other", dimensions=6)
+    other.failures = [ModelUnavailableError("not yet")]
+    failed = await pgs.ingest(folder, "docs", embed=other)
+    assert not failed.complete
+    assert are_true(await texts_of(db), embedder)
+    assert (await pgs.graph("docs")).mapping.embedding_model == "scripted"
+    done = await pgs.ingest(folder, "docs", embed=other)
+    assert done.embedded == failed.unembedded
+    assert are_true(await texts_of(db), other)
+    assert (await pgs.graph("docs")).mapping.embedding_model == "other"
+    assert {index.dimensions for index in await pgs.indexes() if index.kind == "vector"} == {6}
+    found = await pgs.search("Boats", graph="docs", mode="naive")
+    assert any("other made the vectors" in note for note in found.warnings)
+
+
+async def test_purge_keeps_vectors_and_the_next_ingestion_finds_them(
+    pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
+) -> None:
+    await pgs.ingest(folder, "docs", embed=True)
+    await pgs.purge()
+    embedder.calls.clear()
+    await pgs.ingest(folder, "docs", embed=True)
+    assert embedder.calls == []
+    assert (await pgs.graph("docs")).mapping.embedding_model == "scripted"
+    assert are_true(await texts_of(db), embedder)
+
+
+async def test_the_real_client_counts_what_an_endpoint_reports(
+    endpoint: Endpoint, db: Database, folder: Path
+) -> None:
+    with FakeOpenAI(default=Vectors()) as fake:
+        settings: dict[str, Any] = {
+            "embedder": "openai", "embedding_model": "m", "llm_provider": "extractive",
+            "models": {"m": {"input_price": 1e6, "output_price": 0.0}},
+        }  # fmt: skip
+        where = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user}
+        settings |= where | {"neo4j_password": endpoint.password, "llm_base_url": fake.base_url}
+        async with PGS.connect(**settings) as pgs:
+            done = await pgs.ingest(folder, "docs", embed=True, max_cost=1e9)
+            assert done.complete
+            assert done.usage.calls == len(fake.requests) > 0
+            assert done.cost == pytest.approx(done.usage.input_tokens)
+            (job,) = [job for job in await pgs.jobs() if job.kind == "ingest"]
+            assert job.figures["calls"] == done.usage.calls
+            again = await pgs.ingest(folder, "docs", embed=True)
+            assert again.usage.calls == 0
