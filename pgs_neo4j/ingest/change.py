@@ -72,7 +72,7 @@ async def work_out(
         leaving |= moved  # they name others, which are not read yet
         coming |= moved
         near = await read_neighborhood(db, graph, *around)
-    relations, dropped = await _relations(db, graph, leaving, coming, near.old, near.new)
+    relations, dropped = await _relations(db, graph, leaving, coming, near)
     rows = entity_rows(near.names, near.new)
     before = _ids(leaving, near.old)
     touched = before | _ids(coming, near.new)
@@ -118,17 +118,20 @@ async def _relations(
     graph: str,
     leaving: Mapping[str, Contribution],
     coming: Mapping[str, Contribution],
-    old: Belonging,
-    new: Belonging,
+    near: Neighborhood,
 ) -> tuple[dict[RelationPlace, RelationRow], tuple[RelationPlace, ...]]:
     """Return the relations as they will be, and those that go.
 
     A relation that only gains statements adds them to what stands. One that loses any is counted
-    from the chunks that mention both of its ends.
+    from the chunks that mention both of its ends. One with a new end is new, and not looked for.
     """
+    old, new = near.old, near.new
+    standing = {entity for own in old.values() for entity in own.values()}
     lost = {place for one in leaving.values() for place in stated(one, old)}
     gained = tally_relations(coming.values(), new)
-    grown = [place for place in gained if place not in lost]
+    grown = [
+        place for place in gained if place not in lost and standing.issuperset((place[0], place[2]))
+    ]
     tallies: dict[RelationPlace, RelationTally] = defaultdict(RelationTally, gained)
     for place, tally in (await read_relations(db, graph, grown)).items():
         tallies[place].merge(tally)
