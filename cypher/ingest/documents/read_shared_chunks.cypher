@@ -1,4 +1,5 @@
-// The chunks that mention both ends of some relations, with what was extracted from each.
+// The chunks that mention both ends of some relations, with what was extracted from each. They are
+// looked for among those of the end that has fewer.
 // params: graph: str, rows: list[dict], gone: list[str]
 // returns: id: str, extraction: str, sure: bool
 // mode: read
@@ -6,6 +7,12 @@
 UNWIND $rows AS row
 MATCH (s:LoadedNode {graph: $graph, id: row.source})
 MATCH (t:LoadedNode {graph: $graph, id: row.target})
-MATCH (s)-[:MENTIONED_IN]->(c:Chunk)<-[:MENTIONED_IN]-(t)
+WITH s, t, count {(s)-[:MENTIONED_IN]->()} <= count {(t)-[:MENTIONED_IN]->()} AS forward
+WITH CASE WHEN forward THEN s ELSE t END AS few, CASE WHEN forward THEN t ELSE s END AS many
+CALL (few, many) {
+  MATCH (few)-[:MENTIONED_IN]->(c:Chunk)
+  WHERE EXISTS { (many)-[:MENTIONED_IN]->(c) }
+  RETURN c
+}
 WITH DISTINCT c WHERE NOT c.id IN $gone
 RETURN c.id AS id, c.extraction AS extraction, c.sure AS sure
