@@ -161,6 +161,7 @@ PROPERTIES = (
     "pooled_nodes",
     "pools",
     "private",
+    "publication",
     "question",
     "quotes",
     "rank",

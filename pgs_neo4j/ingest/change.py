@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.ingest.fold.contribution import Contribution, Named
@@ -37,8 +37,9 @@ from pgs_neo4j.ingest.stored import read_mentioning, read_relations, read_shared
 class Change:
     """What to write: nodes and relationships as they will be, and those that go.
 
-    ``unbound`` are chunks that stay and whose mentions are replaced. ``vanished`` are ids of
-    entities that nothing mentions any more. ``named`` and ``unnamed`` change the index of names.
+    ``renamed`` are entities whose nodes become those of others, before all else. ``unbound`` are
+    chunks that stay and whose mentions are replaced. ``vanished`` are ids of entities that nothing
+    mentions any more. ``named`` and ``unnamed`` change the index of names.
     """
 
     entities: Mapping[str, EntityRow]
@@ -47,6 +48,7 @@ class Change:
     dropped: tuple[RelationPlace, ...]
     mentions: tuple[MentionRow, ...]
     unbound: tuple[str, ...]
+    renamed: Mapping[Named, Named] = field(default_factory=dict)
     named: tuple[IndexedName, ...] = ()
     unnamed: tuple[Named, ...] = ()
 
@@ -75,7 +77,7 @@ async def work_out(
     relations, dropped = await _relations(db, graph, leaving, coming, near)
     rows = entity_rows(near.names, near.new)
     before = _ids(leaving, near.old)
-    touched = before | _ids(coming, near.new)
+    touched = before | _ids(coming, near.new) | {*map(entity_id, near.renamed.values())}
     return Change(
         entities={id_: rows[id_] for id_ in sorted(touched & rows.keys())},
         vanished=tuple(sorted(before - rows.keys())),
@@ -83,6 +85,7 @@ async def work_out(
         dropped=dropped,
         mentions=mention_rows(coming.values(), near.new),
         unbound=tuple(sorted(leaving.keys() & coming.keys())),
+        renamed=near.renamed,
         named=near.named,
         unnamed=near.unnamed,
     )
@@ -105,8 +108,12 @@ async def _moved(
     coming: Mapping[str, Contribution],
 ) -> dict[str, Contribution]:
     """Return the chunks that stay, and whose mentions will belong to other entities."""
+    former = near.former
     mentions = {
-        (key, kind): (near.old[key][kind], near.stay.by_key[key][kind].names)
+        (key, kind): (
+            former.get(near.old[key][kind], near.old[key][kind]),
+            near.stay.by_key[key][kind].names,
+        )
         for key, kind in near.moved
     }
     found = await read_mentioning(db, graph, mentions)
@@ -133,9 +140,9 @@ async def _relations(
         place for place in gained if place not in lost and standing.issuperset((place[0], place[2]))
     ]
     tallies: dict[RelationPlace, RelationTally] = defaultdict(RelationTally, gained)
-    for place, tally in (await read_relations(db, graph, grown)).items():
+    for place, tally in (await read_relations(db, graph, grown, near.former)).items():
         tallies[place].merge(tally)
-    shared = await read_shared(db, graph, lost, {*leaving, *coming})
+    shared = await read_shared(db, graph, lost, {*leaving, *coming}, near.former)
     known = [_within(one, new) for one in shared.values()]
     for place, tally in tally_relations(known, new).items():
         if place in lost:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
@@ -14,7 +15,7 @@ from pgs_neo4j.ingest.change import Change
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import MentionRow
 from pgs_neo4j.ingest.fold.judgments import Judgment
-from pgs_neo4j.ingest.fold.rows import EntityRow, RelationRow, relation_ends
+from pgs_neo4j.ingest.fold.rows import EntityRow, RelationRow, entity_id, relation_ends
 from pgs_neo4j.ingest.fold.rulings import Ruling
 from pgs_neo4j.ingest.load import create_loaded_key
 from pgs_neo4j.ingest.names.index import name_row
@@ -60,7 +61,7 @@ class Publication:
     """What one transaction writes. ``gone`` are ids of documents and chunks that go.
 
     ``ruled`` are rulings to store, ``unruled`` names whose rulings are deleted, and ``judged`` what
-    a model judged.
+    a model judged. ``id`` tells a publication that is sent again from another one.
     """
 
     gone: Sequence[str]
@@ -69,6 +70,7 @@ class Publication:
     ruled: Mapping[Named, Ruling] = field(default_factory=dict)
     unruled: Sequence[Named] = ()
     judged: Sequence[Judgment] = ()
+    id: str = field(default_factory=lambda: uuid4().hex)
 
 
 def mapping_of(label: str, embedding_model: str | None = None) -> GraphMapping:
@@ -137,6 +139,8 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         queries.get("ingest/documents/publish"),
         graph=writer.graph,
         holder=writer.holder,
+        publication=what.id,
+        renamed=[_renamed_row(*pair) for pair in change.renamed.items()],
         labels=[writer.label, chunk_label(writer.label)],
         gone=list(what.gone),
         # Also of new chunks: after a lost acknowledgment, the driver sends this again.
@@ -201,6 +205,11 @@ def _judgment_row(judgment: Judgment) -> Row:
     (key, kind), (other, _) = judgment.pair
     id_ = f"{ruling_id(judgment.one)}:{digest(other)}"
     return {"id": id_, "key": key, "type": kind, "other_key": other, "same": judgment.same}
+
+
+def _renamed_row(before: Named, after: Named) -> Row:
+    without = [before[1]] if before[1] != after[1] else []
+    return {"source": entity_id(before), "target": entity_id(after), "without": without}
 
 
 def _follows(document: NewDocument) -> Iterable[list[str]]:

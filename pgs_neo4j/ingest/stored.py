@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pydantic import TypeAdapter
 
@@ -23,6 +24,7 @@ from pgs_neo4j.model.documents import GroundedExtraction
 from pgs_neo4j.text.extraction.names import normalize_name
 
 EXTRACTION = TypeAdapter(GroundedExtraction)
+NOTHING: Mapping[Named, Named] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,10 +152,22 @@ async def read_mentioning(
 
 
 async def read_relations(
-    db: Database, graph: str, places: Sequence[RelationPlace]
+    db: Database,
+    graph: str,
+    places: Sequence[RelationPlace],
+    former: Mapping[Named, Named] = NOTHING,
 ) -> dict[RelationPlace, RelationTally]:
-    """Return the tallies of relations that stand. Raises DatabaseError."""
-    rows = [{"place": at, **relation_ends(place)} for at, place in enumerate(places)]
+    """Return the tallies of relations that stand.
+
+    ``former`` tells the stored name of an end that is renamed. Raises DatabaseError.
+    """
+    rows = [
+        {
+            "place": at,
+            **relation_ends((former.get(source, source), kind, former.get(target, target))),
+        }
+        for at, (source, kind, target) in enumerate(places)
+    ]
     query = queries.get("ingest/documents/read_relations")
     found: dict[RelationPlace, RelationTally] = {}
     for row in await db.read(query, graph=graph, rows=rows) if rows else ():
@@ -172,13 +186,22 @@ async def read_relations(
 
 
 async def read_shared(
-    db: Database, graph: str, places: Iterable[RelationPlace], gone: Iterable[str]
+    db: Database,
+    graph: str,
+    places: Iterable[RelationPlace],
+    gone: Iterable[str],
+    former: Mapping[Named, Named] = NOTHING,
 ) -> dict[str, Contribution]:
     """Return what the chunks add that mention both ends of some relations, but for ``gone``.
 
-    Raises DatabaseError.
+    ``former`` tells the stored name of an end that is renamed. Raises DatabaseError.
     """
-    ends = sorted({(entity_id(source), entity_id(target)) for source, _, target in places})
+    ends = sorted(
+        {
+            (entity_id(former.get(source, source)), entity_id(former.get(target, target)))
+            for source, _, target in places
+        }
+    )
     rows = [{"source": source, "target": target} for source, target in ends]
     query = queries.get("ingest/documents/read_shared_chunks")
     given = {"graph": graph, "rows": rows, "gone": [*gone]}

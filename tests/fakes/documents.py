@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -189,8 +189,26 @@ class DocumentGraph:
             ],
         }
 
+    def _rename(self, renamed: Mapping[Named, Named]) -> None:
+        ids = {entity_id(before): entity_id(after) for before, after in renamed.items()}
+
+        def end(entity: Named) -> Named:
+            return renamed.get(entity, entity)
+
+        self.entities = {ids.get(id_, id_): row for id_, row in self.entities.items()}
+        self.mentions = [
+            replace(row, entity=ids.get(row.entity, row.entity)) for row in self.mentions
+        ]
+        self.relations = {
+            (end(source), kind, end(target)): replace(
+                row, source=ids.get(row.source, row.source), target=ids.get(row.target, row.target)
+            )
+            for (source, kind, target), row in self.relations.items()
+        }
+
     def _apply(self, change: Change, gone: set[str]) -> None:
         """Write a change in the order of the statement that publishes."""
+        self._rename(change.renamed)
         without = {*change.unbound, *gone}
         self.mentions = [row for row in self.mentions if row.chunk not in without]
         for place in change.dropped:

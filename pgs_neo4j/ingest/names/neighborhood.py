@@ -11,6 +11,7 @@ from pgs_neo4j.ingest.fold.folding import NameTallies, Types, belonging_of
 from pgs_neo4j.ingest.fold.resolution import Resolution
 from pgs_neo4j.ingest.fold.rows import Belonging
 from pgs_neo4j.ingest.names.index import IndexedName, read_present
+from pgs_neo4j.ingest.names.renaming import renamed_entities
 from pgs_neo4j.ingest.names.surroundings import Surroundings
 from pgs_neo4j.ingest.stored import read_names
 
@@ -20,7 +21,8 @@ class Neighborhood:
     """Names with all names of their entities, before and after a change.
 
     ``stay`` counts what neither goes nor comes, ``names`` what there will be. ``old`` and ``new``
-    tell the entity of each key and type, and ``indexed`` what the index holds.
+    tell the entity of each key and type, and ``indexed`` what the index holds. ``renamed`` are
+    entities whose nodes become those of others; ``old`` has them under their new names.
     """
 
     stay: NameTallies = field(default_factory=NameTallies)
@@ -31,6 +33,7 @@ class Neighborhood:
     keys: set[str] = field(default_factory=set)
     indexed: dict[Named, IndexedName] = field(default_factory=dict)
     wanted: dict[Named, IndexedName] = field(default_factory=dict)
+    renamed: dict[Named, Named] = field(default_factory=dict)
 
     @property
     def moved(self) -> list[Named]:
@@ -41,6 +44,11 @@ class Neighborhood:
             for kind in sorted(own)
             if own[kind].count and self.old[key][kind] != self.new[key][kind]
         ]
+
+    @property
+    def former(self) -> dict[Named, Named]:
+        """The stored names of the entities whose nodes are renamed, by their new ones."""
+        return {after: before for before, after in self.renamed.items()}
 
     @property
     def named(self) -> tuple[IndexedName, ...]:
@@ -80,6 +88,9 @@ async def read_neighborhood(
     for one in leaving.values():
         for key, kind in (mention.named for mention in one.mentions):
             found.old.setdefault(key, {}).setdefault(kind, (key, kind))  # nothing stands of it
+    found.renamed = renamed_entities(found.stay, found.old, found.new)
+    for own in found.old.values() if found.renamed else ():
+        own |= {kind: found.renamed.get(entity, entity) for kind, entity in own.items()}
     return found
 
 

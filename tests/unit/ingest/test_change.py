@@ -113,7 +113,8 @@ async def test_the_main_type_of_a_name_changes_hands() -> None:
     graph = await graph_of(stray=named(kind="Person"), **cities)
     heroes = {f"hero{number}": named(kind="Person") for number in range(2)}
     change = await graph.write([*cities][:2], **heroes)
-    assert change.vanished == ("entity:Location:PARIS",)
+    assert change.renamed == {("PARIS", "Location"): ("PARIS", "Person")}
+    assert (change.vanished, change.unbound) == ((), ())
     assert graph.entities["entity:Person:PARIS"].mentions == 4
     assert graph.entities.keys() == {"entity:Person:PARIS"}
     assert_whole(graph)
