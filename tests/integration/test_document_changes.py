@@ -29,6 +29,7 @@ from pgs_neo4j.ingest.order import Embedding
 from pgs_neo4j.ingest.publish import NewDocument, prepare, publish
 from pgs_neo4j.ingest.stored import read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from tests.documents import (
     name_rows,
     new_document,
@@ -98,6 +99,13 @@ async def judge(db: Database, writer: Writer) -> None:
         await judge_names(db, held, RuledArbiter(), 1, ignore)
 
 
+def document_of(name: str, person: str) -> NewDocument:
+    """A document that mentions a person; a model says so."""
+    said = GroundedExtraction((GroundedEntity(name=person, type="Person"),))
+    document = new_document(name, {name: said})
+    return replace(document, chunks=[replace(chunk, sure=True) for chunk in document.chunks])
+
+
 async def publish_rulings(
     db: Database, writer: Writer, ruled: Ruled, judged: list[Judgment]
 ) -> None:
@@ -158,6 +166,26 @@ async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
     resolution = Resolution(rulings=rulings_in_force(ruled), judged=mates_of(judged))
     named = await stored_names(db, held.graph) == name_rows(live.values(), held.graph, resolution)
     return found == wanted and named and {*await read_documents(db, held.graph)} == set(live)
+
+
+async def test_a_node_keeps_what_users_gave_it_when_its_leading_name_changes(
+    db: Database, writer: Writer
+) -> None:
+    await write(db, writer, document_of("a", "M. Curie"))
+    await db.call(
+        "MATCH (e:`__Entity__` {key: 'M._CURIE'}) "
+        "SET e:Laureate, e.born = 1867 CREATE (:Prize)-[:WON_BY]->(e)",
+        {},
+        "write",
+    )
+    await write(db, writer, document_of("b", "Marie Curie"), times=2)
+    _, rows = await db.call(
+        "MATCH (:Prize)-[:WON_BY]->(e:Laureate:Person) "
+        "RETURN e.id AS id, e.born AS born, COUNT { (e)-[:MENTIONED_IN]->() } AS mentions",
+        {},
+        "read",
+    )
+    assert rows == [{"id": "entity:Person:MARIE_CURIE", "born": 1867, "mentions": 2}]
 
 
 async def test_a_process_that_was_killed_is_in_nobodys_way(db: Database, writer: Writer) -> None:
