@@ -53,7 +53,7 @@ def test_a_node_goes_where_most_of_its_mentions_belong(
     counts: Counts, wanted: dict[str, str]
 ) -> None:
     assert renamed(counts) == wanted
-    assert renamed(dict(reversed(counts.items()))) == wanted
+    assert renamed(dict(reversed([*counts.items()]))) == wanted
 
 
 def test_every_node_keeps_an_id_of_its_own() -> None:
