@@ -15,10 +15,11 @@ class IngestKnobs(Sourced):
     """How documents are divided, and how a model is asked about them."""
 
     chunk_strategy: Annotated[
-        Literal["content", "sentence", "token"],
+        Literal["content", "sentence", "token", "semantic"],
         About("ingestion"),
         Field(
-            description="where chunks end: content (unmoved by distant edits), sentence, or token"
+            description="where chunks end: content (unmoved by distant edits), sentence, token, or "
+            "semantic (where sentences differ most)"
         ),
     ] = "content"
     chunk_tokens: Annotated[

@@ -15,7 +15,7 @@ from pgs_neo4j.config.search_table import SearchDefaults
 class Knobs(TypedDict, total=False):
     """Knobs of PGSConfig for one call; None leaves the configured value."""
 
-    chunk_strategy: Literal["content", "sentence", "token"] | None
+    chunk_strategy: Literal["content", "sentence", "token", "semantic"] | None
     chunk_tokens: int | None
     chunk_overlap: int | None
     gleaning: Literal["auto", "0", "1", "2", "3"] | None

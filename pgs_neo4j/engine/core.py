@@ -151,7 +151,7 @@ class Core:
         embedder = self._embedder(self.settings.embedder or provided)
         if embedder is None:
             raise ConfigError(
-                f"--embed needs an embedder that reads texts, and PGS_EMBEDDER is "
+                f"documents need an embedder that reads texts, and PGS_EMBEDDER is "
                 f"{self.settings.embedder}; set it to hashing, openai, or sentence-transformers"
             )
         return embedder

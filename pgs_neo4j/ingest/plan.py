@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.cost_range import cost_range
 from pgs_neo4j.calls.embedding import EmbeddingModel
 from pgs_neo4j.ingest.arbiter.asking import ROOM, SYSTEM
 from pgs_neo4j.ingest.arbiter.judging import PAIRS, find_pairs
+from pgs_neo4j.ingest.divide.semantic import DivisionEstimate, SemanticChunker
 from pgs_neo4j.ingest.documents import compare
 from pgs_neo4j.ingest.embed.plan import EmbeddingTally
 from pgs_neo4j.ingest.extract.buying import prompt_groups, read_known
@@ -26,6 +27,7 @@ from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.llm.protocol import LLM, Named
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.ingest import (
+    DivisionForecast,
     DocumentOutcome,
     EmbeddingForecast,
     ExtractionForecast,
@@ -68,10 +70,11 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
             await _add(order, tools, llm, forecast, group)
     judging = await _judging(order, tools)
     first, again = forecast.calls.calls + judging, forecast.calls.gleaning
+    dividing, divided = _dividing(tools)
     embedding = await forecast.embedding.forecast(order, tools)
     least, most = _embedded(embedding)
-    low, _ = cost_range(tools.calls.budget, [*_part(llm, first), *least])
-    _, high = cost_range(tools.calls.budget, [*_part(llm, first + again), *most])
+    low, _ = cost_range(tools.calls.budget, [*_part(llm, first), *divided, *least])
+    _, high = cost_range(tools.calls.budget, [*_part(llm, first + again), *divided, *most])
     return IngestPlan(
         graph=order.graph,
         label=order.label,
@@ -80,6 +83,7 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
         skipped=order.sources.skipped,
         forecast=forecast.calls,
         judging=judging,
+        dividing=dividing,
         low=low,
         high=high,
         seconds=_seconds(tools, forecast, embedding),
@@ -133,6 +137,24 @@ async def _judging(order: IngestOrder, tools: IngestTools) -> PlannedCalls:
     )
 
 
+def without_calls(tools: IngestTools) -> IngestTools:
+    """Return the connections of a plan: instead of what is paid for, an estimate divides."""
+    chunker = tools.chunker
+    if isinstance(chunker, SemanticChunker) and not chunker.model.free:
+        return replace(tools, chunker=DivisionEstimate(chunker))
+    return tools
+
+
+def _dividing(tools: IngestTools) -> tuple[DivisionForecast | None, list[tuple[Named, int, int]]]:
+    """Return the calls for vectors that divide documents, also as a part of the cost."""
+    if not isinstance(tools.chunker, DivisionEstimate):
+        return None, []
+    model, calls = tools.chunker.chunker.model, tools.chunker.calls
+    priced = tools.calls.budget.price(model.name, 1, 0) is not None
+    forecast = DivisionForecast(model=model.name, priced=priced, calls=calls)
+    return forecast, _part(model, calls)
+
+
 def _part(llm: Named, calls: PlannedCalls) -> list[tuple[Named, int, int]]:
     return [(llm, calls.input_tokens, calls.output_most)] if calls.calls else []
 
@@ -150,8 +172,12 @@ def _embedded(
 def _crossed(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
     """Return the limit that the calls so far are likely to cross; empty if they cross none."""
     budget, calls = tools.calls.budget, forecast.calls.calls
-    used = calls.input_tokens + calls.output_tokens
     cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens) or 0.0
+    dividing, _ = _dividing(tools)
+    if dividing is not None:
+        cost += budget.price(dividing.model, dividing.calls.input_tokens, 0) or 0.0
+        calls += dividing.calls
+    used = calls.input_tokens + calls.output_tokens
     crossed = budget.bounds.crossed(Amount(calls.calls, used, cost))
     return crossed[0] if crossed else ""
 
@@ -181,7 +207,8 @@ def _left_unembedded(
 
 def _seconds(tools: IngestTools, forecast: _Forecast, embedding: EmbeddingForecast | None) -> float:
     """Return the seconds that the ingestion may take: its own work and the replies overlap."""
-    calls = forecast.calls.calls
+    dividing, _ = _dividing(tools)
+    calls = forecast.calls.calls + (dividing.calls if dividing else PlannedCalls())
     if embedding is not None:
         calls += embedding.calls + embedding.more
     at_once = max(1, tools.calls.scheduler.limit.ceiling)

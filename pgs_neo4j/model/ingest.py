@@ -122,15 +122,25 @@ class EmbeddingForecast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DivisionForecast:
+    """The calls for the vectors of sentences by ``model``, which may have no price."""
+
+    model: str
+    priced: bool
+    calls: PlannedCalls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IngestPlan:
     """What an ingestion would do and cost, known before its first call.
 
     ``outcomes`` are in the order of the ids; ``extracted`` counts the chunks to extract. ``low``
     and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high`` and
     without descriptions of what many chunks describe; both are None if a model has no price.
-    ``judging`` are calls about close names that are in the graph already. ``seconds`` is a rough
-    guess. ``budget`` says what a limit would leave out; it is empty if nothing is left out.
-    ``embedding`` is what would be embedded, None if that is not wanted.
+    ``judging`` are calls about close names that are in the graph already, and ``dividing`` those
+    for vectors to divide documents by; chunks are then an estimate. ``seconds`` is a rough guess.
+    ``budget`` says what a limit would leave out; it is empty if nothing is left out. ``embedding``
+    is what would be embedded, None if that is not wanted.
     """
 
     graph: str
@@ -140,6 +150,7 @@ class IngestPlan:
     skipped: Mapping[str, int] = field(default_factory=dict)
     forecast: ExtractionForecast = field(default_factory=ExtractionForecast)
     judging: PlannedCalls = field(default_factory=PlannedCalls)
+    dividing: DivisionForecast | None = None
     low: float | None = None
     high: float | None = None
     seconds: float = 0.0

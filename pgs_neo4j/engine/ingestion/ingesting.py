@@ -12,6 +12,7 @@ from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.ingestion.dividing import semantic_chunker
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
 from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, make_order
 from pgs_neo4j.engine.ingestion.parts import Parts
@@ -35,7 +36,7 @@ from pgs_neo4j.ingest.order import (
     IngestTools,
 )
 from pgs_neo4j.ingest.pipeline import ingest
-from pgs_neo4j.ingest.plan import plan_ingest
+from pgs_neo4j.ingest.plan import plan_ingest, without_calls
 from pgs_neo4j.ingest.schemas import read_schemas
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import read_documents
@@ -109,7 +110,7 @@ class Ingester:
         """
         prepared = self._prepared(paths, graph, *self._settled(given), on_event)
         async with prepared as (order, tools):
-            return await plan_ingest(order, tools, self._core.sweep_llm)
+            return await plan_ingest(order, without_calls(tools), self._core.sweep_llm)
 
     def _settled(self, given: IngestArguments) -> tuple[IngestOptions, PGSConfig]:
         """Return what an ingestion does, and the settings in force for it. Raises ConfigError."""
@@ -181,7 +182,7 @@ class Ingester:
             parts.extractor(extractor) or self._extractor(config, schema, calls, Keeper(db, graph)),
             chunk_rules(config),
             parts.loader(loader) or FileLoader(),
-            parts.chunker(chunker),
+            parts.chunker(chunker) or semantic_chunker(self._core, config, calls),
         )
         return await read_details(db, graph, stored, schemas, tuple(reasons))
 
@@ -241,7 +242,7 @@ class Ingester:
             calls=calls,
             on_event=on_event,
             resolver=parts.resolver(options.get("resolver")),
-            chunker=parts.chunker(options.get("chunker")),
+            chunker=parts.chunker(options.get("chunker")) or semantic_chunker(core, config, calls),
             arbiter=self._arbiter(config, calls) if options.get("arbiter") else None,
         )
 

@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgs_neo4j.cli.pages.documents import ingest_plan
 from pgs_neo4j.cli.pages.documents.ingested import FIXES, MOST_NAMED, STATES, as_json, lines, notes
-from pgs_neo4j.model import Usage
+from pgs_neo4j.model import PlannedCalls, Usage
 from pgs_neo4j.model.deletion import Deletion
-from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
+from pgs_neo4j.model.ingest import (
+    DivisionForecast,
+    DocumentOutcome,
+    DocumentState,
+    Ingested,
+    IngestPlan,
+)
 from pgs_neo4j.text.json_data import json_text
 
 ALL: tuple[DocumentState, ...] = get_args(DocumentState)
@@ -217,3 +224,15 @@ def test_what_still_holds_deleted_text_leaves_an_ingestion_incomplete(
     deletion: Deletion, *, complete: bool
 ) -> None:
     assert ingested(*outcomes("deleted", 1), deletion=deletion).complete is complete
+
+
+def test_a_plan_tells_the_calls_that_divide_and_whose_price_is_missing() -> None:
+    calls = PlannedCalls(calls=2, input_tokens=9_000)
+    dividing = DivisionForecast(model="embedder-1", priced=False, calls=calls)
+    plan = IngestPlan(graph="notes", label="Notes", model="m", outcomes=(), dividing=dividing)
+    text = " ".join(" ".join(ingest_plan.lines(plan, [], 200)).split())
+    assert "Dividing 2 calls" in text
+    assert "by embedder-1; chunks are an estimate" in text
+    assert '[models."embedder-1"]' in text
+    none = IngestPlan(graph="notes", label="Notes", model="m", outcomes=())
+    assert not any(line.startswith("Dividing") for line in ingest_plan.lines(none, [], 200))

@@ -15,7 +15,7 @@ from pgs_neo4j.database.schema import SCHEMA_VERSION
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion import view
 from pgs_neo4j.engine.ingestion.ingesting import Ingester
-from pgs_neo4j.errors import BusyError, GraphExistsError, MappingError, UsageError
+from pgs_neo4j.errors import BusyError, ConfigError, GraphExistsError, MappingError, UsageError
 from pgs_neo4j.events import Event, PhaseStarted
 from pgs_neo4j.ingest.fold.resolution import VariantResolver
 from pgs_neo4j.ingest.publish import mapping_of
@@ -29,6 +29,7 @@ from pgs_neo4j.retrieval.indexes.wanted import WantedIndex
 from tests.documents import ApartResolver
 from tests.fakes.chunkers import SignChunker
 from tests.fakes.database import FakeDatabase, Row
+from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import WordExtractor
 
 CURIE = "Marie Curie found radium. Marie Curie lived in Paris.\n"
@@ -80,6 +81,7 @@ class Place:
             synthesis_llm=llm,
             on_event=self.events.append,
         )
+        self.core = core
         self.ingest = Ingester(core)
 
     def names(self) -> list[str]:
@@ -195,6 +197,57 @@ async def test_an_arbiter_needs_a_model_and_is_asked_about_close_names(
     assert [(row["key"], row["other_key"], row["same"]) for row in last["ruled"]] == [
         ("BILL_GATES", "WILLIAM_GATES", False)
     ]
+
+
+STORY = "".join(
+    f"The {words} {number}. " for words in ("cat purrs by the fire", "forge melts iron and steel")
+    for number in range(40)
+)  # fmt: skip
+SEMANTIC: dict[str, Any] = {"chunk_strategy": "semantic", "chunk_tokens": 100}
+
+
+async def test_documents_are_divided_by_meaning_in_the_budget_of_the_ingestion(
+    place: Any, folder: Path
+) -> None:
+    (folder / "story.md").write_text(STORY)
+    made, embedder = place(), ScriptedEmbedder()
+    made.core.embedder = embedder
+    planned = await made.ingest.plan(folder, "notes", **SEMANTIC)
+    assert (planned.dividing.model, planned.dividing.priced) == ("scripted", False)
+    assert (planned.dividing.calls.calls, planned.low) == (1, None)
+    assert embedder.calls == []
+    done = await made.ingest(folder, "notes", **SEMANTIC)
+    assert (done.usage.calls, len(embedder.texts), done.usage.estimated) == (1, 80, True)
+    texts = [row["properties"]["text"] for row in made.published()["chunks"]]
+    assert STORY in "".join(texts)
+    assert len(texts) > 4
+
+
+async def test_a_limit_in_dividing_leaves_documents_for_the_next_ingestion(
+    place: Any, folder: Path
+) -> None:
+    (folder / "story.md").write_text(STORY)
+    made = place()
+    made.core.embedder = ScriptedEmbedder()
+    done = await made.ingest(folder, "notes", max_tokens=100, **SEMANTIC)
+    assert "max_tokens" in done.stopped
+    assert {one.id: one.state for one in done.outcomes} == {
+        "curie.md": "added", "story.md": "waiting",
+    }  # fmt: skip
+
+
+async def test_hashing_divides_without_a_call_and_no_embedder_is_refused(
+    place: Any, folder: Path
+) -> None:
+    (folder / "story.md").write_text(STORY)
+    made = place()
+    assert (await made.ingest.plan(folder, "notes", **SEMANTIC)).dividing is None
+    done = await made.ingest(folder, "notes", **SEMANTIC)
+    assert (done.count("added"), done.usage.calls) == (2, 0)
+    made = place()
+    made.core.settings = Settings(embedder="none")
+    with pytest.raises(ConfigError, match="need an embedder that reads texts"):
+        await made.ingest(folder, "notes", **SEMANTIC)
 
 
 async def test_a_model_is_asked_and_what_the_text_lacks_is_dropped(

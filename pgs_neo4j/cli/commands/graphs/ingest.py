@@ -67,17 +67,16 @@ def ingest(
     The model of sweeps names the entities and relations of each chunk of a document; without one,
     recurring terms and names are taken. Run it again after changes: the rest costs nothing.
 
-    Exit codes: 0 done, 2 usage, 3 a document failed, a limit was reached, descriptions or vectors
-    are missing, or deleted text is still held, 4 another process writes these documents, 5
-    database, 6 model.
+    Exit codes: 0 done, 2 usage, 3 a document failed, a limit was reached, or something is missing
+    or still held, 4 another process writes these documents, 5 database, 6 model.
 
     \b
       pgs ingest notes/ --graph notes
       pgs ask --graph notes "What contradicts what?"
     """
     listening = progress(quiet=quiet, verbose=verbose)
-    wanted: Json = {"label": label, "schema": schema, "sync": sync, "forget": forget}
-    wanted |= {"columns": (text, title, key, entity), "refresh": refresh, "arbiter": arbiter}
+    wanted: Json = {"label": label, "schema": schema, "columns": (text, title, key, entity)}
+    wanted |= {"sync": sync, "forget": forget, "refresh": refresh, "arbiter": arbiter}
     wanted |= {"allow_private": allow_private, "embed": embed}
     run(_ingest(paths, name, graph, wanted, knobs, listening, plan=plan, as_json=as_json))
 

@@ -31,14 +31,16 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
     forecast = plan.forecast
     gleaning = f"may add at most {plan_page.calls(forecast.gleaning)}"
     priced = [name for name in unpriced if name == plan.model]
-    if plan.embedding and not plan.embedding.priced:
-        priced.append(plan.embedding.model)
+    for used in (plan.embedding, plan.dividing):
+        if used and not used.priced and used.model not in priced:
+            priced.append(used.model)
     rows = [
         ("Graph", f"{one_line(plan.graph)}, label {one_line(plan.label)}"),
         ("Documents", counted_states(plan)),
         ("Chunks", f"{chunks:,}, {extracted:,} of them to extract"),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in plan.skipped.items())),
         ("Calls", plan_page.calls(forecast.calls) if plan.calls else "none"),
+        ("Dividing", _dividing(plan)),
         ("Judging", plan_page.calls(plan.judging) if plan.judging.calls else ""),
         ("Gleaning", gleaning if forecast.gleaning.calls else ""),
         ("Vectors", _vectors(plan.embedding)),
@@ -60,3 +62,11 @@ def _vectors(planned: EmbeddingForecast | None) -> str:
     if not planned.free:
         parts.append(plan_page.calls(planned.calls + planned.more))
     return ", ".join(parts)
+
+
+def _dividing(plan: IngestPlan) -> str:
+    """Return the calls for vectors to divide documents by, empty without any."""
+    if plan.dividing is None or not plan.dividing.calls.calls:
+        return ""
+    calls = plan_page.calls(plan.dividing.calls)
+    return f"{calls} by {one_line(plan.dividing.model, 60)}; chunks are an estimate"

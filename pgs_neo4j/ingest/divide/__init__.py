@@ -1,0 +1,1 @@
+"""Divides documents by what their sentences mean."""
