@@ -1,7 +1,8 @@
 // Write the answer of a search as nodes linked to what they cite, and what its prompt showed,
 // replacing an earlier answer of the run. `place` counts nodes and relationships of the prompt from
-// 0, each for itself. No row if the run was taken over or deleted. The run's lock is taken before
-// its holder is read.
+// 0, each for itself. A node of files that was deleted since is left out: another one may have its
+// element id by now, but not its key. No row if the run was taken over or deleted. The run's lock is taken
+// before its holder is read.
 // params: run: str, holder: str, thesis: dict, findings: list[dict], citations: list[dict],
 //   nodes: list[dict], relationships: list[dict]
 // returns: id: str
@@ -31,7 +32,10 @@ FOREACH (row IN $findings |
 WITH r
 CALL (r) {
   UNWIND $nodes AS row
-  MATCH (n) WHERE elementId(n) = row.element_id
+  MATCH (n)
+  WHERE elementId(n) = row.element_id
+    AND (NOT n:LoadedNode OR row.key = row.element_id
+         OR any(name IN keys(n) WHERE trim(toStringOrNull(n[name])) = row.key))
   MERGE (r)-[w:PGS_SHOWED {place: row.place}]->(n)
   SET w.hash = row.hash
 }
@@ -42,9 +46,9 @@ CALL (r) {
   MERGE (s)<-[:PGS_SOURCE]-(t:PgsTriplet {type: row.type})-[:PGS_TARGET]->(o)
   MERGE (r)-[:PGS_SHOWED {place: row.place}]->(t)
 }
-CALL () {
+CALL (r) {
   UNWIND $citations AS row
-  MATCH (n) WHERE elementId(n) = row.element_id
+  MATCH (r)-[:PGS_SHOWED]->(n) WHERE elementId(n) = row.element_id
   MATCH (s:PgsThesis|PgsFinding {id: row.id})
   MERGE (s)-[c:PGS_CITES {alias: row.alias}]->(n)
   SET c.rank = row.rank, c.partition = 0

@@ -17,9 +17,10 @@ from pgs_neo4j.runs.verdicts import citations_json, quotes_json
 
 
 class ShownNodeRow(TypedDict):
-    """A node that a prompt showed; ``hash`` is of its text."""
+    """A node that a prompt showed; ``hash`` is of its text, and ``key`` tells it from others."""
 
     element_id: str
+    key: str
     place: int
     hash: int
 
@@ -85,7 +86,12 @@ def search_answer_rows(
             ),
         ],
         "nodes": [
-            {"element_id": item.id, "place": int(alias[1:]) - 1, "hash": text_hash(item.text)}
+            {
+                "element_id": item.id,
+                "key": item.key,
+                "place": int(alias[1:]) - 1,
+                "hash": text_hash(item.text),
+            }
             for alias, item in nodes.items()
         ],
         "relationships": [

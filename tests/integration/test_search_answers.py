@@ -116,6 +116,25 @@ async def test_an_answer_cites_what_its_prompt_showed_and_nothing_else(pgs: PGS)
     assert quotes == [True, False]
 
 
+async def test_a_node_that_took_the_place_of_a_deleted_one_is_not_cited(
+    pgs: PGS, db: Database
+) -> None:
+    """The database may give the element id of a deleted node to another one."""
+
+    async def replace_first(prompt: Prompt) -> str:
+        await db.call("MATCH (p {doi: 'doi/101'}) SET p:LoadedNode, p.doi = 'another'", {}, "write")
+        return REPLY
+
+    model(pgs)._answer = replace_first
+    answer = await ask(pgs)
+    shown = (await db.call(SHOWN, {"run": answer.run}, "read"))[1]
+    assert answer.shown is not None
+    assert "doi/101" in {one.node for one in answer.shown.nodes}
+    assert "another" not in {row["doi"] for row in shown}
+    claims = (await db.call(CLAIMS, {"run": answer.run}, "read"))[1]
+    assert [doi for row in claims for doi in row["cited"]] == []
+
+
 async def test_what_was_not_found_is_looked_for_in_the_whole_graph(pgs: PGS) -> None:
     events: list[Event] = []
     answer = await ask(pgs, top_k=3, on_event=events.append)

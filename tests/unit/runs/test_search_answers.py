@@ -56,8 +56,8 @@ def test_what_was_shown_has_its_place_and_the_hash_of_its_text() -> None:
     rows = search_answer_rows(made(), CONTEXT.nodes, CONTEXT.facts)
     first, second = CONTEXT.nodes.values()
     assert rows["nodes"] == [
-        {"element_id": first.id, "place": 0, "hash": text_hash(first.text)},
-        {"element_id": second.id, "place": 1, "hash": text_hash(second.text)},
+        {"element_id": one.id, "key": one.key, "place": place, "hash": text_hash(one.text)}
+        for place, one in enumerate((first, second))
     ]
     (ships,) = CONTEXT.facts.values()
     assert rows["relationships"] == [
