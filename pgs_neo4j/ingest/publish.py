@@ -255,6 +255,7 @@ def _entity_row(row: EntityRow, writer: Writer) -> Row:
             "description": row.description or None,
             "weight": float(row.mentions),
             "fragments_hash": row.fragments_hash or None,
+            "called": row.called or None,
             "undescribed": None,
             "described_by": None,
         },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -45,6 +45,7 @@ class DocumentGraph:
         self.database: Any = FakeDatabase(
             read_present=self.read_present,
             read_candidates=self.read_candidates,
+            read_called=self.read_called,
             read_names=self.read_names,
             read_mentioning_chunks=self.read_mentioning,
             read_relations=self.read_relations,
@@ -109,6 +110,20 @@ class DocumentGraph:
             self._called(self.entities[id_], params)
             for id_ in params["entities"]
             if id_ in self.entities
+        ]
+
+    def read_called(self, params: Row) -> list[Row]:
+        """Answer what the nodes of some entities keep of their names."""
+        counts = Counter(row.entity for row in self.mentions)
+        return [
+            {
+                "entity_key": row.key,
+                "entity_type": row.type,
+                "called": row.called,
+                "mentions": counts[row.id],
+            }
+            for row in map(self.entities.get, params["entities"])
+            if row is not None
         ]
 
     def read_mentioning(self, params: Row) -> list[Row]:

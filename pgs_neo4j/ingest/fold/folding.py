@@ -133,11 +133,11 @@ def belonging_of(types: Types, entities: Mapping[Named, Named]) -> dict[str, dic
 
 def entity_rows(names: NameTallies, belonging: Belonging) -> dict[str, EntityRow]:
     """Return the nodes of all names that are mentioned."""
-    shares: dict[Named, list[EntityTally]] = defaultdict(list)
+    shares: dict[Named, dict[Named, EntityTally]] = defaultdict(dict)
     for key, own in names.by_key.items():
-        for kind, tally in sorted(own.items()):
-            if kind in belonging[key]:
-                shares[belonging[key][kind]].append(tally)
+        for kind, tally in own.items():
+            if kind in belonging[key] and tally.count:
+                shares[belonging[key][kind]][key, kind] = tally
     rows = (entity_row(entity, tallies) for entity, tallies in shares.items())
     return {row.id: row for row in rows if row is not None}
 

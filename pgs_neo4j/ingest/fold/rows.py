@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.ingest.fold.called import dump_called
 from pgs_neo4j.ingest.fold.contribution import WEIGHT_UNIT, Named
 from pgs_neo4j.ingest.fold.tallies import EntityTally, RelationTally
 from pgs_neo4j.text.tokens import estimate
@@ -28,6 +29,7 @@ class EntityRow:
 
     ``viewed``: it belongs to the view. A term that one chunk alone has connects nothing.
     ``fragments_hash`` is that of its descriptions if they are too long to be joined, else empty.
+    ``called`` holds the tallies of its names.
     """
 
     id: str
@@ -38,6 +40,7 @@ class EntityRow:
     mentions: int
     viewed: bool
     fragments_hash: str = ""
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +82,10 @@ def relation_ends(place: RelationPlace) -> dict[str, str]:
     return {"source": entity_id(source), "target": entity_id(target), "rel_type": kind}
 
 
-def entity_row(entity: Named, tallies: Iterable[EntityTally]) -> EntityRow | None:
-    """Return the node of an entity from the tallies of all its types; None without a mention."""
+def entity_row(entity: Named, tallies: Mapping[Named, EntityTally]) -> EntityRow | None:
+    """Return the node of an entity from the tallies of all its names; None without a mention."""
     total = EntityTally()
-    for tally in tallies:
+    for _, tally in sorted(tallies.items()):
         total.merge(tally)
     if not total.count:
         return None
@@ -97,6 +100,7 @@ def entity_row(entity: Named, tallies: Iterable[EntityTally]) -> EntityRow | Non
         mentions=total.count,
         viewed=total.sure > 0 or total.count >= LEAST_MENTIONS,
         fragments_hash=digest(fragments) if are_long(fragments) else "",
+        called=dump_called(tallies),
     )
 
 

@@ -10,10 +10,10 @@ from pgs_neo4j.ingest.fold.contribution import Contribution, Named
 from pgs_neo4j.ingest.fold.folding import NameTallies, Types, belonging_of
 from pgs_neo4j.ingest.fold.resolution import Resolution
 from pgs_neo4j.ingest.fold.rows import Belonging
+from pgs_neo4j.ingest.names.called import read_called
 from pgs_neo4j.ingest.names.index import IndexedName, read_present
 from pgs_neo4j.ingest.names.renaming import renamed_entities
 from pgs_neo4j.ingest.names.surroundings import Surroundings
-from pgs_neo4j.ingest.stored import read_names
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,13 +103,15 @@ async def _gather(
 ) -> None:
     """Read names by key, their entities, and all other names of these."""
     entities = {one.entity for one in found.indexed.values()}
+    leaves = {key for one in leaving.values() for key in one.keys}
     while keys:
         found.keys |= keys
         indexed = await read_present(db, graph, keys)
         found.indexed |= indexed
         unread = {one.entity for one in indexed.values()} - entities
         entities |= unread
-        called = await read_names(db, graph, unread, leaving.keys())
+        losing = {one.entity for (key, _), one in found.indexed.items() if key in leaves}
+        called = await read_called(db, graph, unread, leaving.keys(), losing)
         found.stay.merge(called.names)
         for (key, kind), entity in called.entities.items():
             found.old.setdefault(key, {})[kind] = entity

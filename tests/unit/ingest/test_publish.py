@@ -155,7 +155,7 @@ async def test_an_entity_without_a_description_loses_a_former_one() -> None:
     assert own[0] == {
         "id": "entity:Location:PARIS", "key": "PARIS", "name": "Paris", "type": "Location",
         "description": "A city.", "weight": 2.0, "fragments_hash": None, "undescribed": None,
-        "described_by": None,
+        "described_by": None, "called": None,
     }  # fmt: skip
     assert isinstance(own[0]["weight"], float)
 
