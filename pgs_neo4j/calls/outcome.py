@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pgs_neo4j.errors import (
     ModelAuthError,
@@ -12,6 +13,7 @@ from pgs_neo4j.errors import (
     ModelOutputError,
     ModelRateLimitError,
     PromptTooLongError,
+    StoppedError,
 )
 from pgs_neo4j.model import Completion, Usage
 from pgs_neo4j.model.ceilings import text_bytes
@@ -43,6 +45,26 @@ def without_retry(*, of_malformed: bool) -> Iterator[None]:
         if of_malformed:
             error.retry = None
         raise
+
+
+class CallsEnd(Protocol):
+    """What ended calls: the limit that was reached, or the failure; empty without one."""
+
+    stopped: str
+    error: str
+
+
+@contextmanager
+def noting_end(told: CallsEnd) -> Iterator[None]:
+    """Note what ends all calls, and pass over a failure that concerns one call alone."""
+    try:
+        yield
+    except (ModelOutputError, PromptTooLongError):
+        pass
+    except StoppedError as error:
+        told.stopped = str(error)
+    except ModelError as error:
+        told.error = str(error)
 
 
 def check_size(model: str, reply: Completion, room: int) -> None:

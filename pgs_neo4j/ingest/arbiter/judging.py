@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pgs_neo4j.calls.outcome import noting_end
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import ModelError, ModelOutputError, PromptTooLongError, StoppedError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.ingest.arbiter.asking import ShownName
 from pgs_neo4j.ingest.arbiter.pairs import Pair, close_pairs
@@ -112,17 +112,10 @@ async def _ask(
     """Return the judgments of one call, none if it fails."""
     if done.ended:
         return []
-    try:
+    with noting_end(done):
         said = await arbiter.judge([(shown[one], shown[other]) for one, other in pairs])
-    except (ModelOutputError, PromptTooLongError):
-        return []  # these wait for the next ingestion
-    except StoppedError as error:
-        done.stopped = str(error)
-    except ModelError as error:
-        done.error = str(error)
-    else:
         return [*_judgments(pairs, said)]
-    return []
+    return []  # these wait for the next ingestion
 
 
 def _judgments(pairs: Sequence[Pair], said: Sequence[bool | None]) -> Iterator[Judgment]:

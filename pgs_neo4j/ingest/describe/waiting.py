@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgs_neo4j.calls.outcome import noting_end
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import ModelError, ModelOutputError, PromptTooLongError, StoppedError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS
 from pgs_neo4j.ingest.order import Describer
@@ -71,14 +71,8 @@ async def _describe(
     async with room:
         if done.ended:
             return ""
-        try:
+        with noting_end(done):
             return await describer.describe(row["name"], row["type"], row["fragments"])
-        except (ModelOutputError, PromptTooLongError):
-            pass  # of this entity alone
-        except StoppedError as error:
-            done.stopped = str(error)
-        except ModelError as error:
-            done.error = str(error)
     return ""
 
 

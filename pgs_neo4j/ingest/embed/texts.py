@@ -109,11 +109,8 @@ async def write_vectors(
     if "id" in texts[0].place:
         written = await db.write(queries.get("ingest/vectors/write_node_vectors"), **given)
     else:
-        query, vector_name = (
-            queries.get("ingest/vectors/write_fact_vectors"),
-            fact_vector(writer.label),
-        )
-        written = await db.write(query, **given, vector=vector_name)
+        query = queries.get("ingest/vectors/write_fact_vectors")
+        written = await db.write(query, **given, vector=fact_vector(writer.label))
     if not written:
         raise lost_right(writer.graph)
 

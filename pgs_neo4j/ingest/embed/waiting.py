@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.calls.embedding import embed_texts
+from pgs_neo4j.calls.outcome import noting_end
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import (
@@ -17,9 +18,9 @@ from pgs_neo4j.errors import (
     ModelError,
     ModelOutputError,
     PromptTooLongError,
-    StoppedError,
 )
 from pgs_neo4j.events import Progressed, StepStarted
+from pgs_neo4j.ingest.batches import batches
 from pgs_neo4j.ingest.embed.texts import (
     WaitingText,
     count_unembedded,
@@ -95,19 +96,9 @@ async def _count_missing(db: Database, writer: Writer) -> int:
     return (await count_unembedded(db, writer.graph, writer.label, space.model))[0]
 
 
-def batches(texts: Sequence[str], most_tokens: int) -> Iterator[list[str]]:
+def text_batches(texts: Sequence[str], most_tokens: int) -> Iterator[list[str]]:
     """Yield the texts of each call; one that is longer than a call's has its own."""
-    batch: list[str] = []
-    tokens = 0
-    for text in texts:
-        size = estimate(text)
-        if batch and (len(batch) == BATCH_TEXTS or tokens + size > most_tokens):
-            yield batch
-            batch, tokens = [], 0
-        batch.append(text)
-        tokens += size
-    if batch:
-        yield batch
+    return batches(texts, BATCH_TEXTS, most_tokens, estimate)
 
 
 class _Work:
@@ -139,7 +130,7 @@ class _Work:
 
         An embedder that fails, does so before the vectors of another model are gone.
         """
-        calls = [*batches(texts, self._tokens)]
+        calls = [*text_batches(texts, self._tokens)]
         first = 0 if self._begun else 1
         yield from filter(None, (calls[:first], calls[first:]))
 
@@ -156,14 +147,11 @@ class _Work:
             self.done.texts += len(texts)
             self._tools.on_event(Progressed("ingest", self.done.texts, 0, "texts embedded"))
 
-        try:
-            await embed_texts(self._tools.calls, self._embedding.embedder, batch, write)
-        except StoppedError as error:
-            self.done.stopped = str(error)
-        except (EmbeddingError, ModelOutputError, PromptTooLongError) as error:
-            await self._embed_halves(batch, by_text, error)
-        except ModelError as error:
-            self.done.error = str(error)
+        with noting_end(self.done):
+            try:
+                await embed_texts(self._tools.calls, self._embedding.embedder, batch, write)
+            except (EmbeddingError, ModelOutputError, PromptTooLongError) as error:
+                await self._embed_halves(batch, by_text, error)
 
     async def _embed_halves(
         self, batch: list[str], by_text: dict[str, list[WaitingText]], error: ModelError

@@ -15,7 +15,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError, EmbeddingError, LeaseLostError, ModelUnavailableError
 from pgs_neo4j.ingest.embed import texts, waiting
 from pgs_neo4j.ingest.embed.texts import entity_text
-from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, batches, embed_waiting
+from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, embed_waiting, text_batches
 from pgs_neo4j.ingest.order import Embedding, IngestTools
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.text.tokens import estimate
@@ -214,7 +214,7 @@ async def test_a_writer_whose_right_is_lost_writes_nothing_more() -> None:
 @pytest.mark.parametrize("most", [1, 10, 1000])
 def test_batches_hold_all_texts_in_order_within_their_tokens(most: int) -> None:
     said = ["x" * (n * 7 % 50) for n in range(40)]
-    made = [*batches(said, most)]
+    made = [*text_batches(said, most)]
     assert [text for batch in made for text in batch] == said
     assert all(len(one) == 1 or sum(map(estimate, one)) <= most for one in made)
 
