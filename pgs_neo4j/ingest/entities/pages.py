@@ -11,8 +11,8 @@ from pgs_neo4j.ingest.fold.joining import Joined, explain_names
 from pgs_neo4j.ingest.fold.judgments import mates_of
 from pgs_neo4j.ingest.fold.resolution import VariantResolver
 from pgs_neo4j.ingest.fold.rows import entity_id
+from pgs_neo4j.ingest.names.called import read_called
 from pgs_neo4j.ingest.names.renewal import read_judgments, read_rulings
-from pgs_neo4j.ingest.stored import read_names
 from pgs_neo4j.model.entities import (
     EntityChunk,
     EntityInfo,
@@ -67,7 +67,7 @@ async def read_entity(db: Database, graph: str, wanted: str) -> EntityPage:
 
 async def _names(db: Database, graph: str, entity: Named) -> tuple[EntityName, ...]:
     ruled = await read_rulings(db, graph)
-    names = (await read_names(db, graph, [entity], ())).names
+    names = (await read_called(db, graph, [entity], (), ())).names
     judged = mates_of(await read_judgments(db, graph))
     joined = explain_names(names, entity, ruled, VariantResolver(), judged)
     rows = [_name(names, named, one) for named, one in joined.items()]

@@ -25,10 +25,10 @@ from pgs_neo4j.ingest.fold.rulings import (
     rulings_in_force,
     take_back_merge,
 )
+from pgs_neo4j.ingest.names.called import read_called
 from pgs_neo4j.ingest.names.index import read_present
 from pgs_neo4j.ingest.names.renewal import read_rulings
 from pgs_neo4j.ingest.publish import Publication, publish
-from pgs_neo4j.ingest.stored import read_names
 from pgs_neo4j.ingest.writer import Writer
 
 
@@ -63,7 +63,7 @@ async def split_entity(
     graph = writer.graph
     entity = await find_entity(db, graph, wanted)
     former = await read_rulings(db, graph)
-    own = (await read_names(db, graph, [entity], ())).names
+    own = (await read_called(db, graph, [entity], (), ())).names
     resolution = writer.resolution
     joined = explain_names(own, entity, former, resolution.resolver, resolution.judged)
     ruled: Ruled = former
