@@ -85,7 +85,7 @@ def relation_ends(place: RelationPlace) -> dict[str, str]:
 def entity_row(entity: Named, tallies: Mapping[Named, EntityTally]) -> EntityRow | None:
     """Return the node of an entity from the tallies of all its names; None without a mention."""
     total = EntityTally()
-    for _, tally in sorted(tallies.items()):
+    for tally in tallies.values():
         total.merge(tally)
     if not total.count:
         return None

@@ -45,7 +45,7 @@ class EntityTally:
             self.fragments = {place: self.fragments[place] for place in lowest}
 
     def merge(self, other: EntityTally) -> None:
-        """Count the mentions of another tally as well."""
+        """Add the mentions of another tally."""
         self.count += other.count
         self.sure += other.sure
         self.names += other.names
@@ -77,7 +77,7 @@ class RelationTally:
         self.merge(RelationTally(1, statement.weight, statement, {text_hash(chunk): chunk}))
 
     def merge(self, other: RelationTally) -> None:
-        """Count the statements of another tally as well."""
+        """Add the statements of another tally."""
         self.count += other.count
         self.weight += other.weight
         both = [one for one in (self.best, other.best) if one is not None]

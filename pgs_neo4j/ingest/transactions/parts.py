@@ -79,10 +79,13 @@ def text_size(document: WantedDocument) -> int:
 
 def divide_document(document: WantedDocument) -> Iterator[WantedDocument]:
     """Yield the parts of a document, or the document itself if one transaction can write it."""
+    if text_size(document) <= GROUP_BYTES:
+        yield document
+        return
     pieces = [
         *batches(document.chunks, len(document.chunks), PART_BYTES, lambda one: len(one.chunk.text))
     ]
-    if text_size(document) <= GROUP_BYTES or len(pieces) < 2:
+    if len(pieces) < 2:
         yield document
     else:
         yield from LargeDocument(document, pieces).parts
