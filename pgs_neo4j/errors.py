@@ -12,6 +12,7 @@
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
+    │   ├── UnknownNodeError        no node of the graph has that element id
     │   ├── FeedbackError           the run has no answer, or another outcome
     │   ├── IdempotencyError        the key belongs to another request
     │   ├── InputFileError          a file to load is missing or malformed
@@ -22,6 +23,7 @@
     │   ├── DatabaseAuthError
     │   ├── DatabaseTimeoutError
     │   ├── DatabaseMemoryError     a statement needs more memory than the server has
+    │   ├── DatabaseHaltedError     the database stopped, as on a full disk, until it is restarted
     │   ├── DatabaseVersionError
     │   ├── QueryError              a statement was refused
     │   ├── RunLostError            a run was deleted or taken over by another process
@@ -114,6 +116,10 @@ class UnknownRunError(UsageError):
     """This database stores no run of that id."""
 
 
+class UnknownNodeError(UsageError):
+    """The graph has no node of that element id."""
+
+
 class FeedbackError(UsageError):
     """The run has no answer, or already has another outcome."""
 
@@ -151,6 +157,10 @@ class DatabaseAuthError(DatabaseError):
 
 class DatabaseTimeoutError(DatabaseError):
     """The database did not answer within the deadline."""
+
+
+class DatabaseHaltedError(DatabaseError):
+    """The database stopped after a critical error, such as a full disk, until it is restarted."""
 
 
 class DatabaseMemoryError(DatabaseError):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pgs_neo4j.model import Routing, Sweep, Task
+from pgs_neo4j.model import Routing, Sweep, Task, Usage
 
 Phase = Literal[
     "connect",
@@ -144,11 +144,40 @@ class CallsHeld:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageCounted:
+    """A model call ended, or a stored reply took its place.
+
+    ``usage`` and ``cost`` are those of the whole run so far; the cost is None without prices.
+    ``model`` is the one that was called, None for a stored reply.
+    """
+
+    kind: ClassVar[str] = "usage"
+    usage: Usage
+    cost: float | None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SweepFinished:
     """The sweep of a partition ended, successfully or not."""
 
     kind: ClassVar[str] = "sweep_finished"
     sweep: Sweep
+
+
+@dataclass(frozen=True, slots=True)
+class ReportsChecked:
+    """The reports were compared with each other and with everything read.
+
+    The figures count checked absences, absences that something read contradicts, followed-up flags,
+    and convergences.
+    """
+
+    kind: ClassVar[str] = "checked"
+    absences: int
+    contradicted: int
+    flags: int
+    convergences: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +218,9 @@ Event = (
     | PassFinished
     | CallRetried
     | CallsHeld
+    | UsageCounted
     | SweepFinished
+    | ReportsChecked
     | TextStreamed
     | SearchAnswered
     | Warned

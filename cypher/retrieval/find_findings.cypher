@@ -1,11 +1,12 @@
 // Findings of a graph's runs that hold at least `least` of some words, those with most first, then
-// those of the latest run. Words are in lower case.
-// params: graph: str, words: list[str], least: int, k: int
+// those of the latest run. Words are in lower case. Names of sessions begin with `prefix`.
+// params: graph: str, prefix: str, words: list[str], least: int, k: int
 // returns: id: str, text: str, run: str, partition: int, count: int
 // mode: read
 // language: 5, 25
-MATCH (:PgsSession {graph: $graph})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
+MATCH (s:PgsSession {graph: $graph})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
       <-[:PGS_FROM]-(f:PgsFinding)
+WHERE s.id STARTS WITH $prefix
 WITH r, w, f, toLower(f.text) AS text
 WITH r, w, f, size([word IN $words WHERE text CONTAINS word]) AS count
 WHERE count >= $least

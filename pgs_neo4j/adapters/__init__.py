@@ -1,41 +1,70 @@
-"""Adapters to other libraries: they search with this package, or extract for it.
+"""Adapters to other libraries: they search with this package, extract for it, or show its maps.
 
 Each needs a package that need not be installed.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pgs_neo4j.adapters.findings import FindingQuery
     from pgs_neo4j.adapters.gliner import GlinerExtractor
     from pgs_neo4j.adapters.graphrag import PGSRetriever
+    from pgs_neo4j.adapters.graphrag_findings import PGSFindingsRetriever
+    from pgs_neo4j.adapters.graphrag_models import GraphRAGEmbedder, GraphRAGModel
+    from pgs_neo4j.adapters.langchain import PGSDocuments
+    from pgs_neo4j.adapters.notebook import MapWidget, map_widget
     from pgs_neo4j.adapters.spacy import SpacyExtractor
 
-__all__ = ["GlinerExtractor", "PGSRetriever", "SpacyExtractor"]
+__all__ = [
+    "FindingQuery",
+    "GlinerExtractor",
+    "GraphRAGEmbedder",
+    "GraphRAGModel",
+    "MapWidget",
+    "PGSDocuments",
+    "PGSFindingsRetriever",
+    "PGSRetriever",
+    "SpacyExtractor",
+    "map_widget",
+]
+
+_HOMES = {
+    "FindingQuery": "findings",
+    "GlinerExtractor": "gliner",
+    "GraphRAGEmbedder": "graphrag_models",
+    "GraphRAGModel": "graphrag_models",
+    "MapWidget": "notebook",
+    "PGSDocuments": "langchain",
+    "PGSFindingsRetriever": "graphrag_findings",
+    "PGSRetriever": "graphrag",
+    "SpacyExtractor": "spacy",
+    "map_widget": "notebook",
+}
+_EXTRAS = {
+    "neo4j_graphrag": ("neo4j-graphrag", "neo4j-graphrag"),
+    "langchain_core": ("langchain-core", "langchain"),
+    "anywidget": ("anywidget", "notebook"),
+}
+"""Packages with their extras, by the names under which they are imported."""
 
 
 def __getattr__(name: str) -> object:
-    # Lazy, because neo4j-graphrag need not be installed.
-    if name == "SpacyExtractor":
-        from pgs_neo4j.adapters.spacy import SpacyExtractor
-
-        return SpacyExtractor
-    if name == "GlinerExtractor":
-        from pgs_neo4j.adapters.gliner import GlinerExtractor
-
-        return GlinerExtractor
-    if name != "PGSRetriever":
+    # Lazy, because none of the libraries need be installed.
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        from pgs_neo4j.adapters import graphrag
+        module = import_module(f"{__name__}.{_HOMES[name]}")
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "neo4j_graphrag":
+        package, extra = _EXTRAS.get((error.name or "").split(".")[0], ("", ""))
+        if not package:
             raise
         raise ConfigError(
-            "PGSRetriever needs the package neo4j-graphrag; install pgs-neo4j with its extra: "
-            "pip install 'pgs-neo4j[neo4j-graphrag]'"
+            f"{name} needs the package {package}; install pgs-neo4j with its extra: "
+            f"pip install 'pgs-neo4j[{extra}]'"
         ) from error
-    return graphrag.PGSRetriever
+    return getattr(module, name)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Unpack
@@ -12,7 +10,7 @@ from typing import Any, Unpack
 from neo4j_graphrag.retrievers.base import Retriever
 from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
 
-from pgs_neo4j.adapters.loop_thread import LoopThread
+from pgs_neo4j.adapters.engine_loop import OwnEngine
 from pgs_neo4j.config import EmbedderName, SettingsOverrides
 from pgs_neo4j.database.records import create_record
 from pgs_neo4j.engine import PGS
@@ -43,15 +41,8 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
         # The base class would only check a driver of its own, which is not asynchronous.
         self.result_formatter = result_formatter or format_record
         self._mapping = mapping
-        self._thread = LoopThread("pgs-retriever")
-        stack = AsyncExitStack()
-        self._finalizer = weakref.finalize(self, self._thread.close, stack.aclose)
         opening = PGS.connect_without_models(embedder=embedder, **settings)
-        try:
-            self._pgs = self._thread.run(stack.enter_async_context(opening))
-        except BaseException:
-            self.close()
-            raise
+        self._engine = OwnEngine("pgs-retriever", opening)
 
     def get_search_results(
         self, query_text: str, mode: str = "hybrid", top_k: int = 10
@@ -62,7 +53,7 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
         things, "global" broad ones, and "naive" compares embeddings alone. Raises QuestionError,
         UsageError, UnknownGraphError, and DatabaseError.
         """
-        found = self._thread.run(self._search(query_text, mode, top_k))
+        found = self._engine.run(self._search(query_text, mode, top_k))
         records = [
             create_record({"content": item.content, "metadata": item.metadata})
             for item in found.items
@@ -77,7 +68,7 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
 
     def close(self) -> None:
         """Close the connection; searches that still run end with UsageError."""
-        self._finalizer()
+        self._engine.close()
 
     def __enter__(self) -> PGSRetriever:
         return self
@@ -91,7 +82,7 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
         self.close()
 
     async def _search(self, question: str, mode: Any, top_k: int) -> Found:
-        return await self._pgs.search(question, graph=self._mapping, mode=mode, top_k=top_k)
+        return await self._engine.pgs.search(question, graph=self._mapping, mode=mode, top_k=top_k)
 
 
 def format_record(record: Any) -> RetrieverResultItem:

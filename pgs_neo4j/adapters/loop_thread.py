@@ -47,6 +47,23 @@ class LoopThread:
         finally:
             future.cancel()  # does nothing once it is done
 
+    async def reach(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of a coroutine to another event loop; a cancellation cancels it.
+
+        Raises UsageError as ``run`` does.
+        """
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise UsageError(CLOSED)
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if self._closed:
+                raise UsageError(CLOSED) from None
+            raise
+
     def close(self, leave: Callable[[], Awaitable[None]]) -> None:
         """Cancel what is running, await ``leave``, and end the thread. Harmless to repeat."""
         with self._lock:

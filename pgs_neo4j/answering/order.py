@@ -32,10 +32,14 @@ class AnswerOrder:
 
 
 def describe_search(
-    question: str, wanted: SearchDefaults, model: str, config: PGSConfig
+    question: str, wanted: SearchDefaults, model: str, config: PGSConfig, sessions_of: str = ""
 ) -> dict[str, object]:
-    """Return the data that distinguishes a request for an answer from others."""
+    """Return the data that distinguishes a request for an answer from others.
+
+    ``sessions_of`` is how the names of sessions begin whose runs may be shown.
+    """
     return {
+        **({"sessions_of": sessions_of} if sessions_of else {}),
         "question": question,
         "search": wanted.model_dump(mode="json"),
         "models": [model],

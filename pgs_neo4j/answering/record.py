@@ -17,10 +17,11 @@ from pgs_neo4j.errors import BusyError, DatabaseError
 from pgs_neo4j.events import RunStarted
 from pgs_neo4j.partitioning.result import Partitioning, read_current
 from pgs_neo4j.pgs.order import RunTools
-from pgs_neo4j.pgs.record import ATTEMPTS, shares_replies
+from pgs_neo4j.pgs.record import ATTEMPTS, run_span, shares_replies
 from pgs_neo4j.runs import keys, runs, session
 from pgs_neo4j.runs.recording import Recording, hold
 from pgs_neo4j.runs.runs import Handle, StoredRun
+from pgs_neo4j.telemetry import names
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,14 @@ async def record_answer(
     def tell(run: str) -> None:
         tools.log.on_event(RunStarted(run, resumed=stored is not None))
 
-    async with hold(begin, tools.end, tell) as record:
-        yield record
+    with run_span(order.run, tools.calls, resumed=stored is not None) as span:
+        async with hold(begin, tools.end, tell) as record:
+            span.note({names.RUN_ID: record.id})
+            yield record
 
 
 async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
-    run, handle = order.run, Handle(keys.new_run_id(), str(Holder.unique()))
+    run, handle = order.run, Handle(order.run.run_id or keys.new_run_id(), str(Holder.unique()))
     properties = {
         "question": run.question,
         "mode": order.found.mode,

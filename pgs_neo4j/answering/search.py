@@ -39,7 +39,8 @@ class SearchOrder:
 
     ``graph`` is the name of a stored graph, and ``own`` the text index of its partitions, if there
     are any. ``weights`` are those of local, global, and naive in the mode ``mix``. Without a
-    ``rerank``, the mode decides.
+    ``rerank``, the mode decides. ``sessions_of`` is how the names of sessions begin whose runs
+    may be shown.
     """
 
     question: str
@@ -51,6 +52,7 @@ class SearchOrder:
     weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
     rerank: RerankerName | None = None
     keywords: Keywords | None = None
+    sessions_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
         keywords=order.keywords or extract_keywords(order.question),
         vector=question.vector,
         weights=order.weights,
+        sessions_of=order.sessions_of,
     )
     trace = SearchTrace()
     found = await MODES[order.mode](view, trace)

@@ -41,7 +41,8 @@ class SearchView:
     """A question to a view of a database, and its paths.
 
     ``graph`` is the name of a stored graph, None for a mapping alone. ``vector`` is ``(d,)``, None
-    without embeddings. ``weights`` are those of the mode ``mix``.
+    without embeddings. ``weights`` are those of the mode ``mix``. ``sessions_of`` is how the names
+    of sessions begin whose runs are shown.
     """
 
     db: Database
@@ -53,6 +54,7 @@ class SearchView:
     keywords: Keywords
     vector: NDArray[np.float32] | None
     weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    sessions_of: str = ""
 
     @property
     def keeps_passages(self) -> bool:
@@ -114,11 +116,11 @@ class SearchView:
 
     def units(self, words: str) -> Awaitable[Hits]:
         """Compare some words with partitions and the units above them."""
-        return find_units(self.db, self.own, words, MOST_UNITS)
+        return find_units(self.db, self.own, words, MOST_UNITS, sessions=self.sessions_of)
 
     def findings(self, words: str) -> Awaitable[Hits]:
         """Compare some words with the findings of earlier runs."""
-        return find_findings(self.db, self.graph, words, MOST_FINDINGS)
+        return find_findings(self.db, self.graph, words, MOST_FINDINGS, sessions=self.sessions_of)
 
 
 @dataclass(slots=True)

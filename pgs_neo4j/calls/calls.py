@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Mapping,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,14 +16,12 @@ from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens, input_room
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.calls.stop import Stop
+from pgs_neo4j.calls.traced import Pieces, complete_traced, stream_traced
 from pgs_neo4j.calls.waits import WaitReporter, stopping
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
-from pgs_neo4j.errors import (
-    BudgetError,
-    ModelOutputError,
-)
-from pgs_neo4j.events import OnEvent, Warned, ignore
+from pgs_neo4j.errors import BudgetError, ModelOutputError
+from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import LLM, Embedder, Named, is_free, shared_pace
 from pgs_neo4j.llm.retry import paused
@@ -39,7 +31,6 @@ ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after th
 LONGEST_ENDING_S = 180.0
 
 Hear = Callable[[str], None]
-Pieces = AsyncGenerator[str | Completion, None]
 
 _OWN: WeakKeyDictionary[LLM | Embedder, Pace] = WeakKeyDictionary()
 
@@ -49,7 +40,8 @@ class Calls:
     """The model calls of a run, with their limits and their usage.
 
     Times are those of the event loop's clock, in seconds. ``ends_at`` is when sweeping ends.
-    The ``ledger`` records the calls of a run before they are sent.
+    The ``ledger`` records the calls of a run before they are sent. ``traced_text``: prompts and
+    replies stand in spans.
     """
 
     scheduler: Scheduler
@@ -59,6 +51,7 @@ class Calls:
     usage: Usage = field(default_factory=Usage)
     ledger: Ledger = field(default_factory=Ledger)
     waits: WaitReporter = field(default_factory=WaitReporter)
+    traced_text: bool = False
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _own: dict[int, Pace] = field(default_factory=dict)
     _settled: list[asyncio.Future[None]] = field(default_factory=list)
@@ -123,7 +116,7 @@ class Calls:
         async def once() -> Completion:
             async with self.reserving(llm, estimated, room, purpose, divisible) as paid:
                 with without_retry(of_malformed=not repeat_malformed):
-                    reply = await llm.complete(prompt, max_tokens=room, effort=effort)
+                    reply = await complete_traced(llm, prompt, room, effort, text=self.traced_text)
                 paid.usage = reply.usage
                 self._doubts.note(llm.name, reply)
                 check_size(llm.name, reply, room)
@@ -159,7 +152,7 @@ class Calls:
                         self.reserving(llm, estimated, room, "synthesis")
                     )
                     pieces = await opened.enter_async_context(
-                        aclosing(llm.stream(prompt, max_tokens=room, effort=effort))
+                        aclosing(stream_traced(llm, prompt, room, effort, text=self.traced_text))
                     )
                     piece = await anext(pieces, None)
                     streaming.push_async_exit(opened.pop_all())
@@ -195,6 +188,7 @@ class Calls:
     def count_cached(self, reply: Completion) -> None:
         """Count a reply that came from the cache."""
         self.usage += reply.usage
+        self.waits.on_event(UsageCounted(self.usage, self.budget.cost))
 
     @property
     def bounded(self) -> bool:
@@ -274,6 +268,7 @@ class Calls:
                 if not settled.done():
                     settled.set_result(None)
             self._settled.clear()
+            self.waits.on_event(UsageCounted(self.usage, self.budget.cost, llm.name))
             await self.ledger.end(paid)
 
     def _count(self, llm: Named, estimated: int, amount: Amount, usage: Usage | None) -> None:

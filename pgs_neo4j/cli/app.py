@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, MutableMapping, Sequence
 from importlib import import_module
 from types import TracebackType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -80,15 +80,16 @@ class LazyGroup(TyperGroup):
         """
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-        from pgs_neo4j.cli import output
+        from pgs_neo4j.cli import json_logs, output
 
         words = list(sys.argv[1:] if args is None else args)
         as_json = "--json" in words[: words.index("--") if "--" in words else None]
         output.write_errors_as_json(as_json)
+        json_logs.stop()
         try:
             code = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
         except ClickError as error:
-            if as_json:
+            if as_json or json_logs.is_on():
                 output.report_error(error.format_message(), "UsageError", error.exit_code)
             else:
                 error.show()
@@ -100,6 +101,7 @@ class LazyGroup(TyperGroup):
             code = _report_full_disk(error)
         finally:
             output.write_errors_as_json(False)
+        json_logs.stop()  # a fault is reported later, in the same form
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -151,12 +153,24 @@ def pgs(
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
+    log_format: Annotated[
+        Literal["text", "json"] | None,
+        typer.Option(
+            "--log-format",
+            envvar="PGS_LOG_FORMAT",
+            show_envvar=False,
+            help="What stderr has: lines of text, or JSON log records.  [default: text]",
+        ),
+    ] = None,
 ) -> None:
     """Read all of a Neo4j graph that matters, cite it, and say what is missing.
 
     Start with 'pgs demo', or point PGS_NEO4J_URI at your own Neo4j and run 'pgs inspect'.
     """
     del version
+    from pgs_neo4j.cli import json_logs
+
+    json_logs.choose(log_format)
 
 
 def main() -> None:

@@ -65,6 +65,11 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "Create, list, and drop full-text and vector indexes.",
         ),
     },
+    "Serve": {
+        "mcp": ("operations.agents:mcp", "Serve graphs to an agent over MCP."),
+        "serve": ("operations.serve:serve", "Serve an API to programs, and a page to people."),
+        "token": ("operations.serve:token", "Make a token for someone who may use the server."),
+    },
     "Setup": {
         "config": ("operations.config:config_app", "Show the settings in force."),
         "local": ("operations.local:local_app", "Manage the local server: Neo4j and GDS."),

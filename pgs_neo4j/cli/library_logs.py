@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from pgs_neo4j.cli import output
+from pgs_neo4j.cli import json_logs, output
 from pgs_neo4j.text.shown import one_line
 
 # What these report as warnings are retries, which events and typed errors report in words.
-LIBRARIES = ("graphdatascience", "httpcore2", "httpx2", "neo4j", "openai", "stamina")
+LIBRARIES = ("graphdatascience", "httpcore2", "httpx2", "mcp", "neo4j", "openai", "stamina")
 
 
 class _Lines(logging.Handler):
@@ -20,7 +20,7 @@ class _Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record above the display; never raises."""
-        if self._write and record.levelno >= logging.WARNING:
+        if self._write and not json_logs.is_on() and record.levelno >= logging.WARNING:
             output.say(f"{record.name}: {one_line(record.getMessage())}")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -22,6 +23,7 @@ HEADING = 40  # columns; longer lines are sentences
 WARNINGS = ("Checks", "Stopped", "Note")
 STYLES = {"bold": "1", "ok": "32", "warn": "33", "warning": "33", "failed": "31", "skipped": "2"}
 _speak: Callable[[str], None] | None = None
+_log: Callable[[int, str, Mapping[str, object]], None] | None = None
 _errors_as_json = False
 _line_is_open = False  # the last text on stdout did not end its line
 
@@ -160,6 +162,9 @@ def patience(message: str, wait_s: float) -> Iterator[None]:
 
 def complain(message: str) -> None:
     """Write an error to stderr in one line, red on a terminal."""
+    if _log is not None:
+        _log(logging.ERROR, one_line(message), {})
+        return
     line = f"pgs: {one_line(message)}"
     say(f"\x1b[31m{line}\x1b[0m" if has_color(sys.stderr) else line)
 
@@ -173,9 +178,9 @@ def write_errors_as_json(wanted: bool) -> None:
 def report_error(message: str, kind: str, code: int, notes: Sequence[str] = ()) -> None:
     """Write the error that ends a command, and what to do about it.
 
-    With ``--json`` it is one JSON object on one line of stderr.
+    With ``--json`` it is one JSON object on one line of stderr. A log record has its fields too.
     """
-    if not _errors_as_json:
+    if not _errors_as_json and _log is None:
         complain(message)
         for text in notes:
             note(text)
@@ -184,7 +189,16 @@ def report_error(message: str, kind: str, code: int, notes: Sequence[str] = ()) 
     _, mark, remedy = message.rpartition("; ")
     fix = one_line("; ".join(notes) or (remedy if mark else ""))
     document = {"error": one_line(message), "kind": kind, "code": code, "fix": fix or None}
-    say(_one_line_json(document))
+    if _log is not None:
+        _log(logging.ERROR, one_line(message), document)
+    else:
+        say(_one_line_json(document))
+
+
+def log_through(log: Callable[[int, str, Mapping[str, object]], None] | None) -> None:
+    """Send all stderr lines to a log: level, message, and more fields; None: write them."""
+    global _log  # noqa: PLW0603 - there is but one stderr
+    _log = log
 
 
 def speak_through(speak: Callable[[str], None] | None) -> None:
@@ -195,10 +209,17 @@ def speak_through(speak: Callable[[str], None] | None) -> None:
 
 def say(line: str) -> None:
     """Write a safe line to stderr. Never raises."""
-    global _line_is_open
-    if _speak is not None:
+    if _log is not None:
+        _log(logging.INFO, line.removeprefix("note: "), {})
+    elif _speak is not None:
         _speak(line)
-        return
+    else:
+        write_record(line)
+
+
+def write_record(line: str) -> None:
+    """Write a line to stderr as it is, below an open line of stdout. Never raises."""
+    global _line_is_open
     if _line_is_open and _same_place():
         line, _line_is_open = f"\n{line}", False
     try:

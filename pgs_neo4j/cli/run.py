@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from pgs_neo4j.cli import output
+from pgs_neo4j.cli import json_logs, output
 from pgs_neo4j.cli.library_logs import catch_library_logs
 from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError, StoppedError
 from pgs_neo4j.text.shown import plain
@@ -50,6 +50,8 @@ def run(work: Coroutine[object, object, int | None]) -> None:
     SIGINT, SIGTERM, and SIGHUP cancel it, so that every cleanup runs, within GRACE_S.
     """
     stop = _Stop()
+    if json_logs.is_on():
+        json_logs.apply_settings()
     catch_library_logs(write=debugging())
     gc.set_threshold(*COLLECTED_AFTER)
     try:
@@ -108,7 +110,9 @@ def report_fault(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
     """Report an unexpected error in one line, and its traceback on request."""
-    if debugging():
+    if json_logs.is_on():
+        json_logs.log_fault(error, trace)
+    elif debugging():
         output.say(plain("".join(traceback.format_exception(kind, error, trace))).rstrip())
     output.report_error(
         f"unexpected error in pgs_neo4j or the machine: {kind.__name__}: {error}; "

@@ -12,6 +12,7 @@ from pgs_neo4j.config.provenance import Provenance, Source
 from pgs_neo4j.config.search_table import CONTEXT_TOKENS, SEARCH_KEYS, SearchDefaults
 from pgs_neo4j.config.settings import ADDRESSES, EmbedderName, Provider, Settings
 from pgs_neo4j.config.sources import config_file
+from pgs_neo4j.config.token_table import TokenEntry
 from pgs_neo4j.config.trust import (
     ModelAccess,
     ServerAccess,
@@ -20,7 +21,9 @@ from pgs_neo4j.config.trust import (
     model_access,
     named_code,
     rerank_access,
+    secrets,
     server_access,
+    trusted_tokens,
 )
 
 __all__ = [
@@ -47,6 +50,7 @@ __all__ = [
     "Settings",
     "SettingsOverrides",
     "Source",
+    "TokenEntry",
     "config_file",
     "declarations",
     "embedding_model",
@@ -58,8 +62,10 @@ __all__ = [
     "notices",
     "rerank_access",
     "restored",
+    "secrets",
     "server_access",
     "stored",
+    "trusted_tokens",
     "unknown_variables",
     "with_overrides",
 ]

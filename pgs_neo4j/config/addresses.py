@@ -22,6 +22,17 @@ def masked_address(address: str) -> str:
     return _QUERY.sub(MASK, _CREDENTIALS.sub(rf"\1{MASK}@", address))
 
 
+def secret_parts(address: str) -> tuple[str, ...]:
+    """Return the parts that ``masked_address`` masks: credentials, password, and query."""
+    query = _QUERY.search(address)
+    credentials = _CREDENTIALS.match(address)
+    parts = [query.group()] if query else []
+    if credentials:
+        user = credentials.group()[:-1].rpartition("://")[2]
+        parts += [user, user.partition(":")[2]]
+    return tuple(part for part in parts if part)
+
+
 def host_in(address: str) -> str:
     """Return the host for messages; ``an address that cannot be read`` without one."""
     parts = _split(address)

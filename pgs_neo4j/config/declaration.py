@@ -25,6 +25,7 @@ Topic = Literal[
     "calls",
     "cache",
     "jobs",
+    "serving",
 ]
 
 # Optional numbers and efforts may be set to "none", which also lifts a default. A setting whose

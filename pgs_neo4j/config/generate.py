@@ -30,6 +30,7 @@ from pydantic import SecretStr
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.config.search_table import SearchDefaults
+from pgs_neo4j.config.token_table import TokenEntry
 
 
 class Knobs(TypedDict, total=False):
@@ -47,6 +48,7 @@ TABLES = {
     "models": "Mapping[str, ModelEntry | Mapping[str, object]]",
     "search": "SearchDefaults | Mapping[str, object]",
     "schedule": "Sequence[ScheduleEntry | Mapping[str, object]]",
+    "token": "Sequence[TokenEntry | Mapping[str, object]]",
 }
 
 

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.config.search_table import SearchDefaults
+from pgs_neo4j.config.token_table import TokenEntry
 
 
 class Knobs(TypedDict, total=False):
@@ -79,6 +80,10 @@ class SettingsOverrides(Knobs, total=False):
     rerank_model: str | None
     models: Mapping[str, ModelEntry | Mapping[str, object]] | None
     schedule: Sequence[ScheduleEntry | Mapping[str, object]] | None
+    token: Sequence[TokenEntry | Mapping[str, object]] | None
+    confirm_cost: float | Literal["none"] | None
+    log_format: Literal["text", "json"] | None
+    telemetry_text: bool | None
     ingest_loader: str | None
     ingest_chunker: str | None
     ingest_extractor: str | None

@@ -13,6 +13,7 @@ from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.config.search_table import SearchDefaults
 from pgs_neo4j.config.settings import Settings
+from pgs_neo4j.config.token_table import TokenEntry
 
 HEADINGS: dict[Topic, str] = {
     "connection": "Connection",
@@ -28,6 +29,7 @@ HEADINGS: dict[Topic, str] = {
     "calls": "Model calls",
     "cache": "Reply cache",
     "jobs": "Jobs",
+    "serving": "Server",
 }
 INTRODUCTION = """\
 # Settings
@@ -70,8 +72,14 @@ TABLES: dict[str, type[BaseModel]] = {
     "models": ModelEntry,
     "search": SearchDefaults,
     "schedule": ScheduleEntry,
+    "token": TokenEntry,
 }
-KEYS = {"models": "[models.NAME]", "search": "[search]", "schedule": "[[schedule]]"}
+KEYS = {
+    "models": "[models.NAME]",
+    "search": "[search]",
+    "schedule": "[[schedule]]",
+    "token": "[[token]]",
+}
 
 
 def settings_page() -> str:

@@ -14,6 +14,7 @@ from pgs_neo4j.config.provenance import Provenance, one_reading
 from pgs_neo4j.config.schedule_table import Schedule
 from pgs_neo4j.config.search_table import Search, SearchDefaults
 from pgs_neo4j.config.sources import Sourced
+from pgs_neo4j.config.token_table import TokenEntries
 
 Provider = Literal["openai", "extractive"]
 EmbedderName = Literal["none", "stored", "openai", "hashing", "sentence-transformers"]
@@ -127,7 +128,31 @@ class Settings(Sourced):
         About("jobs"),
         Field(description="jobs that 'pgs schedule' runs, one [[schedule]] table each"),
     ] = ()
-
+    token: Annotated[
+        TokenEntries,
+        About("serving"),
+        Field(description="who may use 'pgs serve', one [[token]] table each"),
+    ] = ()
+    confirm_cost: Annotated[
+        float | None,
+        About("serving"),
+        Field(
+            ge=0,
+            allow_inf_nan=False,
+            description="the page of 'pgs serve' asks before a question that may cost more",
+        ),
+        NoneAllowed,
+    ] = 1.0
+    log_format: Annotated[
+        Literal["text", "json"],
+        About("serving"),
+        Field(description="what stderr of every command has: lines of text, or JSON log records"),
+    ] = "text"
+    telemetry_text: Annotated[
+        bool,
+        About("serving"),
+        Field(description="put questions, prompts, and replies into spans of OpenTelemetry"),
+    ] = False
     ingest_loader: Annotated[
         str | None,
         About("ingestion"),

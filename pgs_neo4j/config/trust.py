@@ -21,9 +21,11 @@ from pgs_neo4j.config.addresses import (
     is_loopback,
     is_openai,
     is_same_server,
+    secret_parts,
 )
 from pgs_neo4j.config.provenance import CUSTOMARY, Provenance, Source
-from pgs_neo4j.config.settings import Settings
+from pgs_neo4j.config.settings import ADDRESSES, Settings
+from pgs_neo4j.config.token_table import TokenEntry
 from pgs_neo4j.errors import ConfigError
 
 TRUST: dict[Source, int] = {
@@ -65,6 +67,29 @@ def may_meet(secret: Source, address: Source) -> bool:
     if secret == "customary":
         return address in ("customary", "default")
     return TRUST[address] >= TRUST[secret]
+
+
+def trusted_tokens(settings: Settings) -> tuple[TokenEntry, ...]:
+    """Return the tokens of the server.
+
+    Raises ConfigError if they come with the working directory, whose author they would let in.
+    """
+    if settings.token and TRUST[settings.provenance.source("token")] == TRUST["directory"]:
+        raise ConfigError(
+            "pgs.toml of the working directory has [[token]], and may come from anyone; move it to "
+            "the pgs.toml of your configuration directory, or name the file with PGS_CONFIG"
+        )
+    return settings.token
+
+
+def secrets(settings: Settings) -> tuple[str, ...]:
+    """Return all texts that must not be shown, also those inside addresses, to mask them."""
+    keys = (settings.neo4j_password, settings.llm_api_key, settings.rerank_api_key)
+    addresses = (getattr(settings, name) for name in ADDRESSES)
+    return (
+        *(key.get_secret_value() for key in keys if key is not None),
+        *(text for address in addresses if address for text in secret_parts(address)),
+    )
 
 
 def server_access(settings: Settings) -> ServerAccess | None:

@@ -25,6 +25,8 @@ from pgs_neo4j.database.bookmarks import Position, parse_position
 from pgs_neo4j.database.driver_errors import translate_errors
 from pgs_neo4j.database.queries import Query, QueryMode
 from pgs_neo4j.errors import DatabaseVersionError
+from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
 Row = dict[str, Any]
 Access = Literal["read", "write"]
@@ -53,7 +55,8 @@ class Database:
         Retried on transient faults within the deadline.
         """
         _check(query, params, ("read",))
-        return await self._managed("read", query.text, params)
+        with self._span(query.name):
+            return await self._managed("read", query.text, params)
 
     async def write(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a write statement, run in one transaction.
@@ -62,12 +65,13 @@ class Database:
         So every write statement must be harmless to repeat.
         """
         _check(query, params, ("write", "data", "schema"))
-        return await self._managed(query.mode, query.text, params)
+        with self._span(query.name):
+            return await self._managed(query.mode, query.text, params)
 
     async def rehearse(self, query: Query, **params: object) -> list[Row]:
         """Run a write statement, roll it back, and return its rows."""
         _check(query, params, ("write", "data"))
-        with self._translate_errors():
+        with self._span(query.name), self._translate_errors():
             async with (
                 asyncio.timeout(self.timeout_s),
                 self._session("write") as session,
@@ -81,7 +85,7 @@ class Database:
     async def batch(self, query: Query, **params: object) -> list[Row]:
         """Return the rows of a self-committing batch statement; never retried."""
         _check(query, params, ("batch",))
-        return (await self.call(query.text, params, "write"))[1]
+        return (await self.call(query.text, params, "write", name=query.name))[1]
 
     async def stream(
         self, query: Query, *, fetch: int = 1000, **params: object
@@ -91,7 +95,7 @@ class Database:
         The deadline applies to each fetch. Never retried, because the caller has seen rows.
         """
         _check(query, params, ("read",))
-        with self._translate_errors():
+        with self._span(query.name), self._translate_errors():
             async with self._session("read", fetch) as session:
                 async with asyncio.timeout(self.timeout_s):
                     result = await session.run(query.text, params)
@@ -110,13 +114,14 @@ class Database:
         access: Access,
         timeout_s: float | None = None,
         metadata: Row | None = None,
+        name: str = names.GDS,
     ) -> tuple[list[str], list[Row]]:
         """Return columns and rows of a statement in an implicit transaction.
 
         Used for ``gds`` and for batches. The server lists ``metadata`` with the running
-        transaction.
+        transaction. ``name`` is that of its span.
         """
-        with self._translate_errors():
+        with self._span(name), self._translate_errors():
             async with (
                 asyncio.timeout(timeout_s or self.timeout_s),
                 self._session(access) as session,
@@ -189,6 +194,15 @@ class Database:
             fetch_size=fetch,
         ) as session:
             yield session
+
+    def _span(self, name: str) -> SpanNotes:
+        """Return the span of a statement: its name, and never its parameters."""
+        about = {
+            names.DATABASE_SYSTEM: names.NEO4J,
+            names.DATABASE_NAMESPACE: self.name,
+            names.QUERY_SUMMARY: name,
+        }
+        return start_span(name, about, client=True)
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_errors(self.uri, self.timeout_s)

@@ -14,11 +14,15 @@ from pgs_neo4j.errors import (
     DatabaseAuthError,
     DatabaseCertificateError,
     DatabaseError,
+    DatabaseHaltedError,
     DatabaseMemoryError,
     DatabaseTimeoutError,
     DatabaseUnavailableError,
     QueryError,
 )
+
+HALTED = ("has encountered a critical error", "No space left on device")
+"""Stands in what a database says after it could not write a transaction."""
 
 
 @contextmanager
@@ -52,6 +56,12 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
         )
     except driver_errors.DriverError as error:
         raise DatabaseError(f"the Neo4j driver failed at {uri}: {type(error).__name__}") from error
+
+
+def is_halted(error: driver_errors.Neo4jError) -> bool:
+    """Whether a database takes no transactions any more, since one could not be written."""
+    told = error.message or ""
+    return "TransactionLogError" in (error.code or "") or any(sign in told for sign in HALTED)
 
 
 def _unreachable(uri: str, error: BaseException) -> DatabaseError:
@@ -89,6 +99,12 @@ def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
         return DatabaseAuthError(
             f"Neo4j at {uri} refused access ({code.rsplit('.', 1)[-1]}); check PGS_NEO4J_USER, "
             "PGS_NEO4J_PASSWORD, and that user's rights"
+        )
+    if is_halted(error):
+        return DatabaseHaltedError(
+            f"Neo4j at {uri} stopped after a critical error, such as a full disk; make room, "
+            "restart it ('pgs local stop' ends the local server, which the next command starts), "
+            "and repeat the command"
         )
     if "TransactionTimedOut" in code or "Terminated" in code:
         return DatabaseTimeoutError(f"Neo4j at {uri} ended the transaction: {message}")

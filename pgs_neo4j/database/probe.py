@@ -14,7 +14,8 @@ from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.errors import DatabaseAuthError, DatabaseError
+from pgs_neo4j.database.driver_errors import is_halted
+from pgs_neo4j.errors import DatabaseAuthError, DatabaseError, DatabaseHaltedError
 
 PORT_TIMEOUT_S = 2.0
 CONNECT_TIMEOUT_S = 5.0
@@ -32,7 +33,8 @@ class Readiness:
 def probe_server(uri: str, user: str, password: str) -> Readiness | None:
     """Ask once; None if the server or its database is not ready.
 
-    Raises DatabaseAuthError if the server refuses the password.
+    Raises DatabaseAuthError if the server refuses the password, and DatabaseHaltedError if the
+    database takes no transactions any more.
     """
     address = urlsplit(uri)
     try:
@@ -52,7 +54,11 @@ def probe_server(uri: str, user: str, password: str) -> Readiness | None:
             row = session.run(queries.get("database/read_readiness").text).single(strict=True)
     except driver_errors.AuthError as error:
         raise DatabaseAuthError(f"Neo4j at {uri} refused the password of user {user}") from error
-    except (OSError, driver_errors.DriverError, driver_errors.Neo4jError):
+    except driver_errors.Neo4jError as error:
+        if is_halted(error):
+            raise DatabaseHaltedError(f"Neo4j at {uri} stopped after a critical error") from error
+        return None
+    except (OSError, driver_errors.DriverError):
         return None
     return Readiness(neo4j=row["neo4j"], gds=row["gds"], nodes=row["nodes"])
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pgs_neo4j.answering.layered import LayeredAnswer, SearchAnswer
+    from pgs_neo4j.browse.costs import DayCost
+    from pgs_neo4j.browse.graph_states import GraphState
     from pgs_neo4j.calls.replies import Kept
     from pgs_neo4j.catalog import GraphChange, StoredGraph, StoredNames, check_mapping
     from pgs_neo4j.catalog import check_name as check_graph_name
@@ -45,10 +47,12 @@ __all__ = [
     "PGS",
     "Check",
     "CreatedIndexes",
+    "DayCost",
     "EndedJob",
     "FailedJob",
     "GraphChange",
     "GraphFile",
+    "GraphState",
     "Job",
     "JobOrder",
     "Kept",
@@ -82,6 +86,7 @@ __all__ = [
 
 _HOMES = {
     "Check": "doctor",
+    "DayCost": "browse.costs",
     "CreatedIndexes": "engine.indexes",
     "DEMO_GRAPH": "engine.loading",
     "DEMO_QUESTIONS": "demo.graph",
@@ -89,6 +94,7 @@ _HOMES = {
     "FailedJob": "engine.repartition",
     "GraphChange": "catalog",
     "GraphFile": "ingest.graph_file",
+    "GraphState": "browse.graph_states",
     "Job": "runs.jobs",
     "JobOrder": "engine.repartition",
     "Kept": "calls.replies",

@@ -24,6 +24,7 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.factory import create_llms
 from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.telemetry.redaction import hide
 
 
 @asynccontextmanager
@@ -39,6 +40,7 @@ async def open_core(
     if isinstance(embedder, str):
         overrides["embedder"], embedder = embedder, None
     loaded = config.load(overrides)
+    hide(config.secrets(loaded.settings))
     _tell_notices(loaded.settings, on_event)
     if None in (sweep_llm, synthesis_llm) and loaded.settings.provider == "openai":
         model_access(loaded.settings)  # refused before anything is started or sent
@@ -85,6 +87,7 @@ async def _open_database(
         from pgs_neo4j.local.server import ensure_running
 
         server = await ensure_running(options_from_environment(), on_event)
+        hide([server.password])
         password = SecretStr(server.password)
         access = ServerAccess(uri=server.uri, user=server.user, password=password)
     async with connection.connect(

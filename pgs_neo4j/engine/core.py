@@ -117,7 +117,9 @@ class Core:
         warn: Callable[[str], None] | None = None,
     ) -> Calls:
         """Return the model calls of one run, with its limits and prices."""
-        return Calls.of(knobs, self.settings.models, on_event or self.on_event, warn)
+        calls = Calls.of(knobs, self.settings.models, on_event or self.on_event, warn)
+        calls.traced_text = self.settings.telemetry_text
+        return calls
 
     async def open_gds(self) -> GDS:
         """Return the GDS client, which is opened on first use.

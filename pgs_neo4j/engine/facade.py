@@ -53,6 +53,7 @@ from pgs_neo4j.runs import session
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder
+    from pgs_neo4j.engine.browsing import Browser
     from pgs_neo4j.engine.diagnosis import Doctor
     from pgs_neo4j.engine.indexes import Indexes
     from pgs_neo4j.engine.ingestion.entities import Entities
@@ -81,8 +82,8 @@ class PGS:
     """Partitioned Graph Synthesis on one database; ``PGS.connect`` opens it.
 
     Views group what belongs together: ``graphs``, ``partitions``, ``sessions``, ``runs``,
-    ``jobs``, ``indexes``, ``search``, ``analogies``, ``survey``, ``load``, and ``doctor``. Most can
-    be called: ``await pgs.graphs()`` lists the graphs.
+    ``jobs``, ``indexes``, ``search``, ``browse``, ``analogies``, ``survey``, ``load``, and
+    ``doctor``. Most can be called: ``await pgs.graphs()`` lists the graphs.
     """
 
     __slots__ = ("_core",)
@@ -173,6 +174,13 @@ class PGS:
         return Searcher(self._core)
 
     @property
+    def browse(self) -> Browser:
+        """Single nodes of a graph, their neighbors, and the findings that cite them."""
+        from pgs_neo4j.engine.browsing import Browser
+
+        return Browser(self._core)
+
+    @property
     def analogies(self) -> AnalogyFinder:
         """Analogies between the texts of a graph."""
         from pgs_neo4j.engine.analogies import AnalogyFinder
@@ -224,6 +232,7 @@ class PGS:
         full_sweep: bool = False,
         structure_only: bool = False,
         idempotency_key: str | None = None,
+        run: str | None = None,
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Answer:
@@ -232,12 +241,13 @@ class PGS:
         Modes: ``full`` routes among all partitions, ``continue`` sweeps the partitions that the
         session has not read, ``targeted`` routes among those. With an ``idempotency_key``, the same
         request in the same session returns the first answer, or resumes a run without one.
-        ``structure_only`` asks a graph in which no node has text. Raises NoTextError for such a
-        graph without it, AllSweepsFailedError when nothing could be read, StoppedError when a limit
-        prevented it, IdempotencyError when the key belongs to another request, and BusyError while
-        that run is in progress.
+        ``structure_only`` asks a graph in which no node has text. ``run`` is the id of a new run,
+        from ``pgs.runs.new_id()``. Raises NoTextError for a graph without text and
+        ``structure_only``, AllSweepsFailedError when nothing could be read, StoppedError when a
+        limit prevented it, IdempotencyError when the key belongs to another request, and BusyError
+        while that run is in progress.
         """
-        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
+        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs, run)
         return await questions.execute(self._core, asking, on_event, idempotency_key)
 
     async def plan(
@@ -270,14 +280,16 @@ class PGS:
         session_id: str = session.DEFAULT,
         full_sweep: bool = False,
         structure_only: bool = False,
+        run: str | None = None,
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> LayeredAnswer:
         """Answer from the ``top_k`` nodes that match best, then sweep beyond that answer.
 
-        They are those that routing rests on, or those of a search in ``search_mode``.
+        They are those that routing rests on, or those of a search in ``search_mode``. ``run`` is
+        as for ``execute``.
         """
-        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
+        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs, run)
         return await questions.search(self._core, asking, on_event, top_k, search_mode)
 
     async def resume(

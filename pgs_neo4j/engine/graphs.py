@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgs_neo4j import catalog
+from pgs_neo4j.browse.graph_states import GraphState, read_graph_states
 from pgs_neo4j.catalog import GraphChange, StoredGraph
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.model import GraphMapping
@@ -26,6 +27,10 @@ class Graphs:
         Raises UnknownGraphError.
         """
         return await self._core.graph(name)
+
+    async def states(self) -> list[GraphState]:
+        """Return how all graphs stand, by name: partitioned when, changed since, and leased."""
+        return await read_graph_states(self._core.db)
 
     async def add(self, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
         """Store a named mapping; True when the name is new.

@@ -8,8 +8,9 @@ from typing import Unpack
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.model import Drift, Generation, Origin, Partition, Unit
+from pgs_neo4j.model import Drift, Generation, LineageChange, Origin, Partition, Unit
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.cleanup import clean_up
 from pgs_neo4j.partitioning.drift import check_drift, choose_origin
@@ -89,7 +90,44 @@ class Partitions:
         """
         return (await self._core.current(await self._core.graph(graph))).generation
 
+    async def generations(self, graph: str | None = None) -> list[Generation]:
+        """Return the generations that are stored, the latest first."""
+        return await generation.read_all(self._core.db, (await self._core.graph(graph)).name)
+
+    async def compare(
+        self, before: str, after: str, graph: str | None = None
+    ) -> tuple[LineageChange, ...]:
+        """Return what became of each partition between two generations, the largest first.
+
+        Raises UsageError for a generation that is not stored.
+        """
+        name = (await self._core.graph(graph)).name
+        old, new = [await self._lineages(name, one) for one in (before, after)]
+        changes = (_change(line, old.get(line), new.get(line)) for line in {**new, **old})
+        largest = sorted(changes, key=lambda one: -max(one.size_after, one.size_before))
+        return tuple(largest)
+
+    async def _lineages(self, graph: str, wanted: str) -> dict[str, Partition]:
+        """Return the partitions of a generation by lineage."""
+        stored = await generation.read(self._core.db, wanted)
+        if stored is None or stored.graph != graph:
+            raise UsageError(f"graph {graph} has no generation {wanted[:80]}")
+        parts = await generation.read_partitions(self._core.db, wanted, centroids=False)
+        return {part.lineage: part for part in parts}
+
     async def units(self, graph: str | None = None) -> list[Unit]:
         """Return the hierarchy above the current partitions, level by level."""
         current = await self._core.current(await self._core.graph(graph))
         return await generation.read_units(self._core.db, current.generation.id)
+
+
+def _change(lineage: str, before: Partition | None, after: Partition | None) -> LineageChange:
+    latest = after or before
+    return LineageChange(
+        lineage=lineage,
+        label=latest.label if latest else "",
+        before=before.id if before else None,
+        after=after.id if after else None,
+        size_before=before.size if before else 0,
+        size_after=after.size if after else 0,
+    )

@@ -18,6 +18,7 @@ from pgs_neo4j.pgs.order import RunOrder, check_order, check_question
 from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.runs import answers, runs, session
+from pgs_neo4j.runs.keys import check_new_id
 from pgs_neo4j.runs.requests import check_resumable
 from pgs_neo4j.runs.session import Read
 from pgs_neo4j.sweeping import sweep
@@ -37,6 +38,7 @@ class Asking:
     full_sweep: bool = False
     structure_only: bool = False
     knobs: Knobs = field(default_factory=Knobs)
+    run: str | None = None
 
 
 async def execute(
@@ -171,4 +173,5 @@ def _run_order(core: Core, asking: Asking, stored: StoredGraph) -> RunOrder:
         session=asking.session,
         full_sweep=asking.full_sweep,
         structure_only=asking.structure_only,
+        run_id=check_new_id(asking.run),
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgs_neo4j.browse.costs import DayCost, read_costs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult
-from pgs_neo4j.runs import answers, documents, feedback
+from pgs_neo4j.runs import answers, documents, feedback, keys
 from pgs_neo4j.runs import runs as stored_runs
 from pgs_neo4j.runs.listing import RunInfo, list_runs
 from pgs_neo4j.runs.runs import StoredRun
@@ -35,6 +36,10 @@ class Runs:
         """
         name = (await self._core.graph(graph)).name if graph else None
         return await list_runs(self._core.db, name, session, answered=answered, limit=limit)
+
+    def new_id(self) -> str:
+        """Return an id for a run that is yet to begin, so that it is known before."""
+        return keys.new_run_id()
 
     async def latest(
         self, graph: str | None = None, session: str | None = None, *, answered: bool = False
@@ -75,6 +80,10 @@ class Runs:
         graph = await self._core.graph(stored.graph)
         answer = await answers.load(self._core.db, stored, graph.mapping)
         return await documents.document(self._core.db, stored, answer, graph.mapping)
+
+    async def costs(self, days: int = 30) -> list[DayCost]:
+        """Return what runs cost on each of the last days (UTC), the latest first."""
+        return await read_costs(self._core.db, days)
 
     async def feedback(
         self, run: str, outcome: str, *, graph: str | None = None, replace: bool = False

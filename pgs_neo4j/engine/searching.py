@@ -33,11 +33,13 @@ from pgs_neo4j.partitioning.result import read_current
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.runs import session
+from pgs_neo4j.runs.keys import check_new_id
 from pgs_neo4j.runs.requests import check_resumable
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.text.keywords import Keywords
 from pgs_neo4j.text.shown import counted
 
+GIVEN = ("mode", "top_k", "weights", "rerank", "max_context_tokens", "keywords")
 ANSWER_ITEMS = 30
 """Nodes that a prompt lists (multi-path retrieval, published default)."""
 
@@ -62,6 +64,8 @@ class _Answering:
     session: str
     config: PGSConfig
     key: str | None = None
+    run: str | None = None
+    sessions_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class Searcher:
         answer: bool = False,
         session_id: str = session.DEFAULT,
         idempotency_key: str | None = None,
+        run: str | None = None,
+        sessions_of: str = "",
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Found:
@@ -96,21 +102,15 @@ class Searcher:
         Only ``global`` writes, and only partitions that a stored graph lacks. ``graph`` may be a
         mapping. With ``answer``, a model answers in a run of the session with these ``knobs``.
         Raises QuestionError, UnknownGraphError, UsageError, DatabaseError, and with ``answer`` what
-        ``execute`` raises.
+        ``execute`` raises. ``run`` is an id of ``pgs.runs.new_id`` for that run. Of earlier runs,
+        only those of sessions whose names begin with ``sessions_of`` are shown.
         """
-        wanted = self._wanted(
-            answer=answer,
-            mode=mode,
-            top_k=top_k,
-            weights=weights,
-            rerank=rerank,
-            max_context_tokens=max_context_tokens,
-            keywords=keywords,
-        )
+        given = (mode, top_k, weights, rerank, max_context_tokens, keywords)
+        wanted = self._wanted(answer, given)
         if not answer:
-            return await self._find(question, graph, wanted)
-        in_force = self._core.knobs(knobs)
-        asked = _Answering(question, graph, wanted, session_id, in_force, idempotency_key)
+            return await self._find(question, graph, wanted, sessions_of)
+        in_force, names = self._core.knobs(knobs), (check_new_id(run), sessions_of)
+        asked = _Answering(question, graph, wanted, session_id, in_force, idempotency_key, *names)
         order, tools = await self._order(asked, on_event)
         return replace(order.found, answer=await answer_request(order, tools))
 
@@ -126,6 +126,7 @@ class Searcher:
         max_context_tokens: int | None = None,
         keywords: KeywordSource | None = None,
         session_id: str = session.DEFAULT,
+        sessions_of: str = "",
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> SearchPlan:
@@ -133,16 +134,10 @@ class Searcher:
 
         No language model is called.
         """
-        wanted = self._wanted(
-            answer=True,
-            mode=mode,
-            top_k=top_k,
-            weights=weights,
-            rerank=rerank,
-            max_context_tokens=max_context_tokens,
-            keywords=keywords,
-        )
-        asked = _Answering(question, graph, wanted, session_id, self._core.knobs(knobs))
+        given = (mode, top_k, weights, rerank, max_context_tokens, keywords)
+        wanted = self._wanted(True, given)
+        in_force = self._core.knobs(knobs)
+        asked = _Answering(question, graph, wanted, session_id, in_force, sessions_of=sessions_of)
         return await plan_answer(*await self._order(asked, on_event))
 
     async def resume(self, stored: StoredRun, on_event: OnEvent | None, knobs: Knobs) -> Answer:
@@ -151,16 +146,23 @@ class Searcher:
         wanted = restore_search(stored.request["search"])
         in_force = config.restored(stored.properties["config"], knobs)
         question = stored.properties["question"]
-        asked = _Answering(question, stored.graph, wanted, stored.session, in_force)
+        asked = _Answering(
+            question,
+            stored.graph,
+            wanted,
+            stored.session,
+            in_force,
+            sessions_of=str(stored.request.get("sessions_of", "")),
+        )
         order, tools = await self._order(asked, on_event)
         return await answer_found(order, tools, stored)
 
-    def _wanted(self, *, answer: bool, **call: object) -> SearchDefaults:
-        """Return how to search: as the call says, else as configured."""
+    def _wanted(self, answer: bool, given: tuple[object, ...]) -> SearchDefaults:
+        """Return how to search: as the call says, in the order of GIVEN, else as configured."""
         configured = self._core.settings.search
         if answer and "top_k" not in configured.model_fields_set:
             configured = configured.chosen(top_k=ANSWER_ITEMS)
-        wanted = configured.chosen(**call)
+        wanted = configured.chosen(**dict(zip(GIVEN, given, strict=True)))
         if not answer and wanted.mode in ANSWERED:
             raise UsageError(f"the mode {wanted.mode} needs a model; add --answer (answer=True)")
         return wanted
@@ -172,7 +174,7 @@ class Searcher:
         if isinstance(asked.graph, GraphMapping):
             raise UsageError("an answer is recorded, so it needs a stored graph; add it first")
         core = self._core
-        graph = await core.graph(asked.graph)
+        graph, model = await core.graph(asked.graph), core.synthesis_llm.name
         tokens = asked.wanted.max_context_tokens or CONTEXT_TOKENS
         check_tokens(tokens)
         wanted = asked.wanted.chosen(max_context_tokens=tokens)
@@ -183,14 +185,15 @@ class Searcher:
             config=asked.config,
             session=asked.session,
             idempotency_key=asked.key,
-            request=describe_search(asked.question, wanted, core.synthesis_llm.name, asked.config),
+            request=describe_search(asked.question, wanted, model, asked.config, asked.sessions_of),
+            run_id=asked.run,
         )
         check_order(run)
         without = wanted.model_copy(update={"max_context_tokens": None})
         if wanted.rerank == "model" and wanted.top_k > 0:  # it orders more than are wanted
             most = max(wanted.top_k, CANDIDATES)
             without = without.model_copy(update={"rerank": None, "top_k": most})
-        find = partial(self._find, asked.question, graph.name, without)
+        find = partial(self._find, asked.question, graph.name, without, asked.sessions_of)
         found = await find()
         graph = await core.graph(graph.name)  # a global search may just have made its partitions
         order = AnswerOrder(
@@ -210,6 +213,7 @@ class Searcher:
         question: str,
         graph: str | GraphMapping | None,
         wanted: SearchDefaults,
+        sessions_of: str = "",
         keywords: Keywords | None = None,
     ) -> Found:
         check_question(question)
@@ -226,6 +230,7 @@ class Searcher:
             weights=wanted.weights,
             rerank=wanted.rerank,
             keywords=keywords,
+            sessions_of=sessions_of,
         )
         found = await search(order, self._tools(order))
         if wanted.max_context_tokens is not None:

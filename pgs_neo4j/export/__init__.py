@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from pgs_neo4j.export.event_json import data_listener, event_data
     from pgs_neo4j.export.json_text import to_json
     from pgs_neo4j.export.markdown import to_markdown
-    from pgs_neo4j.export.notebook import to_notebook
-    from pgs_neo4j.export.page import to_html
+    from pgs_neo4j.export.notebook.answer import to_notebook
+    from pgs_neo4j.export.page import policy, to_fragment, to_html
 
 __all__ = [
     "Area",
@@ -20,6 +20,8 @@ __all__ = [
     "SourceNode",
     "data_listener",
     "event_data",
+    "policy",
+    "to_fragment",
     "to_html",
     "to_json",
     "to_markdown",
@@ -33,10 +35,12 @@ _HOMES = {
     "SourceNode": "document",
     "data_listener": "event_json",
     "event_data": "event_json",
+    "policy": "page",
+    "to_fragment": "page",
     "to_html": "page",
     "to_json": "json_text",
     "to_markdown": "markdown",
-    "to_notebook": "notebook",
+    "to_notebook": "notebook.answer",
 }
 
 

@@ -35,14 +35,13 @@ Bullet = Callable[[str, int], str]
 def to_markdown(document: Document) -> str:
     """Render a document as Markdown."""
     answer = document.answer
-    nodes = {(source.partition, source.alias): source for source in document.sources}
     checks = answer.crosscheck
     bullet = _bullets(answer)
     sections = [
         [f"# {inert(answer.question) or 'Question'}"],
         [f"Asked {inert(document.asked_at)} of the graph {inert(answer.graph)}."],
         [_answer(answer) or wording.NO_SYNTHESIS],
-        ["## Sources", "", *_sources(answer.synthesis.citations, nodes)],
+        ["## Sources", "", *source_lines(document)],
         *_titled("Invalid citations", map(_invalid, _invalid_ones(answer))),
         *_titled(wording.ABSENCES, _absences(checks.absences, bullet)),
         *_titled(
@@ -77,8 +76,11 @@ def _titled(title: str, lines: Iterable[str]) -> list[list[str]]:
     return [[f"## {title}", "", *body]] if body else []
 
 
-def _sources(citations: Sequence[Citation], nodes: dict[Place, SourceNode]) -> list[str]:
-    valid = [citation for citation in distinct(citations) if citation.valid]
+def source_lines(document: Document) -> list[str]:
+    """Return a list of the cited nodes, each with the name by which it is cited."""
+    nodes = {(source.partition, source.alias): source for source in document.sources}
+    citations = distinct(document.answer.synthesis.citations)
+    valid = [citation for citation in citations if citation.valid]
     if not valid:
         return [wording.NO_CITATION]
     return [_source(citation, nodes.get(place_of(citation))) for citation in valid]

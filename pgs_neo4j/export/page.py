@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 
 from pgs_neo4j.export import figures, first_screen, reports, style, wording
 from pgs_neo4j.export.absence_table import absence_table
@@ -25,7 +26,6 @@ def to_html(document: Document) -> str:
     graph, the model, or the question is shown as text. Citations are buttons that open the text
     of their node (``popover``), which needs a browser of 2024 or later.
     """
-    nodes = register(document)
     question = one_line(document.answer.question)
     head = element(
         "head",
@@ -37,22 +37,36 @@ def to_html(document: Document) -> str:
         element("title", one_line(question, 90) or "Answer"),
         element("style", Html(style.PAGE)),
     )
-    sections = _sections(document, nodes)
-    contents = first_screen.contents_of([title for title, _ in sections])
-    main = element(
-        "main",
-        first_screen.header(document, nodes, contents),
-        *(_section(title, body) for title, body in sections),
-        element("footer", "Made by pgs_neo4j. This page loads nothing and runs no script."),
-    )
-    body = element("body", main, "\n", popovers(nodes))
+    nodes = register(document)
+    footer = element("footer", "Made by pgs_neo4j. This page loads nothing and runs no script.")
+    body = element("body", element("main", *_body(document, nodes), footer), "\n", popovers(nodes))
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def to_fragment(document: Document) -> str:
+    """Render a document as a part of another page, which has the style sheet ``style.PAGE``.
+
+    Nodes that the database has carry their element id as ``data-node``. Only one fragment may
+    stand on a page, since its ids are always the same.
+    """
+    nodes = register(document)
+    body = element("div", *_body(document, nodes), class_="answer")
+    return joined((body, "\n", popovers(nodes, addressed=True)))
 
 
 def policy(sheet: str) -> str:
     """Return the content security policy that allows only this style sheet."""
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def _body(document: Document, nodes: Register) -> Iterator[Html]:
+    """Yield the first screen and the sections."""
+    sections = _sections(document, nodes)
+    contents = first_screen.contents_of([title for title, _ in sections])
+    yield first_screen.header(document, nodes, contents)
+    for title, body in sections:
+        yield _section(title, body)
 
 
 def _sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:

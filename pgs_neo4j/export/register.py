@@ -32,7 +32,8 @@ FindingPlace = tuple[str, int, int]  # run (empty for this one), partition, plac
 class Entry:
     """A node and the id of the element that shows it.
 
-    ``source`` is None if the document does not have the node's text.
+    ``source`` is None if the document does not have the node's text, ``element_id`` if the database
+    does not have the node.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Entry:
     title: str
     key: str
     source: SourceNode | None
+    element_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +128,17 @@ def register(document: Document) -> Register:
     answer = document.answer
     citations = (*answer.synthesis.citations, *reported_citations(answer))
     entries: dict[Place, Entry] = {}
+    addresses = _addresses(document, citations)
     for place, title, key, source in _nodes(document, citations):
         if place not in entries:
-            number = f"node-{len(entries) + 1}"
-            entries[place] = Entry(id=number, place=place, title=title, key=key, source=source)
+            entries[place] = Entry(
+                id=f"node-{len(entries) + 1}",
+                place=place,
+                title=title,
+                key=key,
+                source=source,
+                element_id=addresses.get(place),
+            )
     # The checks name nodes that contain what the answer calls absent.
     sighted = {
         place_of_sighting(sighting): True
@@ -147,9 +156,9 @@ def register(document: Document) -> Register:
     )
 
 
-def popovers(nodes: Register) -> Html:
-    """Return the elements that the buttons open."""
-    return joined(map(_popover, nodes.entries.values()), "\n")
+def popovers(nodes: Register, *, addressed: bool = False) -> Html:
+    """Return the elements that the buttons open; ``addressed`` ones have their element id."""
+    return joined((_popover(entry, addressed) for entry in nodes.entries.values()), "\n")
 
 
 def _nodes(
@@ -163,6 +172,16 @@ def _nodes(
     for absence in document.answer.crosscheck.absences:
         for sighting in absence.sightings:
             yield place_of_sighting(sighting), sighting.title, sighting.node, None
+
+
+def _addresses(document: Document, citations: tuple[Citation, ...]) -> dict[Place, str]:
+    cited = {place_of(one): one.element_id for one in citations if one.valid and one.element_id}
+    return cited | {
+        place_of_sighting(sighting): sighting.element_id
+        for absence in document.answer.crosscheck.absences
+        for sighting in absence.sightings
+        if sighting.element_id
+    }
 
 
 def place_of_sighting(sighting: Sighting) -> Place:
@@ -179,7 +198,7 @@ def _findings(answer: Answer) -> dict[FindingPlace, tuple[Citation, ...]]:
     }
 
 
-def _popover(entry: Entry) -> Html:
+def _popover(entry: Entry, addressed: bool) -> Html:
     name = name_of(entry.place[0], one_line(entry.place[1], 40))
     close = element(
         "button", "Close", type="button", class_="close", popovertarget=entry.id,
@@ -190,6 +209,7 @@ def _popover(entry: Entry) -> Html:
     return element(
         "div", head, title, _about(entry), _text(entry.source),
         popover=True, id=entry.id, class_="node", role="dialog", aria_label=f"Node {name}",
+        data_node=entry.element_id if addressed else None,
     )  # fmt: skip
 
 

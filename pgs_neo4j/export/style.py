@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-PAGE = """
-:root {
-  color-scheme: light dark;
+LIGHT = """\
   --bg: #fbfbfa; --panel: #ffffff; --ink: #1b2025; --muted: #5a636d; --line: #e0e3e7;
   --accent: #1d5a9e; --tint: #e8eff8; --code: #f1f2f4;
   --read: #3c6ea8; --partial: #96640f; --failed: #b23c36; --unread: #d8dce1;
   --on: #ffffff; --on-unread: #3c444d; --hatch: rgba(12, 20, 32, .26);
   --good: #21663d; --good-bg: #e4f2e9; --warn: #85560a; --warn-bg: #fbf0da;
   --bad: #9c2f2a; --bad-bg: #fae6e4; --shadow: rgba(20, 28, 38, .22);
-}
-@media screen and (prefers-color-scheme: dark) {
-  :root {
-    --bg: #14171a; --panel: #1a1e22; --ink: #e2e5e9; --muted: #99a3ad; --line: #2c3238;
-    --accent: #86b6ee; --tint: #1e2c3c; --code: #22272c;
-    --read: #3f6da6; --partial: #94661a; --failed: #a8423c; --unread: #30363d;
-    --on: #f4f6f8; --on-unread: #aeb7c0; --hatch: rgba(255, 255, 255, .2);
-    --good: #86d0a1; --good-bg: #1b3325; --warn: #e3b661; --warn-bg: #372b14;
-    --bad: #f0938d; --bad-bg: #3b201e; --shadow: rgba(0, 0, 0, .6);
-  }
-}
+"""
+DARK = """\
+  --bg: #14171a; --panel: #1a1e22; --ink: #e2e5e9; --muted: #99a3ad; --line: #2c3238;
+  --accent: #86b6ee; --tint: #1e2c3c; --code: #22272c;
+  --read: #3f6da6; --partial: #94661a; --failed: #a8423c; --unread: #30363d;
+  --on: #f4f6f8; --on-unread: #aeb7c0; --hatch: rgba(255, 255, 255, .2);
+  --good: #86d0a1; --good-bg: #1b3325; --warn: #e3b661; --warn-bg: #372b14;
+  --bad: #f0938d; --bad-bg: #3b201e; --shadow: rgba(0, 0, 0, .6);
+"""
+"""The colors by their names, as declarations."""
+
+PAGE = (
+    f"""
+:root {{
+  color-scheme: light dark;
+{LIGHT}}}
+@media screen and (prefers-color-scheme: dark) {{
+  :root {{
+{DARK}  }}
+}}
+"""
+    + """\
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
@@ -231,6 +240,7 @@ footer { margin-top: 3rem; color: var(--muted); font-size: .82rem; }
   .map, .key, .badge, .facts section, .cite { print-color-adjust: exact; }
 }
 """
+)
 
 NOTEBOOK = """
 .pgs-answer { max-width: 52rem; line-height: 1.5; overflow-wrap: anywhere; }
@@ -244,4 +254,11 @@ NOTEBOOK = """
 .pgs-answer .pgs-sources { margin: .3em 0; padding-left: 1.2em; }
 .pgs-answer .pgs-note { margin: .3em 0; color: #b07d1e; }
 .pgs-answer summary { cursor: pointer; }
+.pgs-answer table { border-collapse: collapse; margin: .3em 0; font-size: .92em; color: inherit; }
+.pgs-answer tr, .pgs-answer tbody tr:nth-child(odd) { background: none; }
+.pgs-answer th, .pgs-answer td { padding: .2em .8em .2em 0; border: 0; color: inherit; }
+.pgs-answer th, .pgs-answer td { text-align: left; vertical-align: top; }
+.pgs-answer .pgs-rows th, .pgs-answer .pgs-figures th { font-weight: 600; opacity: .72; }
+.pgs-answer .pgs-figures th { white-space: nowrap; }
+.pgs-answer .pgs-right { text-align: right; font-variant-numeric: tabular-nums; }
 """

@@ -13,6 +13,7 @@ from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_names
 from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.deletion.delete import delete_documents
+from pgs_neo4j.ingest.deletion.record import read_begun
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
 from pgs_neo4j.ingest.documents import Compared, compare
 from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, embed_waiting
@@ -121,8 +122,13 @@ def _result(
 async def _sync(
     order: IngestOrder, tools: IngestTools, writer: Writer, compared: Compared, tally: _Tally
 ) -> None:
-    """Delete the documents whose files are gone, if that is wanted and known."""
-    if not order.sync or tally.stopped or not compared.missing:
+    """Delete the documents whose files are gone, if that is wanted and known.
+
+    A deletion that broke off is continued.
+    """
+    if not order.sync or tally.stopped:
+        return
+    if not compared.missing and not (await read_begun(tools.db, order.graph)).uids:
         return
     tally.deletion = await delete_documents(
         tools.db,

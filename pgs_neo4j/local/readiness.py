@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.database.probe import Readiness, probe_server
-from pgs_neo4j.errors import DatabaseAuthError, ServerStartError
+from pgs_neo4j.errors import DatabaseAuthError, DatabaseHaltedError, ServerStartError
 from pgs_neo4j.local import process
 from pgs_neo4j.local.config_files import uri_of
 from pgs_neo4j.local.locks import raise_if_cancelled
@@ -28,7 +28,8 @@ def wait_until_ready(
 ) -> Readiness | None:
     """Poll until the server is ready; None if it never is.
 
-    The password goes only to the process itself. Raises ServerStartError when it is refused.
+    The password goes only to the process itself. Raises ServerStartError when it is refused, and
+    when the database has stopped.
     """
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -45,7 +46,7 @@ def wait_until_ready(
 def probe(port: int, password: str, running: psutil.Process) -> Readiness | None:
     """Ask once; None while the server is not ready or another process has its port.
 
-    Raises ServerStartError when it refuses the password.
+    Raises ServerStartError when it refuses the password, and when its database has stopped.
     """
     if not process.listens(running, port):
         return None
@@ -55,4 +56,9 @@ def probe(port: int, password: str, running: psutil.Process) -> Readiness | None
         raise ServerStartError(
             "the local server refuses its stored password; restore the file 'password' in its "
             "data directory, or empty the directory with `pgs local reset`"
+        ) from error
+    except DatabaseHaltedError as error:
+        raise ServerStartError(
+            "the database of the local server stopped after a critical error, such as a full disk; "
+            "make room, run `pgs local stop`, and try again"
         ) from error

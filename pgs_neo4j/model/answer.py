@@ -45,6 +45,12 @@ class Routing:
     note: str = ""
     unmatched: bool = False
 
+    def _repr_html_(self) -> str:
+        """Return the choice as an HTML fragment for notebooks."""
+        from pgs_neo4j.export.notebook.tables import routing_cell
+
+        return routing_cell(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
@@ -76,6 +82,12 @@ class Coverage:
     def exhausted(self) -> bool:
         """Whether the session has read every node of the graph."""
         return self.nodes_read >= self.nodes_total
+
+    def _repr_html_(self) -> str:
+        """Return the coverage as an HTML fragment for notebooks."""
+        from pgs_neo4j.export.notebook.tables import coverage_cell
+
+        return coverage_cell(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +167,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the answer as an HTML fragment for notebooks."""
-        from pgs_neo4j.export.notebook import to_notebook
+        from pgs_neo4j.export.notebook.answer import to_notebook
 
         return to_notebook(self)
 

@@ -35,10 +35,12 @@ class Deletion:
     ``replies`` counts stored replies, ``descriptions`` those of partitions and nodes. ``sentences``
     were looked for in ``scanned`` characters and the full-text ``indexes``; ``short`` ones are said
     everywhere, so they were not. ``scanned`` is 0 if nothing was left to look for. ``holders`` are
-    the first ones of ``held``.
+    the first ones of ``held``. ``resumed`` counts other documents, those of deletions that broke
+    off; their text is looked for as well, but not in indexes, since it is not known any more.
     """
 
     documents: int = 0
+    resumed: int = 0
     chunks: int = 0
     entities: int = 0
     relations: int = 0

@@ -163,6 +163,21 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LineageChange:
+    """A lineage in two generations: its partition in each, None where it has none.
+
+    ``label`` is that of the later one.
+    """
+
+    lineage: str
+    label: str
+    before: int | None = None
+    after: int | None = None
+    size_before: int = 0
+    size_after: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
     """One complete, immutable partitioning of a graph and its figures.
 
@@ -216,6 +231,12 @@ class Generation:
     def largest_fraction(self) -> float:
         """The share of all nodes in the largest partition, 0 to 1."""
         return max(self.sizes, default=0) / self.node_count if self.node_count else 0.0
+
+    def _repr_html_(self) -> str:
+        """Return the figures as an HTML fragment for notebooks."""
+        from pgs_neo4j.export.notebook.tables import generation_cell
+
+        return generation_cell(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

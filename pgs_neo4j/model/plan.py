@@ -92,6 +92,12 @@ class Plan:
         """Predicted output tokens, without those for flags."""
         return sum(sweep.output_tokens for sweep in self.sweeps) + self.synthesis.output_tokens
 
+    def _repr_html_(self) -> str:
+        """Return the plan as an HTML fragment for notebooks."""
+        from pgs_neo4j.export.notebook.tables import plan_cell
+
+        return plan_cell(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan:
@@ -115,3 +121,9 @@ class SearchPlan:
     low: float | None = None
     high: float | None = None
     budget: str = ""
+
+    def _repr_html_(self) -> str:
+        """Return the plan as an HTML fragment for notebooks."""
+        from pgs_neo4j.export.notebook.tables import search_plan_cell
+
+        return search_plan_cell(self)

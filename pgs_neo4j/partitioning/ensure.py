@@ -43,6 +43,8 @@ from pgs_neo4j.partitioning.result import Partitioning, read_current, read_parti
 from pgs_neo4j.partitioning.scan import view as scanner
 from pgs_neo4j.partitioning.scan.view import View, refuse_empty
 from pgs_neo4j.partitioning.step_timer import StepTimer
+from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry.spans import start_span
 
 ATTEMPTS = 3  # scans of a graph whose nodes vanish during the attempt
 FIRST_WAIT_S = 3600.0  # until another job has made the first generation of a graph
@@ -55,6 +57,11 @@ async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Par
     Raises BusyError, EmptyGraphError when the mapping matches no node, LeaseLostError, GDSError,
     and DatabaseError. After any failure or cancellation the current generation stays as it was.
     """
+    with start_span(names.phase_name("partition"), {names.GRAPH: order.graph}, current=True):
+        return await _ensure(order, tools)
+
+
+async def _ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
     timer = StepTimer(tools.on_event)
     tools.on_event(PhaseStarted("partition"))
     db, graph = tools.db, order.graph

@@ -216,6 +216,14 @@ async def has_surplus(db: Database, graph: str, keep: int) -> bool:
     return len(rows[0]["ids"]) > keep
 
 
+async def read_all(db: Database, graph: str) -> list[Generation]:
+    """Return the complete generations of a graph, the latest first."""
+    rows = await db.read(queries.get("partitioning/read_generations"), graph=graph)
+    generations = [await read(db, generation) for generation in rows[0]["ids"]]
+    complete = [one for one in generations if one is not None]
+    return sorted(complete, key=lambda one: (one.created_at, one.id), reverse=True)
+
+
 async def abandon(db: Database, generation: str) -> None:
     """Delete a generation unless it has become current."""
     rows = await db.write(queries.get("partitioning/mark_abandoned"), generations=[generation])

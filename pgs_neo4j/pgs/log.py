@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
+from pgs_neo4j.telemetry.names import phase_name
+from pgs_neo4j.telemetry.spans import start_span
 
 
 @dataclass(slots=True)
@@ -26,7 +28,8 @@ class RunLog:
         """Time a phase, and report its beginning and end."""
         self.on_event(PhaseStarted(phase))
         began = perf_counter()
-        yield
+        with start_span(phase_name(phase), {}, current=True):
+            yield
         self.note_seconds(phase, perf_counter() - began)
         self.on_event(PhaseFinished(phase, self.seconds[phase]))
 

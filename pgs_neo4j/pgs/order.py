@@ -28,7 +28,8 @@ class RunOrder:
     """One question and how to treat it.
 
     ``structure_only`` asks a graph in which no node has text. ``search_answer`` is an answer from a
-    search that the run should go beyond. ``request`` is the JSON data that distinguishes this
+    search that the run should go beyond. ``run_id`` is the id of a new run if the caller has chosen
+    one. ``request`` is the JSON data that distinguishes this
     request from all others.
     """
 
@@ -42,6 +43,7 @@ class RunOrder:
     structure_only: bool = False
     search_answer: str | None = None
     idempotency_key: str | None = None
+    run_id: str | None = None
     request: dict[str, Any] = field(default_factory=dict)
 
 

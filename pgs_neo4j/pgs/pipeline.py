@@ -18,9 +18,12 @@ from pgs_neo4j.checking.check import (
     open_lookups,
     word_checks,
 )
+from pgs_neo4j.checking.citing import locate_answer
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError, StoppedError
+from pgs_neo4j.events import ReportsChecked
 from pgs_neo4j.model import (
+    AbsenceStatus,
     Answer,
     Crosscheck,
     Routing,
@@ -94,6 +97,7 @@ async def execute(
         synthesis, stopped = await synthesize(order, tools, record, evidence)
         seconds = {**tools.log.seconds, "total": perf_counter() - began}
         answer = compose_answer(order, tools, record, evidence, synthesis, stopped, seconds)
+        answer = await locate_answer(record.db, answer)
         await record_answer(record, answer, evidence)
     await tidy_replies(order, tools, record.replies, answer)
     return answer
@@ -160,6 +164,16 @@ async def check(
         read=now.ranks,
     )
     crosscheck = await check_reports(reports, CheckTools(db=tools.db, lookups=lookups))
+    tools.log.on_event(
+        ReportsChecked(
+            absences=len(crosscheck.absences),
+            contradicted=sum(
+                one.status is AbsenceStatus.CONTRADICTED for one in crosscheck.absences
+            ),
+            flags=len(crosscheck.flags),
+            convergences=len(crosscheck.convergences),
+        )
+    )
     return CheckedReports(routing, sweeps, earlier, now, crosscheck)
 
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.ledger import Spent, Total
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
@@ -29,6 +30,8 @@ from pgs_neo4j.retrieval.space import QuestionVector
 from pgs_neo4j.runs import keys, runs, session
 from pgs_neo4j.runs.recording import Recording, hold
 from pgs_neo4j.runs.runs import Handle, StoredRun
+from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry.spans import Attributes, SpanNotes, start_span
 
 ATTEMPTS = 3  # to begin on a generation before it is taken away
 CLOSE_TIMEOUT_S = 10.0
@@ -134,12 +137,25 @@ async def record_run(
     def tell(run: str) -> None:
         tools.log.on_event(RunStarted(run, resumed=stored is not None))
 
-    async with hold(begin, tools.end, tell) as record:
-        yield record
+    with run_span(order, tools.calls, resumed=stored is not None) as span:
+        async with hold(begin, tools.end, tell) as record:
+            span.note({names.RUN_ID: record.id})
+            yield record
+
+
+def run_span(order: RunOrder, calls: Calls, *, resumed: bool) -> SpanNotes:
+    """Return the span of a run, which holds the question only if text is wanted."""
+    about: Attributes = {
+        names.GRAPH: order.graph,
+        names.MODE: order.mode,
+        names.RESUMED: resumed,
+        names.QUESTION: order.question if calls.traced_text else None,
+    }
+    return start_span(names.RUN, about, current=True)
 
 
 async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) -> RunRecord:
-    handle = Handle(keys.new_run_id(), str(Holder.unique()))
+    handle = Handle(order.run_id or keys.new_run_id(), str(Holder.unique()))
     properties = {
         "question": order.question,
         "mode": order.mode,

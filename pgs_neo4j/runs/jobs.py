@@ -16,6 +16,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.errors import BusyError, LeaseLostError, PGSError, UsageError
+from pgs_neo4j.telemetry.log_ids import log_ids
 
 Outcome = Literal[
     "running",
@@ -98,9 +99,10 @@ async def tidy(db: Database, graph: str) -> None:
 
 @asynccontextmanager
 async def stay_alive(db: Database, job: Job) -> AsyncIterator[None]:
-    """Give signs of life while the body runs; skip failed ones."""
-    async with keep_beating(partial(_beat, db, job), first_s=SIGN_S, close_s=CLOSE_S):
-        yield
+    """Give signs of life while the body runs; skip failed ones. Its log records have the job."""
+    with log_ids(job=job.id):
+        async with keep_beating(partial(_beat, db, job), first_s=SIGN_S, close_s=CLOSE_S):
+            yield
 
 
 def broken(job: Job, error: BaseException, seconds: float) -> Job:

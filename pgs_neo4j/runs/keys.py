@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from uuid import uuid4
+
+from pgs_neo4j.errors import UsageError
+
+_RUN_ID = re.compile(r"r[0-9a-f]{12}")
 
 
 def new_run_id() -> str:
     """Return a run id that no other run has."""
     return f"r{uuid4().hex[:12]}"
+
+
+def check_new_id(run_id: str | None) -> str | None:
+    """Return an id that a caller chose for a new run. Raises UsageError for one of another form."""
+    if run_id is not None and not _RUN_ID.fullmatch(run_id):
+        raise UsageError(f"{run_id!r} is no id of a run; pgs.runs.new_id() returns one")
+    return run_id
 
 
 def session_uid(graph: str, session: str) -> str:

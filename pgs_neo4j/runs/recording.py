@@ -17,6 +17,7 @@ from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DeadlineError, PGSError, QueryError, StoppedError
 from pgs_neo4j.runs import runs
 from pgs_neo4j.runs.runs import Handle
+from pgs_neo4j.telemetry.log_ids import log_ids
 
 CLOSE_TIMEOUT_S = 10.0
 LATE_CLOSE_S = 0.3  # to close the record once the time of the run is over
@@ -98,7 +99,8 @@ async def hold(
 ) -> AsyncIterator[R]:
     """Hold the record that ``begin`` returns, and close it when the body ends.
 
-    The record then says how the run ended and what it cost. ``tell`` takes the id of the run.
+    The record then says how the run ended and what it cost. ``tell`` takes the id of the run. Log
+    records of the body have it.
     Raises DeadlineError at ``end``, by the clock of the event loop, shortly after the calls of the
     run are canceled.
     """
@@ -106,9 +108,11 @@ async def hold(
     try:
         async with asyncio.timeout_at(end) as limit:
             held = await begin()
-            tell(held.recording.handle.id)
-            async with runs.stay_alive(held.recording.db, held.recording.handle):
-                yield held
+            handle = held.recording.handle
+            with log_ids(run=handle.id):
+                tell(handle.id)
+                async with runs.stay_alive(held.recording.db, handle):
+                    yield held
     except TimeoutError:
         error = deadline_passed() if limit.expired() else None
         if held is not None:

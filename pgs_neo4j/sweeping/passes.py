@@ -25,6 +25,8 @@ from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
+from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry.spans import start_span
 
 # Characters of a reply. Shorter ones are parsed in a few milliseconds; longer ones in a thread.
 LONG_REPLY = 50_000
@@ -142,6 +144,15 @@ class PassReader:
 
     async def _reply(self, item: Pass, room: int, *, divisible: bool) -> bool:
         """Return whether a complete report arrived, was accepted, and was recorded."""
+        about = {
+            names.PARTITION: self._order.partition.id,
+            names.PASS_NUMBER: item.number,
+            names.NODES: len(item.pieces),
+        }
+        with start_span(names.PASS, about, current=True):
+            return await self._buy(item, room, divisible=divisible)
+
+    async def _buy(self, item: Pass, room: int, *, divisible: bool) -> bool:
         reply = self._paid.pop(self._key(item), None)
         if reply is not None:
             self._tools.calls.count_cached(reply)

@@ -77,6 +77,15 @@ def check_quotes(text: str, citations: Iterable[Citation], wording: Wording) -> 
     )
 
 
+def quotes_from(text: str, node: Node) -> tuple[str, ...]:
+    """Return the quotations of a finding that a node's title or text holds."""
+    quotes = find_quotes(text)
+    if not quotes:
+        return ()
+    words = Wording({node.alias: node}).of(node.alias)
+    return tuple(quote for quote in quotes if _in_sequence(words, _parts(quote)))
+
+
 def _is_quotation(quote: str) -> bool:
     return len(quote) >= LEAST_CHARACTERS and len(quote.split()) >= LEAST_WORDS
 

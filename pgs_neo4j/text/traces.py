@@ -2,19 +2,21 @@
 
 A run has six words of one sentence, or a shorter sentence as a whole. Case, punctuation, line
 breaks, and the escapes of JSON do not matter. Runs are kept as 64-bit numbers, so memory is eight
-bytes a word.
+bytes a word. The numbers are the same in every process.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.text.sentences import split_sentences
 from pgs_neo4j.text.words import STOP_WORDS
 
@@ -39,8 +41,10 @@ _ESCAPE = re.compile(
 _APART = "\0"  # between texts, and in no run
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
+_STORED = np.dtype("<u8")
 
 Runs = NDArray[np.uint64]
+_word_hash = lru_cache(maxsize=65536)(text_hash)
 
 
 @dataclass(slots=True)
@@ -55,8 +59,9 @@ class Traces:
     _sizes: set[int] = field(default_factory=set)
     _phrases: dict[int, str] = field(default_factory=dict)
 
-    def add(self, text: str) -> None:
-        """Also look for a text."""
+    def add(self, text: str, *, counted: bool = True) -> None:
+        """Also look for a text; its sentences may be counted elsewhere."""
+        counts = self.sentences, self.short
         plain = _unescaped(text)
         words = [*_WORD.finditer(plain)]
         first = 0
@@ -64,6 +69,13 @@ class Traces:
             last = bisect_left(words, sentence.end, first, key=re.Match.start)
             self._add_sentence(plain, words[first:last])
             first = last
+        if not counted:
+            self.sentences, self.short = counts
+
+    def add_runs(self, data: bytes, sizes: Iterable[int]) -> None:
+        """Also look for runs of these numbers of words, as ``runs`` returned them."""
+        self._added.append(np.frombuffer(data, _STORED).astype(np.uint64))
+        self._sizes.update(sizes)
 
     def drop(self, texts: Sequence[str]) -> None:
         """Look no more for what stands in these texts."""
@@ -90,6 +102,17 @@ class Traces:
             return []
         wanted = self._wanted[np.searchsorted(self._runs, keys)]
         return [text for text, one in zip(self._phrases.values(), wanted, strict=True) if one]
+
+    @property
+    def runs(self) -> bytes:
+        """The numbers of the runs that are still looked for, eight bytes each."""
+        self._settle()
+        return self._runs[self._wanted].astype(_STORED).tobytes()
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many words the runs have."""
+        return sorted(self._sizes)
 
     @property
     def empty(self) -> bool:
@@ -174,7 +197,7 @@ def _meant(escape: re.Match[str]) -> str:
 
 
 def _hashes(words: Sequence[str]) -> Runs:
-    return np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64)
+    return np.fromiter(map(_word_hash, words), np.int64, len(words)).view(np.uint64)
 
 
 def _runs_of(hashes: Runs, size: int) -> Runs:

@@ -8,6 +8,7 @@ import os
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -27,8 +28,11 @@ from pgs_neo4j.model import Completion, Prompt, Usage
 from pgs_neo4j.partitioning import build, generation, result
 from pgs_neo4j.partitioning.scan import view
 from pgs_neo4j.runs.jobs import list_jobs
+from tests.bench.ingestion.corpus import make_world, write_files, write_texts
+from tests.bench.ingestion.replies import FaithfulLLM
 from tests.database import empty
 from tests.graphs import checksum, count, papers
+from tests.killed_ingest import graph_without_name, half_documents
 from tests.leftovers import expire, nothing_left, only, whole
 
 pytestmark = pytest.mark.timeout(1800)  # many a start of a server, on a busy machine
@@ -36,6 +40,7 @@ KEEP = 2  # generations that the engine of conftest keeps
 PATIENCE_S = 400.0
 DATABASE_KILLS = int(os.environ.get("PGS_TEST_DATABASE_KILLS", "2"))  # 20 in the long form
 WRITERS = 8
+DOCUMENTS = 60  # two publications, and a prompt for each document
 Restart = Callable[[], Awaitable[None]]
 
 
@@ -200,6 +205,37 @@ async def test_a_database_restarted_during_the_third_of_eight_sweeps_loses_nothi
     assert await count(pgs.db, "(x:PgsSweep)") == 8
     assert await count(pgs.db, "(x:PgsFinding)") == 24
     assert await checksum(pgs.db) == users
+
+
+async def test_a_database_restarted_during_an_ingestion_loses_and_doubles_nothing(
+    options: LocalOptions, pgs: PGS, tmp_path: Path
+) -> None:
+    """Replies of the downtime are kept, and their documents published, when it is back."""
+    await empty(pgs.db)
+    world = make_world(40, 2 * DOCUMENTS)
+    write_files(tmp_path, write_texts(world.facts, 2, 1500))
+    faithful, restarts = FaithfulLLM(), list[asyncio.Task[None]]()
+    asked: list[str] = []
+
+    async def extracted(prompt: Prompt) -> str:
+        asked.append(prompt.user)
+        if len(asked) == DOCUMENTS + 3:
+            restarts.append(asyncio.create_task(kill_and_start(options)))
+            await asyncio.sleep(0.5)
+        return faithful.extract(prompt)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pgs, "sweep_llm", ScriptedLLM(extracted))
+        await pgs.ingest(tmp_path, "whole")
+        async with asyncio.timeout(PATIENCE_S):
+            done = await pgs.ingest(tmp_path, "restarted")
+    await asyncio.gather(*restarts)
+    assert restarts
+    assert done.complete
+    assert sorted(asked) == sorted(2 * asked[:DOCUMENTS])
+    assert await half_documents(pgs.db, "restarted") == []
+    undisturbed = await graph_without_name(pgs.db, "whole")
+    assert await graph_without_name(pgs.db, "restarted") == undisturbed
 
 
 async def test_whatever_was_acknowledged_before_a_kill_is_there_after_it(

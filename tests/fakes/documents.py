@@ -93,7 +93,8 @@ class DocumentGraph:
 
     def read_present(self, params: Row) -> list[Row]:
         """Answer the present names that have some keys."""
-        return [one.row for one in self.names.values() if one.name.key in params["keys"]]
+        rows = [one.row for one in self.names.values() if one.name.key in params["keys"]]
+        return [{"names": rows}]
 
     def read_candidates(self, params: Row) -> list[Row]:
         """Answer the present names that have one of some blocks at its place."""
@@ -115,7 +116,7 @@ class DocumentGraph:
     def read_called(self, params: Row) -> list[Row]:
         """Answer what the nodes of some entities keep of their names."""
         counts = Counter(row.entity for row in self.mentions)
-        return [
+        rows = [
             {
                 "entity_key": row.key,
                 "entity_type": row.type,
@@ -125,6 +126,7 @@ class DocumentGraph:
             for row in map(self.entities.get, params["entities"])
             if row is not None
         ]
+        return [{"entities": rows}]
 
     def read_mentioning(self, params: Row) -> list[Row]:
         """Answer the chunks that mention some entities by a spelling and type."""

@@ -49,8 +49,11 @@ class Documents:
             keep_extractions=self.keep,
             delete_extractions=self.forget,
             publish=self.publish,
+            keep_deletion=[{"kept": True}],
+            delete_deletions=[{"held": True}],
             read_deleted_texts=lambda sent: [
-                {"text": row["id"], "extraction_key": row["extraction_key"]}
+                {"document": row["document"], "text": row["id"]}
+                | {"extraction_key": row["extraction_key"]}
                 for row in self.chunks.values()
                 if row["document"] in sent["documents"]
             ],

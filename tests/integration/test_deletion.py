@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import DatabaseError, UsageError
+from pgs_neo4j.ingest.deletion import delete as deletion
 from pgs_neo4j.ingest.deletion.forget import FORGOTTEN
 from pgs_neo4j.ingest.deletion.scan import ANSWERS
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
@@ -157,6 +160,32 @@ async def test_what_others_hold_is_named_and_left_alone(
     assert await count(db, "(x:Note {id: 7})") == 1
     again = await pgs.ingest(folder, "docs", sync=True)
     assert again.deletion is None
+
+
+async def test_a_deletion_that_broke_off_before_its_search_is_continued(
+    pgs: PGS, db: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await pgs.ingest(folder, "docs")
+    answer = await pgs.execute(QUESTION, graph="docs", session_id="hunt")
+    await db.call("CREATE (:Note {id: 7, text: $text})", {"text": SECRET}, "write")
+    gone = ["hidden.md", "river.md"]
+    with monkeypatch.context() as patch:
+        patch.setattr(deletion, "scan_database", AsyncMock(side_effect=DatabaseError("it is away")))
+        with pytest.raises(DatabaseError, match="it is away"):
+            await pgs.ingest.delete("docs", gone, forget=True)
+    assert {one.id for one in await pgs.ingest.documents("docs")} == {"married.md"}
+    held = {labels for labels, _ in await holding(db, SECRET)}
+    assert held - ANSWERS == {"Note"}
+    assert await count(db, "(x:PgsDeletion)") == 1
+    assert "PgsDeletion" not in {labels for labels, _ in await holding(db, "hidden.md")}
+    done = await pgs.ingest.delete("docs", gone, forget=True)
+    assert (done.documents, done.resumed, done.sentences, done.indexes) == (0, 2, 3, 0)
+    assert [(one.kind, one.id) for one in done.holders] == [("Note", "7")]
+    assert [(one.run, one.forgotten) for one in done.quoting] == [(answer.run, True)]
+    assert {labels for labels, _ in await holding(db, SECRET)} == {"Note"}
+    assert await count(db, "(x:PgsDeletion)") == 0
+    with pytest.raises(UsageError, match=r"no document hidden\.md"):
+        await pgs.ingest.delete("docs", gone)
 
 
 async def test_a_description_keeps_only_what_other_documents_say(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import pytest
 
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseUnavailableError
 from pgs_neo4j.gds import GDS
@@ -21,6 +19,7 @@ from tests.conftest import Endpoint
 from tests.engines import engine_on
 from tests.graphs import checksum, papers
 from tests.leftovers import expire, nothing_left, only, whole
+from tests.write_faults import WriteFaults, faulty_writes
 
 KEEP = 2
 MOST_WRITES = 40
@@ -61,48 +60,6 @@ CALL () {
 }
 RETURN name, found ORDER BY name
 """
-Write = Callable[..., Awaitable[list[Row]]]
-
-
-@dataclass(slots=True)
-class Faults:
-    """Counts the writes of a connection and does something to one of them.
-
-    ``how``: ``once`` fails one write, ``dead`` that one and all after it, ``lost`` does it and
-    fails then, ``twice`` does it and then again.
-    """
-
-    write: Write
-    how: str = ""
-    at: int = 0
-    name: str = ""
-    seen: list[str] = field(default_factory=list)
-
-    def arm(self, how: str, at: int, name: str = "") -> None:
-        """Begin to count; all writes, or those of a name."""
-        self.how, self.at, self.name, self.seen = how, at, name, []
-
-    @property
-    def done(self) -> list[str]:
-        """The writes that were done up to the armed one."""
-        return self.seen[: self.at if self.how == "lost" else self.at - 1]
-
-    @property
-    def fired(self) -> bool:
-        """Whether the armed one came by."""
-        return len(self.seen) >= self.at
-
-    async def run(self, db: Database, query: Query, params: Row) -> list[Row]:
-        """In place of ``Database.write``."""
-        if self.name in ("", query.name):
-            self.seen.append(query.name)
-        hit = len(self.seen) == self.at and self.name in ("", query.name)
-        if (self.how == "dead" and self.fired) or (self.how == "once" and hit):
-            raise DatabaseUnavailableError(f"gone before {query.name}")
-        rows = await self.write(db, query, **params)
-        if self.how == "lost" and hit:
-            raise DatabaseUnavailableError(f"gone after {query.name}")
-        return await self.write(db, query, **params) if self.how == "twice" and hit else rows
 
 
 @pytest.fixture
@@ -123,15 +80,9 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 
 
 @pytest.fixture
-def faults(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> Faults:
+def faults(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> WriteFaults:
     """What goes wrong with the writes, nothing to begin with."""
-    made = Faults(Database.write)
-
-    async def write(db: Database, query: Query, **params: Any) -> list[Row]:
-        return await made.run(db, query, params)
-
-    monkeypatch.setattr(Database, "write", write)
-    return made
+    return faulty_writes(monkeypatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +131,7 @@ async def inventory(db: Database) -> list[Row]:
     ],
 )
 async def test_a_crash_at_any_write_leaves_old_or_new(
-    pgs: PGS, faults: Faults, db: Database, gds: GDS, way: str, how: str
+    pgs: PGS, faults: WriteFaults, db: Database, gds: GDS, way: str, how: str
 ) -> None:
     builds = await prepared(pgs, db, way)
     failed: list[str] = []
@@ -215,7 +166,7 @@ async def test_a_crash_at_any_write_leaves_old_or_new(
 
 @pytest.mark.parametrize("way", list(CHANGES))
 async def test_a_write_that_is_repeated_does_no_harm(
-    pgs: PGS, faults: Faults, db: Database, gds: GDS, way: str
+    pgs: PGS, faults: WriteFaults, db: Database, gds: GDS, way: str
 ) -> None:
     """The driver repeats what was committed when its acknowledgement was lost."""
     builds = await prepared(pgs, db, way)

@@ -67,5 +67,6 @@ async def test_a_local_search_leads_to_the_passages_of_what_is_named(pgs: PGS) -
     assert not any(path.error for path in found.paths)
     assert found.items[0].title == "Ada"
     through = [item.title for item in found.items if "passages" in item.scores]
-    assert {"letter 0", "letter 1", "letter 2"} <= set(through)
+    # The endpoint's vectors have another size, so no letter is nearer than another.
+    assert len([title for title in through if title.startswith("letter")]) == 3
     assert not any(title.startswith("other") for title in through)

@@ -77,12 +77,19 @@ async def test_global_finds_partitions_and_what_runs_reported_of_them(pgs: PGS) 
     read = {sweep.partition: sweep for sweep in answer.sweeps}
     assert best.run == answer.run
     assert best.domain_state == read[best.id].report.domain_state  # type: ignore[union-attr]
+    own = await pgs.search("orbital debris", graph="papers", mode="global", sessions_of="ann / ")
+    assert (own.units[0].run, own.units[0].domain_state, own.findings) == ("", "", ())
     words = after.units[0].titles[0]
     told = await pgs.search(words, graph="papers", mode="global")
     reports = [sweep.report for sweep in answer.sweeps if sweep.report]
     reported = {finding.text for report in reports for finding in report.findings}
     assert {finding.text for finding in told.findings} <= reported
     assert all(finding.run == answer.run for finding in told.findings)
+    hidden = await pgs.search(words, graph="papers", mode="global", sessions_of="ann / ")
+    assert (hidden.findings, {unit.run for unit in hidden.units}) == ((), {""})
+    await pgs.execute("What about orbital debris?", graph="papers", session_id="ann / one")
+    shown = await pgs.search(words, graph="papers", mode="global", sessions_of="ann / ")
+    assert shown.units[0].run not in ("", answer.run)
 
 
 async def test_global_makes_missing_partitions_and_says_so(

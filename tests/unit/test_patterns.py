@@ -30,7 +30,12 @@ REFUSED = {
 FUNCTIONS = ("compile", "match", "fullmatch", "search", "sub", "split", "findall", "finditer")
 SIZE = 100_000  # characters
 # Modules that need a library at once, which need not be installed.
-EXTRAS = {"pgs_neo4j.adapters.graphrag": "neo4j_graphrag"}
+EXTRAS = {
+    "pgs_neo4j.adapters.graphrag": "neo4j_graphrag",
+    "pgs_neo4j.adapters.graphrag_findings": "neo4j_graphrag",
+    "pgs_neo4j.adapters.langchain": "langchain_core",
+    "pgs_neo4j.adapters.notebook": "anywidget",
+}
 
 
 def modules() -> list[str]:

@@ -1,8 +1,8 @@
 // The texts of the chunks of some documents, with the keys of their extractions.
 // params: graph: str, documents: list[str]
-// returns: text: str, extraction_key: str
+// returns: document: str, text: str, extraction_key: str
 // mode: read
 // language: 5, 25
 UNWIND $documents AS document
 MATCH (:LoadedNode {graph: $graph, id: document})-[:PART_OF]->(c:Chunk)
-RETURN c.text AS text, c.extraction_key AS extraction_key
+RETURN document, c.text AS text, c.extraction_key AS extraction_key

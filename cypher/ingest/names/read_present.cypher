@@ -1,9 +1,12 @@
-// The present names that have some keys, each with the entity that it belongs to.
+// The present names that have some keys, each with the entity that it belongs to. All in
+// one row, since the driver takes long for each of many.
 // params: graph: str, keys: list[str]
-// returns: key: str, type: str, traits: str, short: str, entity_key: str, entity_type: str
+// returns: names: list[dict]
 // mode: read
 // language: 5, 25
 UNWIND $keys AS key
 MATCH (n:PgsName {graph: $graph, key: key})
-RETURN n.key AS key, n.type AS type, n.traits AS traits,
-       coalesce(n.short, '') AS short, n.entity_key AS entity_key, n.entity_type AS entity_type
+RETURN collect({
+  key: n.key, type: n.type, traits: n.traits, short: coalesce(n.short, ''),
+  entity_key: n.entity_key, entity_type: n.entity_type
+}) AS names

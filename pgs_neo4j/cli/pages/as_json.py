@@ -60,7 +60,8 @@ def partitioning(result: Partitioning) -> Json:
 
 def report(figures: Generation) -> Json:
     """Return all figures of a generation, a histogram, and seconds per step."""
-    from pgs_neo4j.cli.pages.quality_page import histogram, quantiles
+    from pgs_neo4j.cli.pages.quality_page import histogram
+    from pgs_neo4j.export.rows.generation import quantiles
 
     bins = histogram(figures.sizes)
     return {

@@ -1,30 +1,18 @@
-"""Words for the drift of a graph and the origin of generations."""
+"""Words for the drift of a graph."""
 
 from __future__ import annotations
 
 from pgs_neo4j.cli.pages.text import labeled
-from pgs_neo4j.model import Drift, Generation, Origin
+from pgs_neo4j.model import Drift, Origin
 from pgs_neo4j.text.shown import counted, one_line, percent
 
 COLUMN = 17  # columns of the labels on the left
-ORIGINS: dict[Origin, str] = {
-    "cold": "from scratch",
-    "seeded": "grown from the previous generation",
-    "refreshed": "refreshed where texts changed",
-}
-
 OUTLOOK: dict[Origin | None, str] = {
     None: "these partitions are used as they are",
     "refreshed": "the partitions stay; those affected get new descriptions",
     "seeded": "new partitions grow from these",
     "cold": "new partitions are made from scratch",
 }
-
-
-def origin(generation: Generation) -> str:
-    """Describe the origin of a generation: ``from scratch by leiden-louvain``."""
-    by = "" if generation.origin == "refreshed" else f" by {generation.algorithm}"
-    return f"{ORIGINS[generation.origin]}{by}"
 
 
 def changes(moved: Drift) -> list[str]:

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.pages.drift_words import origin
 from pgs_neo4j.cli.pages.text import labeled
+from pgs_neo4j.export.rows.generation import generation_rows
 from pgs_neo4j.model import Generation
-from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 COLUMN = 14  # columns of the labels on the left
 LONGEST_BAR = 40
-QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # smallest, quartiles, largest
 EIGHTHS = " ▏▎▍▌▋▊▉"
 STEPS = (1, 2, 5)  # of each decade, where bins begin
 
@@ -28,11 +26,6 @@ class Bin:
     first: int
     last: int
     partitions: int
-
-
-def quantiles(generation: Generation) -> tuple[float, ...]:
-    """Return the smallest size, quartiles, and largest; zeros without partitions."""
-    return tuple(float(size) for size in np.quantile(generation.sizes or (0,), QUANTILES))
 
 
 def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
@@ -51,7 +44,9 @@ def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
 def report(generation: Generation, width: int, *, blocks: bool) -> list[str]:
     """Return all figures, with sizes as bars of block characters or ``#``."""
     lines = [
-        line for label, text in _rows(generation) for line in labeled(label, text, width, COLUMN)
+        line
+        for label, text in generation_rows(generation)
+        for line in labeled(label, text, width, COLUMN)
     ]
     return [*lines, "", *bars(histogram(generation.sizes), width, blocks=blocks)]
 
@@ -85,70 +80,3 @@ def bar(share: float, longest: int, *, blocks: bool) -> str:
         return "#" * max(round(share * longest), 1)
     whole, part = divmod(max(round(share * longest * 8), 1), 8)
     return ("█" * whole + EIGHTHS[part]).rstrip()
-
-
-def _rows(generation: Generation) -> list[tuple[str, str]]:
-    relationships = counted(generation.relationship_count, "relationship")
-    rows = [
-        ("graph", f"{one_line(generation.graph)}, generation {generation.id}"),
-        ("made", f"{_clock(generation.created_at)}, {origin(generation)}"),
-        ("holds", f"{counted(generation.node_count, 'node')}, {relationships}"),
-        ("partitions", f"{generation.partition_count:,}, {_pools(generation)}"),
-        ("sizes", _sizes(generation)),
-        ("largest", f"{percent(generation.largest_fraction)} of the nodes"),
-    ]
-    if generation.settings:
-        rows += _measured(generation)
-    else:
-        rows.append(("modularity", f"{generation.modularity:.3f}"))
-        rows.append(("the rest", "not recorded by the older release that made it"))
-    if generation.issues:
-        listed = (
-            f"{count:,} {name.replace('_', ' ')}" for name, count in generation.issues.items()
-        )
-        rows.append(("noticed", ", ".join(listed)))
-    return rows
-
-
-def _measured(generation: Generation) -> list[tuple[str, str]]:
-    """Return the figures that older releases did not record."""
-    steps = ", ".join(f"{name} {seconds(took)}" for name, took in generation.seconds.items())
-    return [
-        ("limits", _limits(generation)),
-        (
-            "modularity",
-            f"{generation.modularity:.3f}, {generation.raw_modularity:.3f} before the limits",
-        ),
-        ("conductance", f"{generation.conductance:.3g} on average"),
-        ("hierarchy", _levels(generation)),
-        ("took", f"{seconds(sum(generation.seconds.values()))}: {steps}" if steps else "-"),
-    ]
-
-
-def _pools(generation: Generation) -> str:
-    if not generation.pooled_nodes:
-        return "no pool"
-    pools = f"{counted(generation.pools, 'pool')} of " if generation.settings else "pools of "
-    return f"{pools}{counted(generation.pooled_nodes, 'node')} that no relationship places"
-
-
-def _limits(generation: Generation) -> str:
-    if not generation.split and not generation.merged:
-        return "every community was within them"
-    return f"{generation.split:,} too large and split, {generation.merged:,} too small and merged"
-
-
-def _sizes(generation: Generation) -> str:
-    least, low, middle, high, most = (f"{size:,.0f}" for size in quantiles(generation))
-    return f"{least} to {most} nodes, median {middle}, quartiles {low} and {high}"
-
-
-def _levels(generation: Generation) -> str:
-    if not generation.levels:
-        return "none above the partitions"
-    first, *further = (counted(units, "unit") for units in generation.levels)
-    return ", ".join([f"{first} above the partitions", *(f"then {units}" for units in further)])
-
-
-def _clock(at: str) -> str:
-    return f"{at[:19].replace('T', ' ')} UTC"

@@ -12,7 +12,9 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages.columns import column_widths, wrap_cell
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.export.figures import coverage_line
-from pgs_neo4j.model import GraphMapping, Partition, Plan, PlannedSweep, Route, Routing
+from pgs_neo4j.export.rows.plan import sweep_table
+from pgs_neo4j.export.rows.routing import score_heading, score_text
+from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
 from pgs_neo4j.text.shown import one_line, percent, seconds
 
 if TYPE_CHECKING:
@@ -67,54 +69,20 @@ def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
     rows = (
         (
             f"P{route.partition}",
-            _score(route),
+            score_text(route),
             f"{by_id[route.partition].size:,}" if route.partition in by_id else "-",
             ", ".join(by_id[route.partition].topics[:4]) if route.partition in by_id else "-",
             route.reason,
         )
         for route in routing.routes
     )
-    by_evidence = any(route.evidence for route in routing.routes)
-    score = "evidence>" if by_evidence else "similarity>"
+    score = score_heading(routing)
     return table(("id", score, "nodes>", "topics", "reason"), rows)
 
 
-def _score(route: Route) -> str:
-    """Return the number of matching nodes, else the similarity."""
-    if route.evidence:
-        return str(route.evidence)
-    return "-" if route.similarity is None else f"{route.similarity:.2f}"
-
-
-def plan(forecast: Plan, why: str) -> Table:
-    """Return the partitions a question would read, with their expected cost.
-
-    The best come first. If all share one reason, it is passed as ``why``, and the table shows
-    labels alone.
-    """
-    rows = (
-        (
-            f"P{planned.partition}",
-            f"{planned.nodes:,}",
-            f"{planned.passes:,}",
-            f"{planned.cached:,}" if planned.cached else "",
-            f"{planned.input_tokens:,}",
-            f"{planned.output_tokens:,}",
-            _named(planned) if why else _named_with_reason(planned),
-        )
-        for planned in forecast.sweeps
-    )
-    last = "label" if why else "label and reason"
-    return table(("id", "nodes>", "passes>", "cached>", "tokens in>", "out>", last), rows)
-
-
-def _named(planned: PlannedSweep) -> str:
-    """Return the label of a partition, else its keywords."""
-    return planned.label or ", ".join(planned.keywords[:4]) or "-"
-
-
-def _named_with_reason(planned: PlannedSweep) -> str:
-    return f"{planned.label}: {planned.reason}" if planned.label else planned.reason
+def plan(forecast: Plan) -> Table:
+    """Return the partitions a question would read, with their expected cost, the best first."""
+    return table(*sweep_table(forecast))
 
 
 def graphs(stored: Sequence[StoredGraph]) -> Table:

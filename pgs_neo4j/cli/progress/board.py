@@ -22,7 +22,8 @@ from pgs_neo4j.events import (
     SweepFinished,
     SweepStarted,
 )
-from pgs_neo4j.model import Routing, SweepStatus
+from pgs_neo4j.export.rows.routing import chosen_line
+from pgs_neo4j.model import SweepStatus
 from pgs_neo4j.text.shown import counted, one_line, seconds
 
 State = Literal["reading", "read", "partial", "failed"]
@@ -89,7 +90,7 @@ class Board:
                     row.detail, row.done, row.total = progress(done, total, what), done, total
             case Routed(routing):
                 self.routed = len(routing.routes)
-                self._phase("route").detail = chosen(routing)
+                self._phase("route").detail = chosen_line(routing)
             case SweepStarted(partition, nodes, passes, keywords):
                 self.sweeps[partition] = SweepRow(keywords, nodes, passes)
             case PassFinished(partition):
@@ -143,11 +144,6 @@ class Board:
         if (held_s := self.held_until - self.clock()) > 0:
             detail += f", waiting {seconds(held_s)} more for the endpoint"
         return f"{detail}, {unread} left unread" if unread else detail
-
-
-def chosen(routing: Routing) -> str:
-    """Return in words how many partitions were chosen."""
-    return f"{len(routing.routes)} of {counted(routing.considered, 'partition')}"
 
 
 def again(reason: str, wait_s: float) -> str:

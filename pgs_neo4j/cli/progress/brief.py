@@ -17,6 +17,7 @@ from pgs_neo4j.events import (
     StepStarted,
     SweepFinished,
     SweepStarted,
+    UsageCounted,
 )
 from pgs_neo4j.model import SweepStatus
 from pgs_neo4j.text.shown import seconds
@@ -102,7 +103,7 @@ def matters(event: Event) -> bool:
             return error is not None
         case SweepFinished(sweep):
             return sweep.status in (SweepStatus.FAILED, SweepStatus.PARTIAL)
-        case CallRetried() | PhaseStarted() | Progressed() | SweepStarted():
+        case CallRetried() | PhaseStarted() | Progressed() | SweepStarted() | UsageCounted():
             return False
         case _:
             return True

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pgs_neo4j.cli import output
+from pgs_neo4j.cli import json_logs, output
 from pgs_neo4j.cli.pages.prose import Prose
 from pgs_neo4j.cli.pages.run_words import resume_command
 from pgs_neo4j.cli.pages.text import Wrapper, wrapped
@@ -106,7 +106,7 @@ def _listener(quiet: bool, verbose: bool) -> Listener:
         from pgs_neo4j.cli.progress.lines import Lines
 
         return Lines()
-    if output.is_terminal(sys.stderr):
+    if output.is_terminal(sys.stderr) and not json_logs.is_on():
         from pgs_neo4j.cli.progress.live import Display
 
         return Display(output.error_console())

@@ -22,6 +22,7 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.arbiter.asking import ModelArbiter
 from pgs_neo4j.ingest.deletion.delete import delete_documents
+from pgs_neo4j.ingest.deletion.record import read_begun
 from pgs_neo4j.ingest.describe.model import ModelDescriber
 from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
 from pgs_neo4j.ingest.extract.kept import Keeper
@@ -198,21 +199,24 @@ class Ingester:
         """Delete documents with all that stood only in them, and prove that their text is gone.
 
         Everything in the database is searched for it. ``forget`` also removes the text of answers
-        that quote it. ``resolver`` is that of the ingestion, if it had one of its own. Raises
-        UsageError for an id that the graph does not have, BusyError, and DatabaseError.
+        that quote it. ``resolver`` is that of the ingestion, if it had one of its own. A deletion
+        that broke off is continued. Raises UsageError for an id that the graph does not have,
+        BusyError, and DatabaseError.
         """
         core = self._core
         await ensure_schema(core.db)
         stored = await read_documents(core.db, graph)
-        if unknown := [id_ for id_ in documents if id_ not in stored]:
+        if not documents:
+            return Deletion()
+        begun = await read_begun(core.db, graph)
+        wanted = dict.fromkeys(documents)
+        if unknown := [id_ for id_ in wanted if not (id_ in stored or begun.has(id_))]:
             raise UsageError(
                 f"graph {graph} has no document {unknown[0]}; 'pgs documents list' names them"
             )
-        if not documents:
-            return Deletion()
-        label = stored[documents[0]].label
+        gone = [stored[id_] for id_ in wanted if id_ in stored]
+        label = gone[0].label if gone else begun.label
         async with hold_graph(core, graph, label, resolver) as writer:
-            gone = [stored[id_] for id_ in dict.fromkeys(documents)]
             tell = on_event or core.on_event
             tell(PhaseStarted("ingest"))
             return await delete_documents(

@@ -10,6 +10,7 @@ from time import perf_counter
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.events import OnEvent, StepStarted, ignore
+from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS, batches
 from pgs_neo4j.ingest.deletion.forget import (
@@ -19,6 +20,13 @@ from pgs_neo4j.ingest.deletion.forget import (
     find_quoting,
     forget,
     remove_remade,
+)
+from pgs_neo4j.ingest.deletion.record import (
+    BegunDeletions,
+    add_begun,
+    end_deletions,
+    keep_deletion,
+    read_begun,
 )
 from pgs_neo4j.ingest.deletion.scan import (
     DESCRIBED,
@@ -54,41 +62,55 @@ async def delete_documents(
     """Delete documents with all that stood only in them, and look for what still holds their text.
 
     Stored replies and descriptions that do are also deleted; answers are, if they are to be
-    forgotten. The former go first, so that a deletion that breaks off leaves none behind. Raises
-    DatabaseError, and LeaseLostError if another writer took over.
+    forgotten. The former go first, so that a deletion that breaks off leaves none behind. The next
+    one continues its search. Raises DatabaseError, and LeaseLostError if another writer took over.
     """
-    began, traces, done = perf_counter(), Traces(), Deletion()
-    on_event(
-        StepStarted(
-            "ingest", f"delete {counted(len(documents), 'document')}, and search for the text"
-        )
+    began, traces = perf_counter(), Traces()
+    told = f"delete {counted(len(documents), 'document')}, and search for the text"
+    on_event(StepStarted("ingest", told))
+    begun = await read_begun(db, writer.graph)
+    await add_begun(db, begun, traces)
+    groups = await _read_groups(db, writer.graph, documents, traces, begun)
+    ids, uids = [one.id for one in documents], [*begun.uids]
+    done = Deletion(
+        resumed=len(begun.documents - set(map(digest, ids))),
+        sentences=traces.sentences,
+        short=traces.short,
     )
-    groups = [
-        [one.id for one in group]
-        for group in batches(documents, GROUP_DOCUMENTS, GROUP_BYTES, lambda one: one.size)
-    ]
-    keys = [await _read_group(db, writer.graph, ids, traces) for ids in groups]
-    if groups:
-        done = replace(done, sentences=traces.sentences, short=traces.short)
-        await drop_live_texts(db, writer.graph, traces, [one.id for one in documents])
-    if not traces.empty:
-        first = await scan_remade(db, traces)
-        done = _with_removed(done, await remove_remade(db, first.found, traces))
-    for ids, own in zip(groups, keys, strict=True):
-        done = await _delete_group(db, writer, ids, own, done)
+    if ids or uids:
+        await drop_live_texts(db, writer.graph, traces, ids)
+    if ids:
+        uids += await keep_deletion(db, writer, ids, traces, begun)
+    done = await _remove_remade(db, traces, done)
+    for own, keys in groups:
+        done = await _delete_group(db, writer, own, keys, done)
     if not traces.empty:
         scan = await scan_database(db, writer.graph, traces, on_event)
         done = await _prove(db, scan, done, forget_answers=forget_answers)
+    await end_deletions(db, writer, uids)
     return replace(done, seconds=perf_counter() - began)
 
 
-async def _read_group(db: Database, graph: str, ids: Sequence[str], traces: Traces) -> list[str]:
-    """Note what to look for, and return the keys of the extractions, one for each chunk."""
+async def _read_groups(
+    db: Database,
+    graph: str,
+    documents: Sequence[StoredDocument],
+    traces: Traces,
+    begun: BegunDeletions,
+) -> list[tuple[list[str], list[str]]]:
+    """Note what to look for, and return what one transaction deletes: ids, and keys of extractions.
+
+    There is a key for each chunk.
+    """
     query = queries.get("ingest/deletion/read_deleted_texts")
-    rows = await db.read(query, graph=graph, documents=[*ids])
-    for row in rows:
-        traces.add(row["text"])
-    return [row["extraction_key"] for row in rows]
+    groups = []
+    for group in batches(documents, GROUP_DOCUMENTS, GROUP_BYTES, lambda one: one.size):
+        ids = [one.id for one in group]
+        rows = await db.read(query, graph=graph, documents=ids)
+        for row in rows:
+            traces.add(row["text"], counted=not begun.has(row["document"]))
+        groups.append((ids, [row["extraction_key"] for row in rows]))
+    return groups
 
 
 async def _delete_group(
@@ -151,6 +173,14 @@ async def _prove(db: Database, scan: Scan, done: Deletion, *, forget_answers: bo
         holders=_named(held),
         quoting=_runs(quoting.values(), forgotten=forget_answers),
     )
+
+
+async def _remove_remade(db: Database, traces: Traces, done: Deletion) -> Deletion:
+    """Remove what is made again when it is missing, if there is something to look for."""
+    if traces.empty:
+        return done
+    scan = await scan_remade(db, traces)
+    return _with_removed(done, await remove_remade(db, scan.found, traces))
 
 
 def _with_removed(done: Deletion, removed: Removed) -> Deletion:

@@ -30,7 +30,8 @@ async def read_called(
     owners: dict[Named, Named] = {}
     ids = [entity_id(entity) for entity in wanted if entity not in losing]
     query = queries.get("ingest/names/read_called")
-    for row in await db.read(query, graph=graph, entities=ids) if ids else ():
+    rows = await db.read(query, graph=graph, entities=ids) if ids else []
+    for row in (entity for whole in rows for entity in whole["entities"]):
         entity = row["entity_key"], row["entity_type"]
         tallies = load_called(row["called"] or "", row["mentions"])
         for named, tally in (tallies or {}).items():

@@ -56,7 +56,8 @@ async def read_present(db: Database, graph: str, keys: Iterable[str]) -> dict[Na
     """Return the present names that have some keys. Raises DatabaseError."""
     wanted = sorted({*keys})
     query = queries.get("ingest/names/read_present")
-    return _by_name(await db.read(query, graph=graph, keys=wanted) if wanted else ())
+    rows = await db.read(query, graph=graph, keys=wanted) if wanted else []
+    return _by_name(name for row in rows for name in row["names"])
 
 
 async def read_all_present(db: Database, graph: str) -> dict[Named, IndexedName]:

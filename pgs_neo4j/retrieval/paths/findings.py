@@ -14,10 +14,12 @@ LEAST_SHARE = 0.5
 """Share of the question's words that a finding holds."""
 
 
-async def find_findings(db: Database, graph: str | None, question: str, k: int) -> Hits:
+async def find_findings(
+    db: Database, graph: str | None, question: str, k: int, *, sessions: str = ""
+) -> Hits:
     """Return the ``k`` findings of a graph's runs that hold most of a question's words.
 
-    Raises DatabaseError.
+    Only runs of sessions whose names begin with ``sessions`` count. Raises DatabaseError.
     """
     spoken = searched_words(question)
     if graph is None or not spoken:
@@ -25,6 +27,7 @@ async def find_findings(db: Database, graph: str | None, question: str, k: int) 
     rows = await db.read(
         queries.get("retrieval/find_findings"),
         graph=graph,
+        prefix=sessions,
         words=spoken,
         least=math.ceil(LEAST_SHARE * len(spoken)),
         k=k,

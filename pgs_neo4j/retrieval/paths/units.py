@@ -14,11 +14,14 @@ from pgs_neo4j.retrieval.text_index import read_index
 from pgs_neo4j.text.terms.postings import terms_of
 
 
-async def find_units(db: Database, own: OwnIndex | None, question: str, k: int) -> Hits:
+async def find_units(
+    db: Database, own: OwnIndex | None, question: str, k: int, *, sessions: str = ""
+) -> Hits:
     """Return the ``k`` partitions whose texts match best, and every unit above them.
 
     A score is the evidence of a partition, relative to the best one; a unit has the sum of those
-    beneath it that were found. Raises DatabaseError.
+    beneath it that were found. What runs said of a partition is that of sessions whose names begin
+    with ``sessions``. Raises DatabaseError.
     """
     if own is None:
         return Hits("no partitions to compare")
@@ -33,7 +36,10 @@ async def find_units(db: Database, own: OwnIndex | None, question: str, k: int) 
         return Hits("text index of the partitions")
     most = max(best.values())
     rows = await db.read(
-        queries.get("retrieval/read_unit_states"), generation=generation.id, partitions=list(best)
+        queries.get("retrieval/read_unit_states"),
+        generation=generation.id,
+        prefix=sessions,
+        partitions=list(best),
     )
     by_id = {part.id: part for part in own.partitions}
     units = [_partition(by_id[row["id"]], row, best[row["id"]] / most) for row in rows]

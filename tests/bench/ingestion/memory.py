@@ -1,7 +1,9 @@
 """Peak memory of Python while documents are ingested without a model.
 
 ``python -m tests.bench.ingestion.memory FOLDER`` ingests a folder into the database that the
-environment names, and prints its peak in MB.
+environment names, and prints its peak in MB. With ``--alone``, it reads, divides, and extracts all
+of it, and sends what it would write to a database that stores nothing: much larger folders can be
+measured so, without what stands in the graph.
 """
 
 from __future__ import annotations
@@ -11,9 +13,22 @@ import os
 import sys
 from pathlib import Path
 from random import Random
+from typing import Any
 
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.events import ignore
+from pgs_neo4j.ingest.extract.kept import Keeper
+from pgs_neo4j.ingest.extract.terms import TermExtractor
+from pgs_neo4j.ingest.order import IngestOrder, IngestTools
+from pgs_neo4j.ingest.pipeline import ingest
+from pgs_neo4j.ingest.sources.find import find_sources
+from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.model.ingest import Ingested
 from tests.bench import place, program
 from tests.bench.engine import ROOT
 from tests.bench.ingestion.corpus import make_world, write_files, write_texts
@@ -80,6 +95,35 @@ async def _peak(bench: Bench, folder: Path) -> float:
     return float(told)
 
 
+class StoresNothing:
+    """Answers as an empty database does, and lets every writer write."""
+
+    async def read(self, query: Query, **params: Any) -> list[Row]:
+        return []
+
+    async def write(self, query: Query, **params: Any) -> list[Row]:
+        if query.name == "ingest/documents/take_ingest":
+            return [{"taken": True, "holder": params["holder"], "expires_at": ""}]
+        return [{"held": True}] if query.name == "ingest/documents/publish" else []
+
+
+async def ingest_alone(folder: Path) -> Ingested:
+    """Ingest a folder into a database that stores nothing."""
+    db: Any = StoresNothing()
+    loader = FileLoader()
+    tools = IngestTools(
+        db=db,
+        loader=loader,
+        extractor=TermExtractor(),
+        describer=None,
+        keeper=Keeper(db, GRAPH),
+        calls=Calls.of(PGSConfig(), {}),
+        on_event=ignore,
+    )
+    sources = find_sources([folder], loader.takes)
+    return await ingest(IngestOrder(graph=GRAPH, label="Docs", sources=sources), tools)
+
+
 async def _ingest(folder: Path) -> None:
     async with PGS.connect_without_models(embedder="none") as pgs:
         done = await pgs.ingest(folder, GRAPH)
@@ -87,5 +131,6 @@ async def _ingest(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_ingest(Path(sys.argv[1])))
+    own = ingest_alone if "--alone" in sys.argv else _ingest
+    asyncio.run(own(Path(sys.argv[1])))
     sys.stdout.write(f"{own_peak_mb()}\n")

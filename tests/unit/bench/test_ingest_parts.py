@@ -13,6 +13,7 @@ from tests.bench.ingest import table
 from tests.bench.ingestion.corpus import Fact, facts_in, make_world, write_files, write_texts
 from tests.bench.ingestion.faults import is_grounded
 from tests.bench.ingestion.figure import Figure
+from tests.bench.ingestion.memory import ingest_alone
 from tests.bench.ingestion.replies import graphrag_json, lightrag_records, records
 
 CURIE = Fact("Marie Curie", "founded", "Radium Institute")
@@ -33,6 +34,12 @@ def test_files_are_written_a_hundred_to_a_folder(tmp_path: Path) -> None:
     assert write_files(tmp_path, (str(number) for number in range(120))) == 120
     assert len([*tmp_path.glob("0000/*.txt")]) == 99
     assert len([*tmp_path.glob("0001/*.txt")]) == 21
+
+
+async def test_memory_is_measured_without_a_database(tmp_path: Path) -> None:
+    write_files(tmp_path, (f"{TEXT} {number} came." for number in range(3)))
+    done = await ingest_alone(tmp_path)
+    assert (done.count("added"), done.complete) == (3, True)
 
 
 def test_all_packages_are_told_the_same() -> None:

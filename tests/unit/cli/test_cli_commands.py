@@ -50,7 +50,11 @@ HEAVY = (
     "rich",
     "jgo",
     "apscheduler",
+    "fastapi",
+    "opentelemetry",
+    "prometheus_client",
     "markdown_it",
+    "mcp",
 )
 FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
@@ -61,9 +65,9 @@ COMMANDS = (
     "graph add", "graph list", "graph remove", "graph show", "help", "index", "index create",
     "index drop", "index list", "ingest", "inspect", "jobs", "jobs list", "jobs show", "load",
     "local", "local import", "local log", "local reset", "local start", "local status",
-    "local stop", "partition", "partitions", "plan", "purge", "repartition", "resume", "route",
-    "runs", "schedule", "search", "sessions", "sessions delete", "sessions list", "sessions show",
-    "show",
+    "local stop", "mcp", "partition", "partitions", "plan", "purge", "repartition", "resume",
+    "route", "runs", "schedule", "search", "serve", "sessions", "sessions delete",
+    "sessions list", "sessions show", "show", "token",
 )  # fmt: skip
 
 
@@ -72,7 +76,8 @@ def pgs(*arguments: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "ask", "export", "local import", "plan", "repartition", "resume", "schedule"]
+    "command",
+    ["", "ask", "export", "local import", "mcp", "plan", "repartition", "resume", "schedule"],
 )
 def test_help_imports_nothing_heavy(command: str) -> None:
     script = (
@@ -109,7 +114,7 @@ def test_the_first_page_cuts_no_sentence() -> None:
 def test_the_first_page_groups_the_commands() -> None:
     lines = pgs("--help").output.splitlines()
     panels = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
-    assert panels == ["Options:", "Start:", "Ask:", "Answers:", "Partitions:", "Setup:"]
+    assert panels == ["Options:", "Start:", "Ask:", "Answers:", "Partitions:", "Serve:", "Setup:"]
     # A panel of its own for every few commands; all texts begin in one column.
     assert {line.index(COMMAND_TABLE[line.split()[0]][1]) for line in lines
             if line.startswith("  ") and line.split()[0] in COMMAND_TABLE} == {15}  # fmt: skip
@@ -535,3 +540,16 @@ def test_an_option_says_what_the_setting_says(name: str) -> None:
     shown = " ".join(pgs(command.get(name, "ask"), "--help").output.split())
     assert knob.flag in shown
     assert text in shown
+
+
+def test_without_its_extra_the_mcp_server_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("pgs_neo4j.mcp_server.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    done = pgs("mcp")
+    assert done.exit_code == 2
+    assert "pip install 'pgs-neo4j[mcp]'" in done.stderr
+    assert "Traceback" not in done.stderr

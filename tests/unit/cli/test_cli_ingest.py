@@ -485,6 +485,14 @@ def test_confirmed_documents_are_deleted_and_the_proof_is_told(engine: Engine) -
     assert engine.asked == [("delete", "notes", ["a.md", "b.md"], False)]
 
 
+def test_a_deletion_that_is_continued_is_told(engine: Engine) -> None:
+    engine.deletion = Deletion(resumed=2, **PROOF)
+    done = delete("a.md", "--yes")
+    told = "Continued the search for 2 documents of a deletion that broke off; indexes are not"
+    assert told in " ".join(done.stdout.split())
+    assert json.loads(delete("a.md", "--yes", "--json").stdout)["resumed"] == 2
+
+
 @pytest.mark.parametrize("sentences", [0, 3])
 def test_a_deletion_that_nothing_could_prove_is_told_and_ends_it_with_3(
     engine: Engine, sentences: int

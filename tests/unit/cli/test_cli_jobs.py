@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 
 from pgs_neo4j.cli import connection, output
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.cli.commands.operations import config
+from pgs_neo4j.cli.commands.operations import config, metrics_file
 from pgs_neo4j.cli.commands.operations.jobs import describe
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.config.schedule_table import ScheduleEntry
-from pgs_neo4j.engine import EndedJob, FailedJob, Job, JobOrder, LeaseHolder
-from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
+from pgs_neo4j.engine import EndedJob, FailedJob, GraphState, Job, JobOrder, LeaseHolder
+from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, PGSError, UnknownGraphError
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 from pgs_neo4j.runs.jobs import Outcome
 
@@ -95,7 +95,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> FakedJobs:
 
     @asynccontextmanager
     async def database(*given: Any, **knobs: Any) -> AsyncIterator[SimpleNamespace]:
-        yield SimpleNamespace(jobs=faked)
+        yield SimpleNamespace(jobs=faked, graphs=FakedGraphs())
 
     monkeypatch.setattr(connection, "database", database)
     return faked
@@ -127,6 +127,74 @@ def test_repartition_passes_everything_on(ends: Any, asked: list[Any]) -> None:
         (None, JobOrder(if_changed=True)),
         ("all", JobOrder(if_changed=True, max_drift=0.05)),
     ]
+
+
+STATE = GraphState(
+    graph="papers", age_s=3.0, nodes=1600, partitions=4, changed=False, drift=0.034, leased=False
+)
+
+
+class FakedGraphs:
+    """Stands in for ``pgs.graphs``: how they stand, or that the database is away."""
+
+    error: PGSError | None = None
+
+    async def states(self) -> list[GraphState]:
+        if self.error is not None:
+            raise self.error
+        return [STATE]
+
+
+def test_metrics_of_a_job_are_written_whole(ends: Any, in_an_empty_folder: Path) -> None:
+    ends(JOB)
+    path = in_an_empty_folder / "pgs.prom"
+    path.write_text("old")
+    assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 0
+    text = path.read_text()
+    assert "pgs_repartition_exit_code 0.0" in text
+    assert 'pgs_repartition_outcome{graph="papers",outcome="repartitioned"} 1.0' in text
+    assert 'pgs_graph_nodes{graph="papers"} 1600.0' in text
+    assert [one.name for one in in_an_empty_folder.iterdir()] == ["pgs.prom"]
+
+
+def test_metrics_of_failures_have_their_code(
+    ends: Any, in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends(BUSY)
+    path = in_an_empty_folder / "pgs.prom"
+    assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 4
+    assert "pgs_repartition_exit_code 4.0" in path.read_text()
+    away = DatabaseUnavailableError("Neo4j does not answer; start it")
+    monkeypatch.setattr(FakedGraphs, "error", away)
+    assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 4
+    assert "pgs_graph" not in path.read_text()
+
+    def no_database(*given: Any, **knobs: Any) -> Any:
+        raise away
+
+    monkeypatch.setattr(connection, "database", no_database)
+    assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 5
+    assert "pgs_repartition_exit_code 5.0" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "said"),
+    [
+        ("nowhere/pgs.prom", False, "there is no folder nowhere"),
+        (".", False, "is a folder"),
+        ("pgs.prom", True, "pip install 'pgs-neo4j[serve]'"),
+    ],
+)
+def test_metrics_that_cannot_be_written_are_refused_before_the_job(
+    asked: list[Any], monkeypatch: pytest.MonkeyPatch, name: str, missing: bool, said: str
+) -> None:
+    if missing:
+        monkeypatch.setattr(metrics_file, "find_spec", lambda name: None)
+    done = pgs("repartition", "--metrics-file", name)
+    assert done.exit_code == 2
+    (sentence,) = done.stderr.splitlines()
+    assert said in sentence
+    assert asked == []
 
 
 def test_a_job_that_went_well_is_one_line_on_stdout(ends: Any) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.cli.pages import quality_page as page
 from pgs_neo4j.cli.pages.quality_page import Bin
+from pgs_neo4j.export.rows.generation import quantiles
 from pgs_neo4j.model import Generation
 
 MADE = Generation(
@@ -113,7 +114,7 @@ def test_bins_are_round_and_without_a_gap() -> None:
     )  # fmt: skip
     assert page.histogram((1, 10)) == (Bin(1, 1, 1), Bin(2, 4, 0), Bin(5, 9, 0), Bin(10, 19, 1))
     assert page.histogram(()) == ()
-    assert page.quantiles(replace(MADE, sizes=())) == (0.0,) * 5
+    assert quantiles(replace(MADE, sizes=())) == (0.0,) * 5
 
 
 @given(st.lists(st.integers(1, 10**7), min_size=1, max_size=50))

@@ -8,6 +8,7 @@ from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
     DatabaseError,
+    DatabaseHaltedError,
     DatabaseMemoryError,
     DatabaseTimeoutError,
     DatabaseUnavailableError,
@@ -75,6 +76,32 @@ def test_an_error_of_the_server_by_its_code(code, expected):
 def test_memory_can_also_be_named_in_the_message():
     error = server_error("Neo.DatabaseError.General.UnknownError", "java.lang.OutOfMemoryError")
     assert isinstance(translated(error), DatabaseMemoryError)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("Neo.DatabaseError.Transaction.TransactionLogError", "Could not append transaction: #310"),
+        (
+            "Neo.DatabaseError.Transaction.TransactionStartFailed",
+            "The database has encountered a critical error, and needs to be restarted.",
+        ),
+        ("Neo.DatabaseError.General.UnknownError", "java.io.IOException: No space left on device"),
+    ],
+)
+def test_a_database_that_stopped_says_so_and_what_to_do(code, message):
+    error = translated(server_error(code, message))
+    assert type(error) is DatabaseHaltedError
+    assert str(error) == (
+        f"Neo4j at {URI} stopped after a critical error, such as a full disk; make room, "
+        "restart it ('pgs local stop' ends the local server, which the next command starts), "
+        "and repeat the command"
+    )
+
+
+def test_a_transaction_that_only_does_not_start_is_refused():
+    error = server_error("Neo.DatabaseError.Transaction.TransactionStartFailed", "Not now.")
+    assert type(translated(error)) is QueryError
 
 
 def test_a_long_message_of_the_server_is_cut_to_one_line():

@@ -19,6 +19,7 @@ ENGINE = sorted((PACKAGE / "engine").glob("*.py"))
 ABOVE = sorted(path for folder in ("cli", "jobs") for path in (PACKAGE / folder).rglob("*.py"))
 VIEWS = (
     "graphs", "partitions", "sessions", "runs", "jobs", "indexes", "survey", "load", "doctor",
+    "browse",
 )  # fmt: skip
 METHODS = (
     "execute", "plan", "resume", "answer", "document", "kept_replies", "clear_cache",

@@ -17,6 +17,7 @@ from pgs_neo4j.engine.ingestion import view
 from pgs_neo4j.engine.ingestion.ingesting import Ingester
 from pgs_neo4j.errors import BusyError, ConfigError, GraphExistsError, MappingError, UsageError
 from pgs_neo4j.events import Event, PhaseStarted
+from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold.resolution import VariantResolver
 from pgs_neo4j.ingest.publish import mapping_of
 from pgs_neo4j.llm.extractive import ExtractiveLLM
@@ -68,6 +69,8 @@ class Place:
                 {"taken": True, "holder": params["holder"], "expires_at": "later"}
             ],
             "publish": [{"held": True}],
+            "keep_deletion": [{"kept": True}],
+            "delete_deletions": [{"held": True}],
             "merge_graphs": [{"created": True, "stored": True}],
         }
         self.db = FakeDatabase(**given | answers)
@@ -495,6 +498,34 @@ async def test_an_unknown_document_deletes_none_of_the_others(place: Any) -> Non
     with pytest.raises(UsageError, match=r"notes has no document x\.md; 'pgs documents list'"):
         await made.ingest.delete("notes", ["a.md", "x.md"])
     assert "take_ingest" not in made.names()
+
+
+def begun_deletion(*ids: str) -> Row:
+    return {
+        "uid": "notes/1/0", "label": "Paper", "documents": [*map(digest, ids)], "sentences": 2,
+        "short": 1,
+    }  # fmt: skip
+
+
+async def test_a_deletion_that_broke_off_is_continued_by_the_same_command(place: Any) -> None:
+    made = place(read_documents=[stored_document("b.md")], read_deletions=[begun_deletion("a.md")])
+    done = await made.ingest.delete("notes", ["a.md", "b.md"])
+    assert (done.documents, done.resumed, done.sentences) == (1, 1, 2)
+    again = place(read_deletions=[begun_deletion("a.md", "b.md")])
+    done = await again.ingest.delete("notes", ["a.md", "b.md"])
+    assert (done.documents, done.resumed, "publish" in again.names()) == (0, 2, False)
+    assert [sent["uids"] for sent in again.db.params("delete_deletions")] == [["notes/1/0"]]
+    with pytest.raises(UsageError, match=r"no document c\.md"):
+        await again.ingest.delete("notes", ["a.md", "c.md"])
+
+
+async def test_with_sync_a_deletion_that_broke_off_is_continued(place: Any, folder: Path) -> None:
+    made = place(read_deletions=[begun_deletion("old.md")])
+    assert (await made.ingest(folder, "notes")).deletion is None
+    assert made.db.params("delete_deletions") == []
+    done = await made.ingest(folder, "notes", sync=True)
+    assert done.deletion is not None
+    assert (done.deletion.resumed, done.deletion.documents) == (1, 0)
 
 
 async def test_a_document_named_twice_is_deleted_once(place: Any) -> None:

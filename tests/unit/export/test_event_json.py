@@ -16,6 +16,7 @@ from pgs_neo4j.events import (
     PhaseFinished,
     PhaseStarted,
     Progressed,
+    ReportsChecked,
     Routed,
     RunStarted,
     SearchAnswered,
@@ -23,6 +24,7 @@ from pgs_neo4j.events import (
     SweepFinished,
     SweepStarted,
     TextStreamed,
+    UsageCounted,
     Warned,
 )
 from pgs_neo4j.export import data_listener, event_data
@@ -34,6 +36,7 @@ from pgs_neo4j.model import (
     Routing,
     Sweep,
     SweepStatus,
+    Usage,
 )
 from pgs_neo4j.text.json_data import Json, json_text
 
@@ -97,6 +100,26 @@ EVENTS: list[tuple[Event, str, Json]] = [
         CallRetried("sweep", 4, "429", 2.5),
         "call_retried",
         {"task": "sweep", "partition": 4, "reason": "429", "wait_s": 2.5},
+    ),
+    (
+        UsageCounted(Usage(calls=2, input_tokens=30), 0.5, "m"),
+        "usage",
+        {
+            "usage": {
+                "calls": 2,
+                "input_tokens": 30,
+                "output_tokens": 0,
+                "estimated": False,
+                "cached": 0,
+            },
+            "cost": 0.5,
+            "model": "m",
+        },
+    ),
+    (
+        ReportsChecked(absences=4, contradicted=1, flags=2, convergences=3),
+        "checked",
+        {"absences": 4, "contradicted": 1, "flags": 2, "convergences": 3},
     ),
     (CallsHeld("why", 12.0), "calls_held", {"reason": "why", "wait_s": 12.0}),
     (TextStreamed("## Thesis"), "text_streamed", {"text": "## Thesis"}),

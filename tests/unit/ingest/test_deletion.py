@@ -58,10 +58,16 @@ def index(name: str, **changed: Any) -> Row:
     return given | changed
 
 
+def text_row(text: str) -> Row:
+    return {"document": "a.md", "text": text, "extraction_key": "k"}
+
+
 def database(**answers: Any) -> Any:
     given: dict[str, Any] = {
         "publish": [{"held": True}],
-        "read_deleted_texts": [{"text": f"{SECRET} {OTHER}", "extraction_key": "k"}],
+        "keep_deletion": [{"kept": True}],
+        "delete_deletions": [{"held": True}],
+        "read_deleted_texts": [text_row(f"{SECRET} {OTHER}")],
         "read_live_texts": [{"text": OTHER}],
         "delete_extractions": [{"deleted": 1}],
         "delete_remade": lambda sent: [{"replies": len(sent["ids"]), "descriptions": 0}],
@@ -79,10 +85,11 @@ async def test_what_nothing_else_holds_is_proven_to_be_gone() -> None:
     assert db.params("set_forgotten") == db.params("delete_remade") == []
 
 
-async def test_without_documents_nothing_is_read() -> None:
+async def test_without_documents_nothing_is_searched() -> None:
     db = database()
     done = await delete_documents(db, WRITER, [])
-    assert (done.documents, done.proven, db.sent) == (0, True, [])
+    assert (done.documents, done.proven) == (0, True)
+    assert [name for name, _ in db.sent] == ["read_deletions"]
 
 
 async def test_what_other_chunks_say_is_not_searched_for() -> None:
@@ -314,7 +321,7 @@ def test_a_deletion_is_proven_when_all_quotes_are_forgotten() -> None:
 
 
 async def test_what_is_too_short_to_search_for_is_not_proven_to_be_gone() -> None:
-    deleted = [{"text": "Password: hunter2.", "extraction_key": "k"}]
+    deleted = [text_row("Password: hunter2.")]
     holding = [node("1", "Note", text="Password: hunter2.")]
     db = database(read_deleted_texts=deleted, scan_nodes=holding)
     done = await delete_documents(db, WRITER, stored("a.md"))
@@ -324,12 +331,12 @@ async def test_what_is_too_short_to_search_for_is_not_proven_to_be_gone() -> Non
 
 @pytest.mark.parametrize("text", ["", "---\n", " \n\n"])
 async def test_a_document_without_words_is_proven_to_be_gone(text: str) -> None:
-    db = database(read_deleted_texts=[{"text": text, "extraction_key": "k"}])
+    db = database(read_deleted_texts=[text_row(text)])
     done = await delete_documents(db, WRITER, stored("a.md"))
     assert (done.chunks, done.short, done.unsearched, done.proven) == (1, 0, False, True)
 
 
 async def test_short_sentences_beside_those_of_other_documents_prove_nothing() -> None:
-    deleted = [{"text": f"Password: hunter2. {OTHER}", "extraction_key": "k"}]
+    deleted = [text_row(f"Password: hunter2. {OTHER}")]
     done = await delete_documents(database(read_deleted_texts=deleted), WRITER, stored("a.md"))
     assert (done.sentences, done.short, done.scanned, done.proven) == (1, 1, 0, False)

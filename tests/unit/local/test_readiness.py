@@ -4,12 +4,20 @@ import socket
 import subprocess
 import sys
 import threading
+from unittest.mock import MagicMock
 
 import psutil
 import pytest
+from neo4j import GraphDatabase
+from neo4j import exceptions as driver_errors
 
 from pgs_neo4j.database.probe import Readiness, probe_server
-from pgs_neo4j.errors import DatabaseAuthError, LocalServerError, ServerStartError
+from pgs_neo4j.errors import (
+    DatabaseAuthError,
+    DatabaseHaltedError,
+    LocalServerError,
+    ServerStartError,
+)
 from pgs_neo4j.local import process, readiness
 from pgs_neo4j.local.readiness import wait_until_ready
 
@@ -76,6 +84,32 @@ def test_a_refused_password_ends_the_wait_and_is_not_repeated(answers):
     with pytest.raises(ServerStartError, match="refuses its stored password") as caught:
         wait()
     assert "secret" not in str(caught.value)
+
+
+def test_a_database_that_stopped_ends_the_wait(answers):
+    answers[0].append(DatabaseHaltedError("stopped"))
+    with pytest.raises(
+        ServerStartError, match=r"such as a full disk; make room, run `pgs local st"
+    ):
+        wait()
+    assert len(answers[1]) == 1
+
+
+@pytest.mark.parametrize("halted", [True, False])
+def test_a_probe_tells_a_database_that_stopped_from_one_that_begins(monkeypatch, halted):
+    said = "The database has encountered a critical error, and" if halted else "Not yet."
+    code = "Neo.DatabaseError.Transaction.TransactionStartFailed"
+    session = MagicMock()
+    session.run.side_effect = driver_errors.Neo4jError._hydrate_neo4j(code=code, message=said)
+    driver = MagicMock()
+    driver.__enter__.return_value.session.return_value.__enter__.return_value = session
+    monkeypatch.setattr(GraphDatabase, "driver", lambda *args, **given: driver)
+    monkeypatch.setattr(socket, "create_connection", MagicMock())
+    if halted:
+        with pytest.raises(DatabaseHaltedError):
+            probe_server("bolt://127.0.0.1:7687", "neo4j", "secret")
+    else:
+        assert probe_server("bolt://127.0.0.1:7687", "neo4j", "secret") is None
 
 
 def test_a_closed_port_is_not_ready():

@@ -12,6 +12,9 @@ from pgs_neo4j.text.traces import MOST_PHRASES, RUN, Traces
 
 SECRET = "The vault under the old lighthouse opens with seven silver keys."
 
+OTHER = "Boats carry amber along the northern coast every summer."
+FIRST_RUN = "d2c4ef16e3265212"
+
 
 def traces_of(*texts: str) -> Traces:
     traces = Traces()
@@ -86,6 +89,24 @@ def test_adding_after_a_search_keeps_what_was_dropped_dropped():
     traces.add("The second vault opens with nothing but patience.")
     assert traces.find([SECRET, "It opens with nothing but patience."]) == []
     assert traces.find([SECRET, "The second vault opens with nothing but patience."]) == [1]
+
+
+def test_stored_runs_are_found_by_another_process():
+    traces = traces_of(SECRET, "Alpha beta gamma delta.")
+    traces.drop(["Alpha beta gamma delta"])
+    assert traces.runs[:8].hex() == FIRST_RUN
+    other = Traces()
+    other.add_runs(traces.runs, traces.sizes)
+    assert (traces.sizes, other.sentences, other.phrases) == ([4, RUN], 0, [])
+    assert other.find([OTHER, SECRET, "Alpha beta gamma delta"]) == [1]
+    assert other.runs == traces.runs
+
+
+def test_sentences_that_are_counted_elsewhere_are_looked_for():
+    traces = traces_of(OTHER)
+    traces.add(f"{SECRET} Yes.", counted=False)
+    assert (traces.sentences, traces.short) == (1, 0)
+    assert traces.find([SECRET]) == [0]
 
 
 @pytest.mark.parametrize(

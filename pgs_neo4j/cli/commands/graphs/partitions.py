@@ -89,7 +89,8 @@ async def _partition(
 
 def describe(partitioning: Partitioning) -> list[str]:
     """Return a partitioning in a few lines."""
-    from pgs_neo4j.cli.pages.drift_words import drifted, origin
+    from pgs_neo4j.cli.pages.drift_words import drifted
+    from pgs_neo4j.export.rows.generation import origin
 
     generation = partitioning.generation
     how = "unchanged, reused" if partitioning.reused else origin(generation)

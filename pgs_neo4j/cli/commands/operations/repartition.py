@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.operations.metrics_file import MetricsFile
 from pgs_neo4j.cli.knob_options import knob_option
 from pgs_neo4j.cli.options import GraphOption, JsonOption, QuietOption, VerboseOption
 from pgs_neo4j.cli.progress.listen import Listener, progress
@@ -34,6 +35,9 @@ def repartition(
         ),
     ] = None,
     keep: Annotated[int | None, knob_option("keep_generations", min=1)] = None,
+    metrics_file: Annotated[
+        str | None, typer.Option("--metrics-file", help="Also write metrics for Prometheus here.")
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -53,7 +57,8 @@ def repartition(
     changed = if_changed or max_drift is not None
     limits = {"if_changed": changed, "max_drift": max_drift, "keep": keep}
     listening = progress(quiet=quiet, verbose=verbose)
-    run(_repartition(graph, all_graphs, limits, listening, as_json=as_json))
+    metrics = MetricsFile(metrics_file)
+    run(_repartition(graph, all_graphs, limits, listening, metrics, as_json=as_json))
 
 
 async def _repartition(
@@ -61,6 +66,7 @@ async def _repartition(
     all_graphs: bool,
     limits: Json,
     listening: AbstractContextManager[Listener],
+    metrics: MetricsFile,
     *,
     as_json: bool,
 ) -> int:
@@ -70,12 +76,14 @@ async def _repartition(
     if graph is not None and all_graphs:
         raise UsageError("--graph cannot be combined with --all; leave one of them out")
     order = JobOrder(**limits)
-    with listening as listener:
+    metrics.check()
+    with listening as listener, metrics.reporting_failure():
         async with database(listener) as pgs:
             if all_graphs:
                 jobs = await pgs.jobs.attempt_all(order)
             else:
                 jobs = [await pgs.jobs.attempt(graph, order)]
+            await metrics.write(pgs, jobs, exit_code(jobs))
     if not jobs:
         output.note("no graph is stored in this database yet; 'pgs graph add' stores one")
     return report(jobs, as_json=as_json, several=all_graphs)
@@ -95,4 +103,11 @@ def report(jobs: list[EndedJob], *, as_json: bool, several: bool) -> int:
             output.report_error(message, type(ended.error).__name__, code_of(ended.error))
         elif not as_json:
             output.write_lines([line(ended)])
+    return exit_code(jobs)
+
+
+def exit_code(jobs: list[EndedJob]) -> int:
+    """Return the worst exit code of some jobs."""
+    from pgs_neo4j.engine import FailedJob
+
     return worst(code_of(ended.error) for ended in jobs if isinstance(ended, FailedJob))

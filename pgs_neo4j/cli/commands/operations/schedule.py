@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pgs_neo4j.cli import output
+from pgs_neo4j.cli import json_logs, output
 from pgs_neo4j.cli.options import JsonLinesOption
 from pgs_neo4j.cli.run import DONE, PARTIAL, code_of, run, worst
 from pgs_neo4j.errors import UsageError
@@ -66,6 +66,7 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
 
     if once and show:
         raise UsageError("--once cannot be combined with --show; leave one of them out")
+    json_logs.apply_settings()
     planned = plan(config.load().settings.schedule)
     if show:
         _show(planned, as_json=as_json)
@@ -104,6 +105,15 @@ class Teller:
 
     def ended(self, number: int, ended: Ended) -> None:
         """Print one line, on stdout as JSON or on stderr."""
+        from pgs_neo4j.engine import FailedJob
+        from pgs_neo4j.model.ingest import Ingested
+        from pgs_neo4j.telemetry.log_ids import log_ids
+
+        job = ended.job if isinstance(ended, FailedJob | Ingested) else ended
+        with log_ids(job=job if isinstance(job, str) else job.id if job is not None else ""):
+            self._tell(number, ended)
+
+    def _tell(self, number: int, ended: Ended) -> None:
         from pgs_neo4j.cli.pages import as_json as json_of
         from pgs_neo4j.cli.pages.job_words import line
         from pgs_neo4j.engine import FailedJob

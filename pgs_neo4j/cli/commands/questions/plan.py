@@ -92,7 +92,7 @@ async def _plan(
     from pgs_neo4j.cli.pages import plan_page, tables
 
     if forecast.sweeps:
-        output.write_table(tables.plan(forecast, plan_page.shared_reason(forecast)))
+        output.write_table(tables.plan(forecast))
         output.write_lines([""])
     output.write_lines(plan_page.below(forecast, missing, output.width()))
 

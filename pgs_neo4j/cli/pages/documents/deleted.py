@@ -30,6 +30,7 @@ def deletion_lines(done: Deletion, width: int) -> list[str]:
     )
     rows = [
         ("Deleted", ", ".join([went, *filter(None, made)])),
+        ("Continued", _continued(done)),
         ("Searched", _searched(done)),
         ("Held by", _held_by(done)),
         ("Time", seconds(done.seconds)),
@@ -58,6 +59,13 @@ def deletion_notes(done: Deletion) -> Iterator[str]:
         yield f"  {one_line(run.session)}, run {run.run}: {one_line(run.question)}"
     if len(done.quoting) > MOST_NAMED:
         yield f"  and {len(done.quoting) - MOST_NAMED:,} more"
+
+
+def _continued(done: Deletion) -> str:
+    if not done.resumed:
+        return ""
+    documents = counted(done.resumed, "document")
+    return f"the search for {documents} of a deletion that broke off; indexes are not asked for it"
 
 
 def _searched(done: Deletion) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.cli.pages.documents.ingested import FIXES, STATES, counted_states
 from pgs_neo4j.cli.pages.text import labeled
+from pgs_neo4j.export.rows.plan import calls, cost
 from pgs_neo4j.model.ingest import EmbeddingForecast, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, duration, one_line
@@ -29,7 +29,7 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
     chunks = sum(outcome.chunks for outcome in plan.outcomes)
     extracted = sum(outcome.extracted for outcome in plan.outcomes)
     forecast = plan.forecast
-    gleaning = f"may add at most {plan_page.calls(forecast.gleaning)}"
+    gleaning = f"may add at most {calls(forecast.gleaning)}"
     priced = [name for name in unpriced if name == plan.model]
     for used in (plan.embedding, plan.dividing):
         if used and not used.priced and used.model not in priced:
@@ -39,12 +39,12 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
         ("Documents", counted_states(plan)),
         ("Chunks", f"{chunks:,}, {extracted:,} of them to extract"),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in plan.skipped.items())),
-        ("Calls", plan_page.calls(forecast.calls) if plan.calls else "none"),
+        ("Calls", calls(forecast.calls) if plan.calls else "none"),
         ("Dividing", _dividing(plan)),
-        ("Judging", plan_page.calls(plan.judging) if plan.judging.calls else ""),
+        ("Judging", calls(plan.judging) if plan.judging.calls else ""),
         ("Gleaning", gleaning if forecast.gleaning.calls else ""),
         ("Vectors", _vectors(plan.embedding)),
-        ("Cost", f"{plan_page.cost(plan, priced)}{ASIDE if plan.calls and plan.high else ''}"),
+        ("Cost", f"{cost(plan, priced)}{ASIDE if plan.calls and plan.high else ''}"),
         ("Time", f"about {duration(plan.seconds)}"),
         ("Limit", one_line(plan.budget)),
         ("Model", one_line(plan.model, 60)),
@@ -60,7 +60,7 @@ def _vectors(planned: EmbeddingForecast | None) -> str:
     if planned.found:
         parts.append(f"about {planned.found:,} names and facts")
     if not planned.free:
-        parts.append(plan_page.calls(planned.calls + planned.more))
+        parts.append(calls(planned.calls + planned.more))
     return ", ".join(parts)
 
 
@@ -68,5 +68,5 @@ def _dividing(plan: IngestPlan) -> str:
     """Return the calls for vectors to divide documents by, empty without any."""
     if plan.dividing is None or not plan.dividing.calls.calls:
         return ""
-    calls = plan_page.calls(plan.dividing.calls)
-    return f"{calls} by {one_line(plan.dividing.model, 60)}; chunks are an estimate"
+    dividing = calls(plan.dividing.calls)
+    return f"{dividing} by {one_line(plan.dividing.model, 60)}; chunks are an estimate"

@@ -55,7 +55,7 @@ def test_traits_are_letters(name: str, sure: bool, traits: str) -> None:
 @pytest.mark.parametrize("sure", [True, False])
 async def test_a_name_is_read_as_it_was_stored(name: str, sure: bool) -> None:
     one = IndexedName(present(name, sure=sure), ("PIERRE", "Concept"))
-    db: Any = FakeDatabase(read_present=[one.row])
+    db: Any = FakeDatabase(read_present=[{"names": [one.row]}])
     assert await read_present(db, "docs", [one.name.key]) == {one.name.named: one}
 
 

@@ -35,7 +35,7 @@ COUNTED: Row = {
 
 
 async def test_what_a_node_keeps_is_not_counted_again() -> None:
-    db: Any = FakeDatabase(read_called=[held(3, 3)])
+    db: Any = FakeDatabase(read_called=[{"entities": [held(3, 3)]}])
     called = await read_called(db, "docs", [FULL], ["c1"], set())
     assert called.entities == {FULL: FULL}
     assert called.names.of(FULL).names == {"Marie Curie": 3}
@@ -46,7 +46,7 @@ async def test_what_a_node_keeps_is_not_counted_again() -> None:
     "row", [held(3, 4), held(3, 3) | {"called": None}, held(3, 3) | {"called": "[]"}]
 )
 async def test_what_does_not_fit_the_graph_is_counted_again(row: Row) -> None:
-    db: Any = FakeDatabase(read_called=[row], read_names=[COUNTED])
+    db: Any = FakeDatabase(read_called=[{"entities": [row]}], read_names=[COUNTED])
     called = await read_called(db, "docs", [FULL], [], set())
     assert called.names.of(FULL).count == 7
     assert called.entities == {FULL: FULL}

@@ -57,6 +57,7 @@ async def test_scores_are_relative_to_the_partition_with_most_evidence(own: OwnI
     best = 1 + 0.6 * 0.25
     assert listed(hits) == [(0, 1, 1.0), (0, 2, 0.25 / best), (0, 3, 0.0625 / best)]
     assert db.params("read_unit_states")[0]["partitions"] == [1, 2, 3]
+    assert db.params("read_unit_states")[0]["prefix"] == ""
     assert hits.scores == {}
 
 

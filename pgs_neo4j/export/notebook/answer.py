@@ -6,6 +6,7 @@ from functools import partial
 
 from pgs_neo4j.export import counts, figures, prose, style, wording
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
+from pgs_neo4j.export.notebook.tables import coverage_bar
 from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.mentions import Cited, Place, cited_titles, distinct, name_of, validity_of
 from pgs_neo4j.text.shown import counted, one_line
@@ -27,7 +28,7 @@ def to_notebook(answer: Answer) -> str:
         question,
         _answer(answer),
         _sources(answer),
-        _bar(answer),
+        coverage_bar(answer.own_coverage or answer.coverage),
         *(element("p", text, class_="pgs-meta") for text in _figures(answer)),
         *(element("p", note, class_="pgs-note") for note in figures.notes(answer)),
         class_="pgs-answer",
@@ -78,19 +79,6 @@ def _source(citation: Citation) -> tuple[Html, str]:
         ), f" {wording.invalid_words(citation.partition)}"
     title = one_line(citation.title or citation.node or "", 160) or "untitled"
     return element("span", name, class_="pgs-cite"), f" {title}"
-
-
-def _bar(answer: Answer) -> Html:
-    """Return the share of the graph that the answer rests on, as a bar."""
-    coverage = answer.own_coverage or answer.coverage
-    share = min(max(coverage.fraction, 0.0), 1.0)
-    return element(
-        "svg",
-        element("rect", width=100, height=6, class_="pgs-all"),
-        element("rect", width=100 * share, height=6, class_="pgs-done"),
-        viewBox="0 0 100 6", preserveAspectRatio="none", class_="pgs-bar", role="img",
-        aria_label=figures.coverage_line(coverage),
-    )  # fmt: skip
 
 
 def _figures(answer: Answer) -> list[str]:

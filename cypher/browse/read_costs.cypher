@@ -1,0 +1,16 @@
+// What runs cost by day, graph, session, and models, since some day of the server's calendar in
+// UTC. `unpriced` counts the runs that called a model without prices; their cost is not in the sum.
+// params: since: str
+// returns: day: str, graph: str, session: str, model: str?, runs: int, calls: int, cached: int,
+//   input_tokens: int, output_tokens: int, cost: float, unpriced: int
+// mode: read
+// language: 5, 25
+MATCH (r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)
+WHERE r.started_at >= datetime($since)
+RETURN toString(date(r.started_at)) AS day, s.graph AS graph, s.id AS session, r.model AS model,
+       count(r) AS runs, sum(coalesce(r.calls, 0)) AS calls, sum(coalesce(r.cached, 0)) AS cached,
+       sum(coalesce(r.input_tokens, 0)) AS input_tokens,
+       sum(coalesce(r.output_tokens, 0)) AS output_tokens,
+       sum(coalesce(r.cost, 0.0)) AS cost,
+       sum(CASE WHEN r.cost IS NULL AND coalesce(r.calls, 0) > 0 THEN 1 ELSE 0 END) AS unpriced
+ORDER BY day DESC, graph, session, model

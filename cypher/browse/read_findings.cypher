@@ -1,0 +1,26 @@
+// Findings of a graph's runs that cite a node of its view, those of the latest run first. Only
+// those of accepted passes are stored. Unless `every` is set, only runs of some sessions count. No
+// row if the node is gone, or not of the view.
+// params: graph: str, node: str, labels: list[str], text: list[str], title: str, key: str,
+//   every: bool, sessions: list[str], limit: int
+// returns: element_id: str, labels: list[str], text: list[any], title: any, key: any,
+//   findings: list[dict]
+// mode: read
+// language: 5, 25
+MATCH (n) WHERE elementId(n) = $node
+  AND CASE size($labels)
+        WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
+        ELSE any(label IN labels(n) WHERE label IN $labels)
+      END
+RETURN elementId(n) AS element_id, labels(n) AS labels, [property IN $text | n[property]] AS text,
+       n[$title] AS title, n[$key] AS key, COLLECT {
+  MATCH (n)<-[:PGS_CITES]-(f:PgsFinding)-[:PGS_FROM]->(w:PgsSweep)<-[:PGS_SWEPT]-(r:PgsRun)
+  WHERE w.status IN ['accepted', 'partial']
+  MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession {graph: $graph})
+  WHERE $every OR s.id IN $sessions
+  WITH DISTINCT f, w, r, s ORDER BY r.started_at DESC, r.id, w.partition, f.place LIMIT $limit
+  RETURN {
+    id: f.id, text: f.text, supported: coalesce(f.supported, true), run: r.id, session: s.id,
+    question: r.question, partition: w.partition, started_at: toString(r.started_at)
+  }
+} AS findings

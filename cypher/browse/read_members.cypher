@@ -1,0 +1,28 @@
+// Members of a partition of a graph's current generation, heaviest first, from those after the
+// rank `after` on; only those that are in the view now. What a title is made of is cut to `head`
+// characters. No row without such a partition.
+// params: graph: str, partition: int, labels: list[str], after: int, limit: int, text: list[str],
+//   title: str, key: str, weight: str, head: int
+// returns: size: int, members: list[dict]
+// mode: read
+// language: 5, 25
+MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(:PgsGeneration)
+      <-[:PGS_PART_OF]-(p:PgsPartition {id: $partition})
+WHERE p.level = 0
+RETURN p.size AS size, COLLECT {
+  MATCH (p)<-[i:PGS_IN]-(m)
+  WHERE i.rank > $after
+    AND CASE size($labels)
+          WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
+          ELSE any(label IN labels(m) WHERE label IN $labels)
+        END
+  WITH i, m ORDER BY i.rank LIMIT $limit
+  RETURN {
+    rank: i.rank, element_id: elementId(m), weight: m[$weight],
+    labels: [label IN labels(m) WHERE NOT label STARTS WITH 'Pgs'],
+    title: CASE WHEN m[$title] IS :: STRING NOT NULL THEN left(m[$title], $head) ELSE m[$title] END,
+    key: CASE WHEN m[$key] IS :: STRING NOT NULL THEN left(m[$key], $head) ELSE m[$key] END,
+    text: [property IN $text |
+      CASE WHEN m[property] IS :: STRING NOT NULL THEN left(m[property], $head) ELSE m[property] END]
+  }
+} AS members

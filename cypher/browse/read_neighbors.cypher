@@ -1,0 +1,44 @@
+// Neighbors of a node of a view by the relationships between them, in the order of their ids, from
+// those after `after` on. An empty `type` means all types. At most `most` relationships are looked
+// at, and of these the first `candidates` are tried for the view: `tried` is how many there were,
+// `last` the id of the last one. Names and facts are cut to `length` characters, what a title is
+// made of to `head`. No row if the node is gone, or not of the view.
+// params: node: str, labels: list[str], types: list[str], type: str, after: int, candidates: int,
+//   limit: int, most: int, text: list[str], title: str, key: str, name: str, fact: str,
+//   length: int, head: int
+// returns: complete: bool, tried: int, last: int?, neighbors: list[dict]
+// mode: read
+// language: 5, 25
+MATCH (n) WHERE elementId(n) = $node
+  AND CASE size($labels)
+        WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
+        ELSE any(label IN labels(n) WHERE label IN $labels)
+      END
+CALL (n) {
+  MATCH (n)-[r]-(m)
+  WITH r, m LIMIT $most
+  WHERE id(r) > $after AND ($type = '' OR type(r) = $type)
+  WITH r, m ORDER BY id(r) LIMIT $candidates
+  RETURN collect([r, m]) AS pairs
+}
+RETURN COUNT { (n)--() } <= $most AS complete, size(pairs) AS tried, id(pairs[-1][0]) AS last,
+COLLECT {
+  UNWIND pairs AS pair
+  WITH pair[0] AS r, pair[1] AS m
+  WHERE CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
+    AND CASE size($labels)
+          WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
+          ELSE any(label IN labels(m) WHERE label IN $labels)
+        END
+  WITH r, m ORDER BY id(r) LIMIT $limit
+  RETURN {
+    place: id(r), type: type(r), outgoing: startNode(r) = n, element_id: elementId(m),
+    labels: [label IN labels(m) WHERE NOT label STARTS WITH 'Pgs'],
+    name: coalesce(left(toStringOrNull(r[$name]), $length), ''),
+    fact: coalesce(left(toStringOrNull(r[$fact]), $length), ''),
+    title: CASE WHEN m[$title] IS :: STRING NOT NULL THEN left(m[$title], $head) ELSE m[$title] END,
+    key: CASE WHEN m[$key] IS :: STRING NOT NULL THEN left(m[$key], $head) ELSE m[$key] END,
+    text: [property IN $text |
+      CASE WHEN m[property] IS :: STRING NOT NULL THEN left(m[property], $head) ELSE m[property] END]
+  }
+} AS neighbors

@@ -1,0 +1,11 @@
+// Keep what a deletion searches for until its search has ended: hashes of ids, and of runs of words.
+// params: graph: str, holder: str, uid: str, properties: dict
+// returns: kept: bool
+// mode: write
+// language: 5, 25
+MATCH (w:PgsIngest {graph: $graph})
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+MERGE (d:PgsDeletion {uid: $uid})
+SET d += $properties, d.graph = $graph
+RETURN true AS kept

@@ -1,0 +1,9 @@
+// What the deletions of a graph whose search has not ended were to delete.
+// params: graph: str
+// returns: uid: str, label: str, documents: list[str], sentences: int, short: int
+// mode: read
+// language: 5, 25
+MATCH (d:PgsDeletion {graph: $graph})
+RETURN d.uid AS uid, d.label AS label, d.documents AS documents, d.sentences AS sentences,
+       d.short AS short
+ORDER BY uid

@@ -1,0 +1,116 @@
+"""Findings of a question as items, for libraries that retrieve documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pgs_neo4j.config import Knobs
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model import Answer, Citation, Finding, Mode
+from pgs_neo4j.runs.session import DEFAULT
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.text.mentions import name_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingQuery:
+    """How to get findings: by asking, or from a stored ``run``, which calls no model.
+
+    ``top_k`` is the most items to return, None for all. ``knobs`` are limits and the like.
+    """
+
+    graph: str | None = None
+    run: str | None = None
+    mode: Mode = "full"
+    session: str = DEFAULT
+    full_sweep: bool = False
+    top_k: int | None = None
+    knobs: Knobs = field(default_factory=Knobs)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingItem:
+    """One finding: its text, and where it comes from."""
+
+    content: str
+    metadata: Json
+
+
+@dataclass(frozen=True, slots=True)
+class FindingList:
+    """The findings of an answer, those with a valid citation first."""
+
+    answer: Answer
+    items: tuple[FindingItem, ...]
+
+    @property
+    def metadata(self) -> Json:
+        """What is true of the whole answer."""
+        answer = self.answer
+        return {
+            "run": answer.run,
+            "graph": answer.graph,
+            "answer": answer.text,
+            "partial": answer.partial,
+            "nodes_read": answer.coverage.nodes_read,
+            "nodes_total": answer.coverage.nodes_total,
+            "cost": answer.cost,
+            "warnings": list(answer.warnings),
+        }
+
+
+async def find_findings(pgs: PGS, question: str, query: FindingQuery) -> FindingList:
+    """Return the findings of a question, or of a stored run, whatever the question.
+
+    Raises UsageError for a ``top_k`` below 1, and what ``PGS.execute`` and ``pgs.answer`` raise.
+    """
+    if query.top_k is not None and query.top_k < 1:
+        raise UsageError(f"top_k is {query.top_k}; ask for 1 or more")
+    if query.run is not None:
+        answer = await pgs.answer(query.run)
+    else:
+        answer = await pgs.execute(
+            question,
+            graph=query.graph,
+            mode=query.mode,
+            session_id=query.session,
+            full_sweep=query.full_sweep,
+            **query.knobs,
+        )
+    return FindingList(answer, tuple(_items(answer))[: query.top_k])
+
+
+def _items(answer: Answer) -> list[FindingItem]:
+    listed: list[tuple[int | None, Finding]] = [
+        (sweep.partition, finding)
+        for sweep in answer.sweeps
+        if sweep.report is not None
+        for finding in sweep.report.findings
+    ]
+    if answer.shown is not None:
+        listed += [(None, finding) for finding in answer.shown.findings]
+    listed.sort(key=lambda item: not item[1].supported)
+    return [_item(answer, partition, finding) for partition, finding in listed]
+
+
+def _item(answer: Answer, partition: int | None, finding: Finding) -> FindingItem:
+    metadata: Json = {
+        "run": answer.run,
+        "graph": answer.graph,
+        "partition": partition,
+        "supported": finding.supported,
+        "citations": [_citation(citation) for citation in finding.citations],
+        "quotes": [{"text": quote.text, "found": quote.found} for quote in finding.quotes],
+    }
+    return FindingItem(finding.text, metadata)
+
+
+def _citation(citation: Citation) -> Json:
+    return {
+        "name": name_of(citation.partition, citation.alias),
+        "node": citation.node,
+        "title": citation.title,
+        "element_id": citation.element_id,
+        "valid": citation.valid,
+    }

@@ -1,0 +1,111 @@
+"""A retriever and a tool for LangChain: findings of a question, and its answer."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import StructuredTool
+from pydantic import ConfigDict
+
+from pgs_neo4j.adapters.engine_loop import EngineAccess, GivenEngine, OwnEngine
+from pgs_neo4j.adapters.findings import FindingList, FindingQuery, find_findings
+from pgs_neo4j.config import SettingsOverrides
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.llm.protocol import LLM
+
+ABOUT = (
+    "Answers a question about a knowledge graph by reading all of it that matters. The answer "
+    "cites nodes, and says what the graph does not cover. It may take minutes."
+)
+
+
+class PGSDocuments(BaseRetriever):  # type: ignore[misc]
+    """Returns the findings of a question as documents, whose metadata have the citations.
+
+    ``PGSDocuments.of(pgs)`` uses an engine that is open in the running event loop. ``connect``
+    opens one of its own, which ``close`` closes. ``query`` says what is asked of the graph.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    access: Any
+    query: Any = FindingQuery()  # pydantic would look into the types of knobs, and refuses them
+
+    @classmethod
+    def of(cls, pgs: PGS, query: FindingQuery | None = None) -> PGSDocuments:
+        """Return a retriever on an open engine. Raises UsageError without a running loop."""
+        return cls(access=GivenEngine(pgs), query=query or FindingQuery())
+
+    @classmethod
+    def connect(
+        cls,
+        query: FindingQuery | None = None,
+        *,
+        sweep_llm: LLM | None = None,
+        synthesis_llm: LLM | None = None,
+        **settings: Unpack[SettingsOverrides],
+    ) -> PGSDocuments:
+        """Return a retriever with an engine of its own; raises as ``PGS.connect``."""
+        opening = PGS.connect(sweep_llm=sweep_llm, synthesis_llm=synthesis_llm, **settings)
+        return cls(access=OwnEngine("pgs-langchain", opening), query=query or FindingQuery())
+
+    def as_pgs_tool(self, name: str = "ask_graph", description: str = ABOUT) -> StructuredTool:
+        """Return a tool for agents: it answers with the text, and has the findings as artifact."""
+        return answer_tool(self.access, self.query, name, description)
+
+    def close(self) -> None:
+        """Close the engine that ``connect`` opened."""
+        self.access.close()
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002
+    ) -> list[Document]:
+        access: EngineAccess = self.access
+        return _documents(access.run(find_findings(access.pgs, query, self.query)))
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002
+    ) -> list[Document]:
+        access: EngineAccess = self.access
+        return _documents(await access.reach(find_findings(access.pgs, query, self.query)))
+
+
+def answer_tool(
+    access: EngineAccess, query: FindingQuery, name: str, description: str
+) -> StructuredTool:
+    """Return a tool that answers questions; its artifact has the run and the findings."""
+
+    def ask(question: str) -> tuple[str, dict[str, Any]]:
+        return _told(access.run(find_findings(access.pgs, question, query)))
+
+    async def ask_async(question: str) -> tuple[str, dict[str, Any]]:
+        return _told(await access.reach(find_findings(access.pgs, question, query)))
+
+    return StructuredTool.from_function(
+        func=ask,
+        coroutine=ask_async,
+        name=name,
+        description=description,
+        response_format="content_and_artifact",
+    )
+
+
+def _told(listed: FindingList) -> tuple[str, dict[str, Any]]:
+    findings = [{"text": item.content, **item.metadata} for item in listed.items]
+    return listed.answer.text, {**listed.metadata, "findings": findings}
+
+
+def _documents(listed: FindingList) -> list[Document]:
+    return [Document(page_content=item.content, metadata=item.metadata) for item in listed.items]

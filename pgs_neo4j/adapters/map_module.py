@@ -1,0 +1,70 @@
+"""The map of the page as one module for notebooks: its script, its styles, and its data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from pgs_neo4j.export.style import DARK, LIGHT
+from pgs_neo4j.model import PartitionMap
+from pgs_neo4j.text.json_data import Json, plain_data
+
+SCRIPTS = ("web/static/dom.js", "web/static/canvas.js", "adapters/map_widget.js")
+"""Files of the package, each before those that import it."""
+
+_IMPORT = re.compile(r'^import [^;]*? from "[^"]+";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+
+_SHEET = """
+.pgs-map { color: var(--ink); background: var(--panel); padding: .5em; }
+.pgs-map .board { position: relative; border: 1px solid var(--line); overflow: hidden; }
+.pgs-map canvas { display: block; width: 100%; height: 24rem; touch-action: none; cursor: grab; }
+.pgs-map .tip { position: absolute; left: .6em; bottom: .5em; margin: 0; padding: .1em .5em; }
+.pgs-map .tip { background: var(--panel); }
+.pgs-map .legend { list-style: none; display: flex; gap: 1.2em; margin: .5em 0; padding: 0; }
+.pgs-map .key { display: inline-block; width: .8em; height: .8em; margin-right: .4em; }
+.pgs-map .key.read { background: var(--read); }
+.pgs-map .key.partial { background: var(--partial); }
+.pgs-map .key.unread { background: var(--unread); }
+.pgs-map .picked { margin: .3em 0; min-height: 1.4em; }
+.pgs-map .scroll { max-height: 20rem; overflow: auto; }
+.pgs-map th, .pgs-map td { text-align: left; padding: .1em .8em .1em 0; }
+.pgs-map .right { text-align: right; font-variant-numeric: tabular-nums; }
+.pgs-map .hidden { position: absolute; clip-path: inset(50%); }
+.pgs-map summary { cursor: pointer; }
+.pgs-map .link { border: 0; background: none; padding: 0; color: var(--accent); cursor: pointer; }
+"""
+
+
+@cache
+def widget_module() -> str:
+    """Return the script as one ES module, which loads nothing.
+
+    The files of the page are modules without names in common, so they need only be strung
+    together.
+    """
+    root = files("pgs_neo4j")
+    parts = (root.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
+
+
+@cache
+def widget_sheet() -> str:
+    """Return the styles, with the colors of the page by the theme of the notebook or browser."""
+    light = '[data-jp-theme-light="true"] .pgs-map, .vscode-light .pgs-map'
+    dark = '[data-jp-theme-light="false"] .pgs-map, .vscode-dark .pgs-map, [theme="dark"] .pgs-map'
+    by_browser = f"@media (prefers-color-scheme: dark) {{ .pgs-map {{\n{DARK}}} }}\n"
+    by_notebook = f"{light} {{\n{LIGHT}}}\n{dark} {{\n{DARK}}}"
+    return f".pgs-map {{\n{LIGHT}}}\n{by_browser}{by_notebook}{_SHEET}"
+
+
+def widget_data(drawn: PartitionMap, read: Mapping[int, int]) -> tuple[Json, list[int]]:
+    """Return a map, and how many nodes of each of its places were read, as JSON data.
+
+    ``read`` counts the nodes that were read of each partition.
+    """
+    counts = [sum(read.get(part, 0) for part in place.partitions) for place in drawn.places]
+    atlas: Json = plain_data(drawn)
+    return atlas, counts

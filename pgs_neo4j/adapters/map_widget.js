@@ -1,0 +1,60 @@
+// @ts-check
+/** The map of a graph in a notebook: colors by what was read, and tells which place was picked. */
+
+import { drawBoard, title } from "../web/static/canvas.js";
+import { counted, figure, fill, h, table } from "../web/static/dom.js";
+
+/** @param {{model: any, el: HTMLElement}} cell */
+function render({ model, el }) {
+  /** @type {import("../web/static/canvas.js").Atlas} */
+  const atlas = model.get("atlas");
+  /** @param {import("../web/static/canvas.js").Place} place */
+  const readOf = (place) => model.get("read")[atlas.places.indexOf(place)] || 0;
+  /** @param {import("../web/static/canvas.js").Place} place */
+  const stateOf = (place) => {
+    const nodes = readOf(place);
+    return nodes >= place.nodes ? "read" : nodes ? "partial" : "unread";
+  };
+  const picked = h("p", { class: "picked", "aria-live": "polite" });
+  /** @param {import("../web/static/canvas.js").Place} place */
+  const pick = (place) => {
+    fill(picked, `${title(place)}: ${counted(place.nodes, "node")}, ${figure(readOf(place))} read`);
+    model.set("place", place.id);
+    model.set("partition", atlas.level ? null : place.id);
+    model.save_changes();
+  };
+  const drawing = () => (model.get("drawing") === "network" ? "network" : "areas");
+  const board = h("div", { class: "board" });
+  const drawn = drawBoard(board, atlas, { drawing: drawing(), stateOf, onPick: pick });
+  const list = h("div");
+  const relist = () => fill(list, table("Places of the map", ["Partition", "Nodes", "Read"],
+    atlas.places.map((place) => [
+      h("button", { type: "button", class: "link", onclick: () => pick(place) }, title(place)),
+      figure(place.nodes), figure(readOf(place)),
+    ]), [1, 2]));
+  const recolor = () => {
+    relist();
+    drawn.redraw();
+  };
+  const redraw = () => drawn.choose(drawing());
+  relist();
+  // The keys of the map are not those of the notebook.
+  const widget = h("div", { class: "pgs-map", "data-lm-suppress-shortcuts": "true" },
+    board, legend(), picked, h("details", {}, h("summary", {}, "As a list"), list));
+  widget.addEventListener("keydown", (event) => event.stopPropagation());
+  fill(el, widget);
+  model.on("change:read", recolor);
+  model.on("change:drawing", redraw);
+  return () => {
+    model.off("change:read", recolor);
+    model.off("change:drawing", redraw);
+    drawn.stop();
+  };
+}
+
+function legend() {
+  return h("ul", { class: "legend" }, [["read", "read"], ["partial", "read in part"], ["unread", "not read"]].map(
+    ([kind, text]) => h("li", {}, h("span", { class: `key ${kind}`, "aria-hidden": "true" }), text)));
+}
+
+export default { render };

@@ -1,0 +1,45 @@
+"""The map of a graph as a widget for notebooks."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import anywidget
+import traitlets
+
+from pgs_neo4j.adapters.map_module import widget_data, widget_module, widget_sheet
+from pgs_neo4j.engine import PGS
+
+
+class MapWidget(anywidget.AnyWidget):  # type: ignore[misc]
+    """A map of partitions, in the colors of what a session has read.
+
+    A click sets ``place``, the id of a place on the map, and ``partition``: the same where places
+    are partitions, None where they are groups of them. ``read`` counts the nodes that were read of
+    each place. ``drawing`` is ``areas`` or ``network``.
+    """
+
+    _esm = widget_module()
+    _css = widget_sheet()
+    atlas = traitlets.Dict().tag(sync=True)
+    read = traitlets.List(traitlets.Int()).tag(sync=True)
+    drawing = traitlets.Enum(("areas", "network"), "areas").tag(sync=True)
+    place = traitlets.Int(None, allow_none=True).tag(sync=True)
+    partition = traitlets.Int(None, allow_none=True).tag(sync=True)
+
+
+async def map_widget(
+    pgs: PGS,
+    graph: str | None = None,
+    *,
+    session: str = "default",
+    drawing: Literal["areas", "network"] = "areas",
+    within: int | None = None,
+) -> MapWidget:
+    """Return the map of a graph's current partitions for the output of a cell.
+
+    ``within`` is the ``place`` of another map that shows groups. Raises as ``pgs.browse.map``.
+    """
+    drawn = await pgs.browse.map(graph, within=within)
+    atlas, read = widget_data(drawn, await pgs.browse.nodes_read(graph, session))
+    return MapWidget(atlas=atlas, read=read, drawing=drawing)

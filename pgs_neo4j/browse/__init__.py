@@ -1,0 +1,1 @@
+"""Reads single nodes of a graph and what is around them, for people and agents to look at."""

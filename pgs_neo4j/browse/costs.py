@@ -1,0 +1,37 @@
+"""What runs have cost, by day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCost:
+    """What the runs of a session with the same models cost on a day (UTC).
+
+    ``unpriced`` counts runs that called a model without prices; ``cost`` leaves them out.
+    """
+
+    day: str
+    graph: str
+    session: str
+    model: str | None
+    runs: int
+    calls: int
+    cached: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unpriced: int
+
+
+async def read_costs(db: Database, days: int) -> list[DayCost]:
+    """Return the costs of the last ``days`` days, today included, the latest first."""
+    first = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    since = first - timedelta(days=days - 1)
+    rows = await db.read(queries.get("browse/read_costs"), since=since.isoformat())
+    return [DayCost(**row) for row in rows]

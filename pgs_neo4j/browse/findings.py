@@ -1,0 +1,49 @@
+"""Reads the findings that cite a node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgs_neo4j.browse.view import GraphView, check_limit, unknown_node
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.model import NodeFinding
+from pgs_neo4j.sweeping.quotes import quotes_from
+from pgs_neo4j.text import node_text
+
+NAMES = ("element_id", "labels", "text", "title", "key")
+
+
+async def read_findings(
+    db: Database,
+    view: GraphView,
+    element_id: str,
+    *,
+    sessions: Sequence[str] | None = None,
+    limit: int = 20,
+) -> tuple[NodeFinding, ...]:
+    """Return findings that cite a node, those of the latest run first.
+
+    Only those of some ``sessions`` count, None means all. Raises UnknownNodeError, and UsageError
+    for a ``limit`` out of range.
+    """
+    check_limit(limit)
+    rows = await db.read(
+        queries.get("browse/read_findings"),
+        graph=view.name,
+        node=element_id,
+        labels=list(view.mapping.labels),
+        text=list(view.mapping.text),
+        title=view.mapping.title or "",
+        key=view.mapping.key or "",
+        every=sessions is None,
+        sessions=list(sessions or ()),
+        limit=limit,
+    )
+    if not rows:
+        raise unknown_node(view, element_id)
+    node = node_text.node(rank=0, **{name: rows[0][name] for name in NAMES})
+    return tuple(
+        NodeFinding(**finding, quotes=quotes_from(finding["text"], node))
+        for finding in rows[0]["findings"]
+    )

@@ -1,0 +1,75 @@
+"""One ``[[token]]`` table of ``pgs.toml``: who may use the server, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from pgs_neo4j.errors import ConfigError
+
+
+class TokenEntry(BaseModel):
+    """A token for the server. Only its hash is stored; `pgs token` makes both."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    name: Annotated[
+        str,
+        Field(
+            pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+            description="who holds it; its sessions are apart from those of others",
+        ),
+    ]
+    sha256: Annotated[
+        str,
+        Field(
+            pattern=r"^[0-9a-fA-F]{64}$",
+            description="SHA-256 of the token, in hexadecimal",
+            repr=False,
+        ),
+    ]
+    role: Annotated[
+        Literal["metrics", "reader", "asker", "operator"],
+        Field(
+            description="reader: see; asker: also ask; operator: also add graphs, start jobs; "
+            "metrics: only the metrics"
+        ),
+    ] = "asker"
+    graphs: Annotated[
+        tuple[str, ...], Field(description="graphs that it sees; unset: all of them")
+    ] = ()
+    runs: Annotated[int | None, Field(ge=1, description="most runs in progress at once")] = None
+    cost_per_day: Annotated[
+        float | None, Field(gt=0.0, description="most that its runs may cost on a day (UTC)")
+    ] = None
+
+
+def entries(values: object) -> tuple[TokenEntry, ...]:
+    """Return the entries in their order. Raises ConfigError naming the entry."""
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise ConfigError("token is not a list of tables; write each entry under [[token]]")
+    made = tuple(_entry(number, value) for number, value in enumerate(values, 1))
+    names = [entry.name for entry in made]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"two tokens have the name {twice}; give each a name of its own")
+    return made
+
+
+# The type of a settings field. The error names the entry; pydantic's would not.
+TokenEntries = Annotated[tuple[TokenEntry, ...], BeforeValidator(entries)]
+
+
+def _entry(number: int, value: object) -> TokenEntry:
+    if isinstance(value, TokenEntry):
+        return value
+    if not isinstance(value, dict):
+        raise ConfigError(f"token entry {number} is not a table; write it under [[token]]")
+    try:
+        return TokenEntry.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the entry"
+        raise ConfigError(f"token entry {number}: {where}: {first['msg']}") from None

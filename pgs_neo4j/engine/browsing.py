@@ -1,0 +1,118 @@
+"""``pgs.browse``: single nodes of a graph, and what is around them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgs_neo4j.browse.findings import read_findings
+from pgs_neo4j.browse.maps import draw_map
+from pgs_neo4j.browse.members import read_members
+from pgs_neo4j.browse.neighbors import read_neighbors
+from pgs_neo4j.browse.nodes import read_node
+from pgs_neo4j.browse.view import GraphView
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model import MemberPage, NeighborPage, NodeDetails, NodeFinding, PartitionMap
+from pgs_neo4j.partitioning import generation
+from pgs_neo4j.runs import session as sessions_read
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """Nodes of graphs by their ``element_id``, which citations and searches give.
+
+    Only nodes and relationships in the view of the graph are read: one that is elsewhere in the
+    database is as unknown as one that does not exist. All methods raise UnknownGraphError and
+    DatabaseError, and UsageError for a ``limit`` that is not from 1 to 500.
+    """
+
+    _core: Core
+
+    async def node(self, graph: str | None, element_id: str) -> NodeDetails:
+        """Return a node with its full text and its properties. Raises UnknownNodeError."""
+        return await read_node(self._core.db, await self._view(graph), element_id)
+
+    async def neighbors(
+        self,
+        graph: str | None,
+        element_id: str,
+        *,
+        relationship_type: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> NeighborPage:
+        """Return a page of a node's neighbors, with counts by type on the first page.
+
+        ``after`` is that of the page before. New relationships neither shift nor repeat what later
+        pages show. Raises UnknownNodeError.
+        """
+        return await read_neighbors(
+            self._core.db,
+            await self._view(graph),
+            element_id,
+            relationship_type=relationship_type,
+            after=after,
+            limit=limit,
+        )
+
+    async def findings_on_node(
+        self,
+        graph: str | None,
+        element_id: str,
+        *,
+        sessions: Sequence[str] | None = None,
+        limit: int = 20,
+    ) -> tuple[NodeFinding, ...]:
+        """Return findings of accepted sweeps that cite a node, the latest run first.
+
+        Only those of some ``sessions`` count, None means all. Raises UnknownNodeError.
+        """
+        view = await self._view(graph)
+        return await read_findings(self._core.db, view, element_id, sessions=sessions, limit=limit)
+
+    async def members(
+        self, graph: str | None, partition_id: int, *, after: int | None = None, limit: int = 50
+    ) -> MemberPage:
+        """Return a page of a current partition's members, heaviest first.
+
+        ``after`` is that of the page before. Raises UsageError if there is no such partition.
+        """
+        view = await self._view(graph)
+        page = await read_members(self._core.db, view, partition_id, after=after, limit=limit)
+        if page is None:
+            await self._core.current(await self._core.graph(view.name), centroids=False)
+            raise UsageError(
+                f"graph {view.name} has no partition {partition_id}; 'pgs partitions' lists them"
+            )
+        return page
+
+    async def map(self, graph: str | None = None, *, within: int | None = None) -> PartitionMap:
+        """Return where the current partitions stand on a map, the largest first.
+
+        Of more than 1,000 partitions, it shows the units that group them; ``within`` is the id of
+        one, and its partitions are shown. It computes for seconds, always with the same result for
+        a generation. Raises UsageError for an unknown unit or a graph without partitions.
+        """
+        current = await self._core.current(await self._core.graph(graph), centroids=False)
+        units = await generation.read_units(self._core.db, current.generation.id)
+        try:
+            return await asyncio.to_thread(
+                draw_map, current.generation.id, current.partitions, units, within
+            )
+        except KeyError:
+            raise UsageError(f"the map shows no unit {within}") from None
+
+    async def nodes_read(self, graph: str | None, session: str) -> dict[int, int]:
+        """Return how many nodes of each current partition a session has read."""
+        stored = await self._core.graph(graph)
+        current = await self._core.current(stored, centroids=False)
+        read = await sessions_read.read_so_far(
+            self._core.db, stored.name, session, current.generation.id
+        )
+        return dict(read.counts)
+
+    async def _view(self, graph: str | None) -> GraphView:
+        stored = await self._core.graph(graph)
+        return GraphView(stored.name, stored.mapping)

@@ -1,0 +1,1 @@
+"""Values as notebook cells: HTML fragments without scripts, in the notebook's colors."""

@@ -1,0 +1,1 @@
+"""Figures as labels with texts, the same in the terminal and in notebooks. Pure."""

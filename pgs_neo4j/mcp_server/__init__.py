@@ -1,0 +1,1 @@
+"""The MCP server: graphs, questions, and answers as tools for agents. Needs the extra ``mcp``."""

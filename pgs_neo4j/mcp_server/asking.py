@@ -1,0 +1,236 @@
+"""Tools that ask: a plan, a question, its result, further reading, and an end."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from pydantic import Field
+
+from pgs_neo4j.config import Knobs
+from pgs_neo4j.errors import UnknownRunError
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.mcp_server.desk import Call, Desk
+from pgs_neo4j.mcp_server.failures import tool_errors
+from pgs_neo4j.mcp_server.inquiries import Inquiry, Work
+from pgs_neo4j.mcp_server.looking import Graph
+from pgs_neo4j.mcp_server.progress import Advance
+from pgs_neo4j.mcp_server.replies import PlanReply, RunReply
+from pgs_neo4j.mcp_server.results import inquiry_reply, plan_reply, read_result
+from pgs_neo4j.model import Answer, Mode
+
+SESSION = "mcp"
+Question = Annotated[str, Field(max_length=20_000, description="The question, in full sentences.")]
+Session = Annotated[
+    str, Field(min_length=1, max_length=120, description="Questions that share what was read.")
+]
+WaitS = Annotated[
+    float,
+    Field(ge=0, description="Seconds to wait for the answer; longer work stays in progress."),
+]
+MaxCost = Annotated[
+    float | None, Field(gt=0, description="Most that this run may cost; only lowers the setting.")
+]
+MaxPartitions = Annotated[int | None, Field(ge=1, description="Most partitions to read.")]
+Run = Annotated[str, Field(description="'run' of an earlier reply.")]
+Offset = Annotated[int, Field(ge=0, description="Character of the answer to begin at.")]
+
+
+@dataclass(frozen=True, slots=True)
+class AskingTools:
+    """Tools that cost model calls, or write partitions."""
+
+    desk: Desk
+
+    @tool_errors
+    async def plan(
+        self,
+        ctx: Call,
+        question: Question,
+        graph: Graph = None,
+        session: Session = SESSION,
+        mode: Mode = "full",
+        max_cost: MaxCost = None,
+        max_partitions: MaxPartitions = None,
+    ) -> PlanReply:
+        """Tell what a question would read and cost. No model is called.
+
+        A graph that changed is partitioned first, which can take minutes.
+        """
+        stored = await self.desk.graph(ctx, graph)
+        visitor = self.desk.visitor(ctx)
+        visitor.require("asker")
+        plan = await self.desk.pgs.plan(
+            question,
+            graph=stored.name,
+            session_id=visitor.stored_session(session),
+            mode=mode,
+            **self._knobs(self._lower_cost(max_cost), max_partitions),
+        )
+        return plan_reply(plan, session, self.desk.tokens(0.7))
+
+    @tool_errors
+    async def ask(
+        self,
+        ctx: Call,
+        question: Question,
+        graph: Graph = None,
+        session: Session = SESSION,
+        mode: Mode = "full",
+        wait_s: WaitS = 60.0,
+        max_cost: MaxCost = None,
+        max_partitions: MaxPartitions = None,
+    ) -> RunReply:
+        """Read all of a graph that matters to a question, and answer with citations.
+
+        Whole partitions are read at full text, so it also tells what is missing. That takes
+        minutes and costs model calls: see plan first. When wait_s is over, the run stays in
+        progress, and result fetches its answer. A canceled call cancels the run, which can be
+        resumed.
+        """
+        stored = await self.desk.graph(ctx, graph)
+        inquiry = Inquiry(
+            run=self.desk.pgs.runs.new_id(),
+            graph=stored.name,
+            session=self.desk.visitor(ctx).stored_session(session),
+            question=question,
+            max_cost=self._lower_cost(max_cost),
+        )
+        return await self._start(ctx, inquiry, self._asked(inquiry, mode, max_partitions), wait_s)
+
+    @tool_errors
+    async def continue_reading(
+        self,
+        ctx: Call,
+        graph: Graph = None,
+        session: Session = SESSION,
+        question: Annotated[
+            str | None, Field(max_length=20_000, description="Default: the last one.")
+        ] = None,
+        run: Annotated[
+            str | None, Field(description="Resume this run, which has no answer yet, instead.")
+        ] = None,
+        wait_s: WaitS = 60.0,
+        max_cost: MaxCost = None,
+        max_partitions: MaxPartitions = None,
+    ) -> RunReply:
+        """Read what a session has not read yet, and answer again; or resume a run.
+
+        What was read before is not paid for again.
+        """
+        visitor = self.desk.visitor(ctx)
+        most = self._lower_cost(max_cost)
+        if run is not None:
+            stored = (await read_result(self.desk, visitor, run)).stored
+            asked = str(stored.properties.get("question", ""))
+            former = Inquiry(stored.id, stored.graph, stored.session, asked, most)
+            return await self._start(ctx, former, self._resumed(former, max_partitions), wait_s)
+        named = await self.desk.graph(ctx, graph)
+        own = visitor.stored_session(session)
+        if question is None:
+            latest = await self.desk.pgs.runs(named.name, own, limit=1)
+            if not latest:
+                raise UnknownRunError(f"session {session} of graph {named.name} has no question")
+            question = latest[0].question
+        new = Inquiry(self.desk.pgs.runs.new_id(), named.name, own, question, most)
+        return await self._start(ctx, new, self._asked(new, "continue", max_partitions), wait_s)
+
+    @tool_errors
+    async def cancel(self, ctx: Call, run: Run) -> RunReply:
+        """Stop a question that is in progress here. Its run can be resumed."""
+        visitor = self.desk.visitor(ctx)
+        visitor.require("asker")
+        inquiry = self.desk.inquiries.find(run, visitor)
+        if inquiry is None:
+            return (await read_result(self.desk, visitor, run)).reply()
+        await self.desk.inquiries.cancel(inquiry)
+        return await inquiry_reply(self.desk, visitor, inquiry, 0)
+
+    async def _start(self, ctx: Call, inquiry: Inquiry, work: Work, wait_s: float) -> RunReply:
+        visitor = self.desk.visitor(ctx)
+        visitor.require("asker")
+        await self.desk.inquiries.start(inquiry, visitor, work)
+        try:
+            await wait_for(self.desk, ctx, inquiry, wait_s)
+        except asyncio.CancelledError:
+            if inquiry.task is not None:
+                inquiry.task.cancel()
+            raise
+        if inquiry.failure is not None:
+            if inquiry.advance.run:
+                inquiry.failure.add_note(f"continue_reading with run {inquiry.run} resumes it")
+            raise inquiry.failure
+        return await inquiry_reply(self.desk, visitor, inquiry, 0)
+
+    def _asked(self, inquiry: Inquiry, mode: Mode, max_partitions: int | None) -> Work:
+        """Return the work of a new run."""
+
+        async def execute(hear: OnEvent, max_cost: float | None) -> Answer:
+            return await self.desk.pgs.execute(
+                inquiry.question,
+                graph=inquiry.graph,
+                session_id=inquiry.session,
+                mode=mode,
+                run=inquiry.run,
+                on_event=hear,
+                **self._knobs(max_cost, max_partitions),
+            )
+
+        return execute
+
+    def _resumed(self, inquiry: Inquiry, max_partitions: int | None) -> Work:
+        """Return the work of a run that ended without an answer."""
+
+        async def resume(hear: OnEvent, max_cost: float | None) -> Answer:
+            knobs = self._knobs(max_cost, max_partitions)
+            return await self.desk.pgs.resume(inquiry.run, on_event=hear, **knobs)
+
+        return resume
+
+    def _lower_cost(self, max_cost: float | None) -> float | None:
+        return _lower(max_cost, self.desk.pgs.config.max_cost)
+
+    def _knobs(self, max_cost: float | None, max_partitions: int | None) -> Knobs:
+        """Return what is limited further than the settings do."""
+        config = self.desk.pgs.config
+        wanted = {
+            "max_cost": max_cost,
+            "max_sweep_partitions": _lower(max_partitions, config.max_sweep_partitions),
+        }
+        return cast("Knobs", {name: value for name, value in wanted.items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTool:
+    """The tool that fetches answers; it changes nothing."""
+
+    desk: Desk
+
+    @tool_errors
+    async def result(
+        self, ctx: Call, run: Run, wait_s: WaitS = 0.0, offset: Offset = 0
+    ) -> RunReply:
+        """Fetch the answer of a run, or how far it is; offset leads through a long answer."""
+        visitor = self.desk.visitor(ctx)
+        inquiry = self.desk.inquiries.find(run, visitor)
+        if inquiry is None:
+            return (await read_result(self.desk, visitor, run)).reply(offset)
+        await wait_for(self.desk, ctx, inquiry, wait_s)
+        return await inquiry_reply(self.desk, visitor, inquiry, offset)
+
+
+async def wait_for(desk: Desk, ctx: Call, inquiry: Inquiry, wait_s: float) -> None:
+    """Wait for a question, within the bounds, and report its progress to the caller."""
+
+    async def report(advance: Advance) -> None:
+        await ctx.report_progress(advance.value, advance.total, advance.line)
+
+    await desk.inquiries.wait(inquiry, min(wait_s, desk.bounds.most_wait_s), report)
+
+
+def _lower(wanted: float | None, configured: float | None) -> float | None:
+    """Return what a caller wants, if that is less than what is configured."""
+    if wanted is None or (configured is not None and configured <= wanted):
+        return None
+    return wanted

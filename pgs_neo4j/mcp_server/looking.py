@@ -1,0 +1,272 @@
+"""Tools that look at graphs, partitions, nodes, and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.mcp_server.capping import cut_text, fit_items
+from pgs_neo4j.mcp_server.desk import Call, Desk
+from pgs_neo4j.mcp_server.failures import tool_errors
+from pgs_neo4j.mcp_server.replies import (
+    FindingEntry,
+    FindingsReply,
+    FindingText,
+    GraphEntry,
+    GraphsReply,
+    LinkText,
+    MemberEntry,
+    NeighborEntry,
+    NodeReply,
+    NodeText,
+    PartitionEntry,
+    PartitionsReply,
+    PartitionText,
+    TypeCount,
+)
+from pgs_neo4j.mcp_server.visitors import EveryVisitor, visible_graphs
+from pgs_neo4j.model import (
+    NeighborPage,
+    NodeDetails,
+    NodeFinding,
+    NodeNeighbor,
+    Partition,
+    PartitionMember,
+)
+from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.text.shown import counted, one_line, plain
+
+Graph = Annotated[str | None, Field(description="Name of the graph; may be left out for one.")]
+ElementId = Annotated[str, Field(description="Address of a node, as citations and lists have it.")]
+Limit = Annotated[int, Field(ge=1, le=200)]
+After = Annotated[str | None, Field(description="'after' of the page before.")]
+Offset = Annotated[int, Field(ge=0, description="Character of the text to begin at.")]
+TERMS, TITLES, TYPES, LINE = 8, 3, 50, 200
+
+
+@dataclass(frozen=True, slots=True)
+class LookingTools:
+    """Tools that read and never change anything."""
+
+    desk: Desk
+
+    @tool_errors
+    async def graphs(self, ctx: Call) -> GraphsReply:
+        """List the graphs that can be asked or looked at."""
+        stored = await visible_graphs(self.desk.pgs, self.desk.visitor(ctx))
+        entries = [
+            GraphEntry(name=one.name, nodes=one.node_count, partitions=one.partition_count)
+            for one in stored
+        ]
+        fitting = fit_items(entries, self.desk.tokens(0.9))
+        return GraphsReply(graphs=fitting, note=_left_out(entries, fitting, "graph"))
+
+    @tool_errors
+    async def partitions(
+        self,
+        ctx: Call,
+        graph: Graph = None,
+        partition: Annotated[
+            int | None, Field(description="Show the members of this partition instead.")
+        ] = None,
+        after: After = None,
+        limit: Limit = 50,
+    ) -> PartitionsReply:
+        """List the partitions of a graph, or the nodes of one partition by weight."""
+        stored = await self.desk.graph(ctx, graph)
+        start = _number(after)
+        if partition is not None:
+            return await self._members(stored.name, partition, start, limit)
+        parts = await self.desk.pgs.partitions(stored.name)
+        first = start or 0
+        entries = [_partition(part) for part in parts[first : first + limit]]
+        fitting = fit_items(entries, self.desk.tokens(0.9))
+        end = first + len(fitting)
+        return PartitionsReply(
+            graph=stored.name,
+            partition_count=len(parts),
+            partitions=fitting,
+            after=str(end) if end < len(parts) else None,
+        )
+
+    async def _members(
+        self, graph: str, partition: int, after: int | None, limit: int
+    ) -> PartitionsReply:
+        page = await self.desk.pgs.browse.members(graph, partition, after=after, limit=limit)
+        entries = [_member(member) for member in page.members]
+        fitting = fit_items(entries, self.desk.tokens(0.9))
+        more = page.after is not None or len(fitting) < len(entries)
+        return PartitionsReply(
+            graph=graph,
+            partition_count=1,
+            members=fitting,
+            after=str(fitting[-1].rank) if more and fitting else None,
+        )
+
+    @tool_errors
+    async def node(
+        self,
+        ctx: Call,
+        element_id: ElementId,
+        graph: Graph = None,
+        offset: Offset = 0,
+        relationship_type: Annotated[
+            str | None, Field(description="Only neighbors by this type.")
+        ] = None,
+        after: After = None,
+        limit: Limit = 20,
+    ) -> NodeReply:
+        """Show a node: its text, properties, partition, and a page of its neighbors."""
+        stored = await self.desk.graph(ctx, graph)
+        details = await self.desk.pgs.browse.node(stored.name, element_id)
+        page = await self._neighbors(stored.name, element_id, relationship_type, after, limit)
+        return self._node(stored.name, details, page, offset)
+
+    async def _neighbors(
+        self, graph: str, element_id: str, kind: str | None, after: str | None, limit: int
+    ) -> NeighborPage:
+        """Return a page of neighbors that fits a reply."""
+        read = partial(
+            self.desk.pgs.browse.neighbors, graph, element_id, relationship_type=kind, after=after
+        )
+        page = await read(limit=limit)
+        entries = [_neighbor(one) for one in page.neighbors]
+        fitting = fit_items(entries, self.desk.tokens(0.3))
+        return page if len(fitting) == len(entries) else await read(limit=len(fitting))
+
+    def _node(self, graph: str, details: NodeDetails, page: NeighborPage, offset: int) -> NodeReply:
+        text = clean_text(details.text)
+        piece, following = cut_text(text, offset, self.desk.tokens(0.4))
+        properties, dropped = _properties(details.properties, self.desk.tokens(0.15))
+        dropped += details.properties_left_out
+        notes = (
+            f"the text is cut; offset={following} has the rest" if following else "",
+            "'after' leads to more neighbors" if page.after else "",
+            f"{counted(dropped, 'property', 'properties')} left out" if dropped else "",
+            "" if page.complete else "the node has more relationships than were looked at",
+        )
+        return NodeReply(
+            graph=graph,
+            element_id=details.element_id,
+            partition=details.partition,
+            rank=details.rank,
+            weight=details.weight,
+            from_graph=NodeText(
+                title=clean_text(details.title),
+                labels=list(details.labels),
+                key=one_line(clean_text(details.key), LINE),
+                text=piece,
+                properties=properties,
+            ),
+            offset=min(offset, len(text)),
+            characters=len(text),
+            next_offset=following,
+            counts=[
+                TypeCount(type=one.type, outgoing=one.outgoing, count=one.count)
+                for one in page.counts[:TYPES]
+            ],
+            neighbors=[_neighbor(one) for one in page.neighbors],
+            after=page.after,
+            note="; ".join(filter(None, notes)),
+        )
+
+    @tool_errors
+    async def findings_on_node(
+        self, ctx: Call, element_id: ElementId, graph: Graph = None, limit: Limit = 20
+    ) -> FindingsReply:
+        """List what earlier runs found on a node, those of the latest run first."""
+        stored = await self.desk.graph(ctx, graph)
+        visitor = self.desk.visitor(ctx)
+        own = None
+        if not isinstance(visitor, EveryVisitor):
+            infos = await self.desk.pgs.sessions(stored.name)
+            own = [info.id for info in infos if visitor.own_session(info.id) is not None]
+        findings = await self.desk.pgs.browse.findings_on_node(
+            stored.name, element_id, sessions=own, limit=limit
+        )
+        entries = [_finding(one, visitor.own_session(one.session) or "") for one in findings]
+        fitting = fit_items(entries, self.desk.tokens(0.9))
+        return FindingsReply(
+            graph=stored.name,
+            element_id=element_id,
+            findings=fitting,
+            note=_left_out(entries, fitting, "finding")
+            or ("there may be more; raise limit" if len(findings) == limit else ""),
+        )
+
+
+def partition_text(part: Partition) -> PartitionText:
+    """Return what tells a partition apart, in words from the graph."""
+    return PartitionText(
+        label=one_line(clean_text(part.label), LINE),
+        terms=[one_line(clean_text(term), LINE) for term in part.topics[:TERMS]],
+        titles=[one_line(clean_text(title), LINE) for title in part.titles[:TITLES]],
+    )
+
+
+def _partition(part: Partition) -> PartitionEntry:
+    return PartitionEntry(partition=part.id, nodes=part.size, from_graph=partition_text(part))
+
+
+def _member(member: PartitionMember) -> MemberEntry:
+    return MemberEntry(
+        element_id=member.element_id,
+        rank=member.rank,
+        weight=member.weight,
+        from_graph=NodeText(title=clean_text(member.title), labels=list(member.labels)),
+    )
+
+
+def _neighbor(one: NodeNeighbor) -> NeighborEntry:
+    return NeighborEntry(
+        element_id=one.element_id,
+        type=one.type,
+        outgoing=one.outgoing,
+        from_graph=LinkText(
+            title=clean_text(one.title),
+            labels=list(one.labels),
+            name=clean_text(one.name),
+            fact=clean_text(one.fact),
+        ),
+    )
+
+
+def _finding(one: NodeFinding, session: str) -> FindingEntry:
+    return FindingEntry(
+        run=one.run,
+        session=session,
+        question=plain(one.question),
+        partition=one.partition,
+        from_model=FindingText(text=plain(one.text), quotes=[plain(q) for q in one.quotes]),
+    )
+
+
+def _properties(values: Mapping[str, object], tokens: int) -> tuple[Json, int]:
+    """Return the properties that fit, and how many do not."""
+    shown: Json = {}
+    for name, value in values.items():
+        text = clean_text(value) if isinstance(value, str) else value
+        tokens -= len(f"{name}{text}") // 3
+        if tokens < 0:
+            break
+        shown[clean_text(name)] = text
+    return shown, len(values) - len(shown)
+
+
+def _number(after: str | None) -> int | None:
+    if after is None:
+        return None
+    if not (after.isascii() and after.isdecimal() and len(after) < 10):
+        raise UsageError(f"{after[:40]!r} leads to no page; use 'after' as a page gave it")
+    return int(after)
+
+
+def _left_out(entries: Sized, fitting: Sized, what: str) -> str:
+    left = len(entries) - len(fitting)
+    return f"{counted(left, what)} left out to keep the reply short" if left else ""

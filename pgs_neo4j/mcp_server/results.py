@@ -1,0 +1,183 @@
+"""Replies about runs: in progress here, stored with an answer, or ended without one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pgs_neo4j.engine import StoredRun
+from pgs_neo4j.errors import UnknownRunError
+from pgs_neo4j.mcp_server.capping import cut_text, fit_items
+from pgs_neo4j.mcp_server.desk import Desk
+from pgs_neo4j.mcp_server.inquiries import Inquiry
+from pgs_neo4j.mcp_server.replies import (
+    AnswerText,
+    CitedNode,
+    PlannedPartition,
+    PlanReply,
+    RunCoverage,
+    RunReply,
+)
+from pgs_neo4j.mcp_server.visitors import Visitor, unknown_run
+from pgs_neo4j.model import Answer, Citation, Coverage, Plan
+from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.shown import counted, one_line, plain
+
+MOST_WARNINGS = 5
+LINE = 300
+ELSEWHERE = "it was asked elsewhere, and is in progress; ask again later"
+RESUMABLE = "continue_reading with this run resumes it; what was read is not paid for again"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """A stored run that the caller may see, with its answer if it has one."""
+
+    desk: Desk
+    stored: StoredRun
+    session: str
+    answer: Answer | None
+
+    def reply(self, offset: int = 0) -> RunReply:
+        """Return the reply about it."""
+        properties = self.stored.properties
+        reply = RunReply(
+            run=self.stored.id,
+            state=self.stored.status,
+            graph=self.stored.graph,
+            session=self.session,
+            question=plain(str(properties.get("question", ""))),
+            error=one_line(str(properties.get("error") or ""), LINE),
+        )
+        if self.answer is not None:
+            return with_answer(reply, self.answer, offset, self.desk)
+        running = self.stored.status == "running" and not self.stored.silent
+        note = (
+            "it was asked elsewhere, and is in progress; ask again later" if running else RESUMABLE
+        )
+        return reply.model_copy(update={"note": note})
+
+
+async def read_result(desk: Desk, visitor: Visitor, run: str) -> StoredResult:
+    """Return a stored run. Raises UnknownRunError, also for the run of another caller."""
+    try:
+        stored = await desk.pgs.runs.get(run)
+    except UnknownRunError:
+        raise unknown_run(run) from None
+    own = visitor.own_session(stored.session)
+    if own is None or not visitor.sees(stored.graph):
+        raise unknown_run(run)
+    answered = bool(stored.properties.get("details"))
+    answer = await desk.pgs.runs.answer(stored.id) if answered else None
+    return StoredResult(desk, stored, own, answer)
+
+
+async def inquiry_reply(desk: Desk, visitor: Visitor, inquiry: Inquiry, offset: int) -> RunReply:
+    """Return the reply about a question of this process."""
+    if not inquiry.active and inquiry.answer is None and inquiry.advance.run:
+        with suppress(UnknownRunError):  # its session was deleted
+            stored = (await read_result(desk, visitor, inquiry.run)).reply(offset)
+            return stored.model_copy(update={"error": inquiry.error or stored.error})
+    state = "running" if inquiry.active else "interrupted" if inquiry.cancelled else "failed"
+    reply = RunReply(
+        run=inquiry.run,
+        state=state,
+        graph=inquiry.graph,
+        session=visitor.own_session(inquiry.session) or "",
+        question=plain(inquiry.question),
+        progress=inquiry.advance.line,
+        error=one_line(inquiry.error, LINE),
+    )
+    if inquiry.answer is not None:
+        return with_answer(reply, inquiry.answer, offset, desk)
+    note = "result with this run and wait_s fetches the answer" if inquiry.active else ""
+    return reply.model_copy(update={"note": note})
+
+
+def with_answer(reply: RunReply, answer: Answer, offset: int, desk: Desk) -> RunReply:
+    """Return a reply with an answer, cut to the tokens of a reply."""
+    text = plain(answer.text)
+    piece, following = cut_text(text, offset, desk.tokens(0.6))
+    cited = _cited(answer, piece)
+    fitting = fit_items(cited, desk.tokens(0.25))
+    left = len(cited) - len(fitting)
+    notes = (
+        f"the answer is cut; result with offset={following} has the rest" if following else "",
+        f"{counted(left, 'citation')} left out to keep the reply short" if left else "",
+        f"a limit ended the run early: {one_line(answer.stopped, LINE)}" if answer.stopped else "",
+        "" if answer.coverage.exhausted else "continue_reading reads what the session has not read",
+    )
+    return reply.model_copy(
+        update={
+            "run": answer.run,
+            "state": "partial" if answer.partial else "complete",
+            "from_model": AnswerText(
+                text=piece,
+                offset=min(offset, len(text)),
+                characters=len(text),
+                next_offset=following,
+                citations=fitting,
+            ),
+            "coverage": _coverage(answer.coverage),
+            "model_calls": answer.usage.calls,
+            "tokens": answer.usage.tokens,
+            "cost": answer.cost,
+            "warnings": [one_line(text, LINE) for text in answer.warnings[:MOST_WARNINGS]],
+            "note": "; ".join(filter(None, notes)),
+        }
+    )
+
+
+def plan_reply(plan: Plan, session: str, tokens: int) -> PlanReply:
+    """Return a plan, with as many of its partitions as fit."""
+    entries = [
+        PlannedPartition(
+            partition=one.partition,
+            nodes=one.nodes,
+            passes=one.passes,
+            reason=one_line(one.reason, LINE),
+        )
+        for one in plan.sweeps
+    ]
+    fitting = fit_items(entries, tokens)
+    left = len(entries) - len(fitting)
+    return PlanReply(
+        graph=plan.graph,
+        session=session,
+        mode=plan.mode,
+        partition_count=len(entries),
+        partitions=fitting,
+        model_calls=plan.calls,
+        input_tokens=plan.input_tokens,
+        output_tokens=plan.output_tokens,
+        cost_low=plan.low,
+        cost_high=plan.high,
+        limits=one_line(plan.budget, LINE),
+        note=f"{counted(left, 'partition')} left out to keep the reply short" if left else "",
+    )
+
+
+def _cited(answer: Answer, piece: str) -> list[CitedNode]:
+    """Return the nodes that a piece of an answer cites, each once, in the order of the answer."""
+    valid: dict[str, Citation] = {}
+    for citation in answer.synthesis.citations:
+        if citation.valid:
+            valid.setdefault(f"P{citation.partition}:{citation.alias}", citation)
+    return [
+        CitedNode(
+            name=name,
+            title=one_line(clean_text(citation.title or ""), LINE),
+            element_id=citation.element_id,
+        )
+        for name, citation in valid.items()
+        if name in piece
+    ]
+
+
+def _coverage(coverage: Coverage) -> RunCoverage:
+    return RunCoverage(
+        partitions_read=coverage.partitions_swept,
+        partitions=coverage.partitions_total,
+        nodes_read=coverage.nodes_read,
+        nodes=coverage.nodes_total,
+    )

@@ -1,0 +1,158 @@
+"""Parts of a graph as they are browsed: a node, its neighbors, its findings, members.
+
+``element_id`` is the address of a node: the database's handle for it now, as citations have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDetails:
+    """A node of a graph: its text as a sweep shows it, and its other properties.
+
+    ``properties`` are JSON data, each cut to a bounded length; vectors are left out, and so are
+    ``properties_left_out`` others. ``partition`` is the one of the current generation that holds
+    it, with its label and the node's rank there, 0 the heaviest; all are None for a node that came
+    later. ``weight`` is what the graph's mapping names, None without.
+    """
+
+    element_id: str
+    key: str
+    title: str
+    labels: tuple[str, ...]
+    text: str
+    properties: Mapping[str, Any]
+    properties_left_out: int = 0
+    partition: int | None = None
+    partition_label: str | None = None
+    rank: int | None = None
+    weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighborCount:
+    """How many relationships of one type lead from a node, or to it."""
+
+    type: str
+    outgoing: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeNeighbor:
+    """A relationship of a node and the node at its other end.
+
+    ``name`` and ``fact`` are empty unless the mapping names properties that hold them.
+    """
+
+    element_id: str
+    title: str
+    labels: tuple[str, ...]
+    type: str
+    outgoing: bool
+    name: str = ""
+    fact: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighborPage:
+    """Some neighbors of a node.
+
+    ``counts`` come with the first page only, most first. ``after`` leads to the next page, None at
+    the end. Unless ``complete``, the node has more relationships than are looked at, and so all
+    counts are lower bounds.
+    """
+
+    neighbors: tuple[NodeNeighbor, ...]
+    counts: tuple[NeighborCount, ...] = ()
+    after: str | None = None
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFinding:
+    """A finding of a run that cites a node. A model derived it from the graph.
+
+    ``quotes`` are its quotations that the node's text holds now. ``supported``: at least one of its
+    citations was valid.
+    """
+
+    id: str
+    text: str
+    run: str
+    session: str
+    question: str
+    started_at: str
+    partition: int
+    quotes: tuple[str, ...] = ()
+    supported: bool = True
+
+    @property
+    def quoted(self) -> bool:
+        """Whether it quotes the node."""
+        return bool(self.quotes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMember:
+    """A node of a partition; ``rank`` 0 is the heaviest.
+
+    ``weight`` is what the graph's mapping names, None without.
+    """
+
+    element_id: str
+    title: str
+    labels: tuple[str, ...]
+    rank: int
+    weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberPage:
+    """Some members of a partition, heaviest first.
+
+    ``size`` counts all that it got when it was made. ``after`` leads to the next page, None at the
+    end.
+    """
+
+    partition: int
+    size: int
+    members: tuple[PartitionMember, ...]
+    after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapPlace:
+    """A partition, or a unit that groups some, on the map.
+
+    ``x`` and ``y`` are its center among its neighbors, from 0 to 1. ``area`` is its rectangle in a
+    frame of 1.6 by 1, where areas are proportional to nodes: left, top, width, and height.
+    ``partitions`` lists those that it stands for: its own id, or those beneath a unit.
+    """
+
+    id: int
+    label: str
+    nodes: int
+    partitions: tuple[int, ...]
+    pool: bool = False
+    x: float = 0.5
+    y: float = 0.5
+    area: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMap:
+    """Where the partitions of a generation stand, the largest first.
+
+    ``level`` 0 shows partitions, a higher one units of the hierarchy. ``links`` are pairs of
+    places, by their position in ``places``, with the weight between them, the strongest first.
+    """
+
+    generation: str
+    level: int
+    places: tuple[MapPlace, ...]
+    links: tuple[tuple[int, int, float], ...] = ()

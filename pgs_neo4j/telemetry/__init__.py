@@ -1,0 +1,1 @@
+"""Spans of OpenTelemetry, for programs that have set it up. Without it, nothing happens."""

@@ -1,0 +1,50 @@
+"""The names of all spans and attributes.
+
+Those of OpenTelemetry's conventions still change for models, so they stand here alone.
+"""
+
+from __future__ import annotations
+
+RUN = "pgs.run"
+PASS = "pgs.pass"
+GDS = "gds"
+
+GRAPH = "pgs.graph"
+RUN_ID = "pgs.run.id"
+RESUMED = "pgs.run.resumed"
+MODE = "pgs.mode"
+QUESTION = "pgs.question"
+PARTITION = "pgs.partition"
+PASS_NUMBER = "pgs.pass.number"
+NODES = "pgs.nodes"
+TASK = "pgs.task"
+
+ERROR_TYPE = "error.type"
+
+OPERATION = "gen_ai.operation.name"
+REQUEST_MODEL = "gen_ai.request.model"
+MAX_TOKENS = "gen_ai.request.max_tokens"
+RESPONSE_MODEL = "gen_ai.response.model"
+FINISH_REASONS = "gen_ai.response.finish_reasons"
+INPUT_TOKENS = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+SYSTEM_INSTRUCTIONS = "gen_ai.system_instructions"
+INPUT_MESSAGES = "gen_ai.input.messages"
+OUTPUT_MESSAGES = "gen_ai.output.messages"
+
+DATABASE_SYSTEM = "db.system.name"
+DATABASE_NAMESPACE = "db.namespace"
+QUERY_SUMMARY = "db.query.summary"
+
+CHAT = "chat"
+NEO4J = "neo4j"
+
+
+def phase_name(phase: str) -> str:
+    """Return the name of the span of a phase."""
+    return f"pgs.{phase}"
+
+
+def chat_name(model: str) -> str:
+    """Return the name of the span of a call."""
+    return f"{CHAT} {model}"

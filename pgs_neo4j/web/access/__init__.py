@@ -1,0 +1,1 @@
+"""Who may do what: tokens, callers, and the checks on every request."""

@@ -1,0 +1,256 @@
+"""Checks every request before it reaches a route.
+
+The page may be open in a browser beside hostile pages. Those can send requests to this server, also
+under a name of their own that leads to it. So the names of hosts and origins are checked, unsafe
+methods take JSON only, which a form cannot send, and every request of the API needs a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.failures import Failure, failure_response
+
+MOST_BODY = 64 * 1024
+MOST_CHAT = 1024 * 1024
+"""Chat programs send the whole conversation with every question."""
+SAFE = frozenset({"GET", "HEAD"})
+METHODS = SAFE | {"POST", "DELETE"}
+OPEN = frozenset({"/api/login", "/api/health"})
+"""Paths of the API that need no token."""
+GUARDED = frozenset({"api", "mcp", "v1", "metrics"})
+"""First parts of the paths that need one; the others are those of the page's files."""
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types pgs",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+ASKED_HEADERS = (
+    *("authorization", "content-type", "idempotency-key", "last-event-id"),
+    *("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"),
+)
+"""Headers that a page of an allowed origin may send."""
+
+
+@dataclass(slots=True)
+class Guard:
+    """The outermost application; ``hosts`` and ``origins`` are those allowed, in lower case.
+
+    ``cookie`` is the name of the cookie. Origins other than the server's own get CORS headers.
+    """
+
+    app: ASGIApp
+    tokens: Tokens
+    cookie: str
+    hosts: frozenset[str]
+    origins: frozenset[str] = frozenset()
+    own_origins: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        schemes = ("http", "https")
+        self.own_origins = frozenset(f"{name}://{host}" for host in self.hosts for name in schemes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, refuse, or pass a request on."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # no WebSocket is served: the server closes it
+        headers = Headers(scope=scope)
+        sending = _with_headers(send, self._allowed_origin(headers))
+        if scope["method"] == "OPTIONS" and headers.get("origin", "").lower() in self.origins:
+            await _preflight(scope, receive, sending)
+            return
+        refusal = self._refusal(scope, headers) or self._admit(scope, headers)
+        if refusal is not None:
+            status, failure = refusal
+            await failure_response(scope["path"], status, failure)(scope, receive, sending)
+            return
+        await _Sized(self.app).serve(scope, receive, sending)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
+        """Return why a request is refused, with or without a token; None if it is not."""
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
+            return 421, _failure("this host is not served", "host", "allow it with --allow-host")
+        method = scope["method"]
+        if method not in METHODS:
+            return 405, _failure(f"the method {method[:20]} is not served", "method")
+        if method in SAFE:
+            return None
+        origin = headers.get("origin")
+        foreign = origin is not None and origin.lower() not in self.own_origins | self.origins
+        site = headers.get("sec-fetch-site", "none")
+        if foreign or (site not in ("none", "same-origin") and origin not in self.origins):
+            return 403, _failure(
+                "another site made this request", "origin", "allow it with --allow-origin"
+            )
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if method == "POST" and kind != "application/json":
+            return 415, _failure(
+                "the body is not JSON", "content_type", "send Content-Type: application/json"
+            )
+        most = _most_body(scope["path"])
+        if _length(headers, most) > most:
+            return 413, _too_large(most)
+        return None
+
+    def _admit(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
+        """Note the caller; return why there must be one."""
+        caller = self._caller(headers)
+        scope.setdefault("state", {})["caller"] = caller
+        scope["state"]["cookie"] = self._cookie(headers)
+        path = scope["path"]
+        if not _needs_token(path) or path in OPEN:
+            return None
+        if caller is None:
+            return 401, _failure(
+                "this needs a token",
+                "unauthenticated",
+                "open the link that pgs serve printed, or send Authorization: Bearer …",
+            )
+        if not caller.may_open(path):
+            return 403, _failure(
+                f"the token of {caller.name} does not open this",
+                "forbidden",
+                "use one with another role",
+            )
+        return None
+
+    def _caller(self, headers: Headers) -> Caller | None:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme:
+            return self.tokens.program(token.strip()) if scheme.lower() == "bearer" else None
+        value = self._cookie(headers)
+        return self.tokens.cookie(value) if value else None
+
+    def _cookie(self, headers: Headers) -> str:
+        return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
+
+    def _allowed_origin(self, headers: Headers) -> str | None:
+        origin = headers.get("origin", "").lower()
+        return origin if origin in self.origins else None
+
+
+def served_hosts(host: str, port: int, more: Iterable[str]) -> frozenset[str]:
+    """Return the values of Host that reach this server, each with and without its port."""
+    own = {host, "localhost", "127.0.0.1", "[::1]"} if _is_loopback(host) else {host}
+    names = {name.lower() for name in (*own, *more)}
+    return frozenset(names | {f"{name}:{port}" for name in names if not _has_port(name)})
+
+
+def _is_loopback(host: str) -> bool:
+    return host in ("127.0.0.1", "localhost", "::1")
+
+
+def _has_port(name: str) -> bool:
+    return name.rpartition("]")[2].find(":") >= 0
+
+
+def _needs_token(path: str) -> bool:
+    return path.removeprefix("/").partition("/")[0] in GUARDED
+
+
+def _most_body(path: str) -> int:
+    return MOST_CHAT if path.startswith("/v1/") else MOST_BODY
+
+
+def _length(headers: Headers, most: int) -> int:
+    text = headers.get("content-length", "0")
+    return int(text) if text.isdecimal() and len(text) < 16 else most + 1
+
+
+def _failure(error: str, code: str, fix: str = "") -> Failure:
+    return Failure(error=error, code=code, fix=fix)
+
+
+def _too_large(most: int) -> Failure:
+    return _failure(f"the body has more than {most // 1024} kB", "too_large", "send less")
+
+
+def _with_headers(send: Send, origin: str | None) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            if origin is not None:
+                headers["Access-Control-Allow-Origin"] = origin
+                headers["Access-Control-Expose-Headers"] = "mcp-session-id"
+                headers["Vary"] = "Origin"
+        await send(message)
+
+    return sending
+
+
+async def _preflight(scope: Scope, receive: Receive, send: Send) -> None:
+    allowed = {
+        "Access-Control-Allow-Methods": "GET, POST, DELETE",
+        "Access-Control-Allow-Headers": ", ".join(ASKED_HEADERS),
+        "Access-Control-Max-Age": "600",
+    }
+    await JSONResponse({}, 200, headers=allowed)(scope, receive, send)
+
+
+class _TooLargeError(Exception):
+    """More came than the headers said."""
+
+
+@dataclass(slots=True)
+class _Sized:
+    """Ends requests whose body grows above the limit while it is read."""
+
+    app: ASGIApp
+    size: int = 0
+    started: bool = False
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        most = _most_body(scope["path"])
+
+        async def receiving() -> Message:
+            message = await receive()
+            self.size += len(message.get("body", b""))
+            if self.size > most:
+                raise _TooLargeError
+            return message
+
+        async def sending(message: Message) -> None:
+            if self.size > most and not self.started:
+                raise _TooLargeError  # a route has made another error of it
+            self.started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receiving, sending)
+        except _TooLargeError:
+            if not self.started:
+                await failure_response(scope["path"], 413, _too_large(most))(scope, receive, send)

@@ -1,0 +1,96 @@
+"""Tokens: the link's, which is used once, the cookies', and those of programs."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from time import monotonic
+from typing import TypeVar
+
+from pgs_neo4j.web.access.callers import OWNER, Caller
+
+COOKIE_S = 12 * 3600.0
+"""Seconds without a request after which a browser has to log in again."""
+LINK_S = 3600.0
+MOST_COOKIES = 1000
+BYTES = 32
+
+T = TypeVar("T")
+
+
+def hashed(token: str) -> str:
+    """Return what is kept of a token. Random tokens of 32 bytes need no salt."""
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(slots=True)
+class _Cookie:
+    caller: Caller
+    used_at: float
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The tokens that are good now; only their hashes are kept.
+
+    ``programs`` maps the hashes of ``pgs.toml`` to their callers.
+    """
+
+    programs: dict[str, Caller] = field(default_factory=dict, repr=False)
+    _links: dict[str, float] = field(default_factory=dict, repr=False)
+    _cookies: dict[str, _Cookie] = field(default_factory=dict, repr=False)
+
+    def new_link(self) -> str:
+        """Return a token that can be traded once for a cookie of the owner."""
+        token = secrets.token_urlsafe(BYTES)
+        self._links[hashed(token)] = monotonic()
+        return token
+
+    def log_in(self, token: str) -> tuple[str, Caller] | None:
+        """Trade a token for a new cookie; None if it is no good. That of a link is used up."""
+        caller = self.program(token) or self._linked(token)
+        if caller is None:
+            return None
+        cookie = secrets.token_urlsafe(BYTES)
+        self._cookies[hashed(cookie)] = _Cookie(caller, monotonic())
+        for old in [*self._cookies][:-MOST_COOKIES]:
+            del self._cookies[old]
+        return cookie, caller
+
+    def program(self, token: str) -> Caller | None:
+        """Return the caller of a token of ``pgs.toml``; None for any other token."""
+        return _matching(self.programs, hashed(token))
+
+    def cookie(self, value: str) -> Caller | None:
+        """Return the caller of a cookie; None if it is unknown or too old."""
+        held = _matching(self._cookies, hashed(value))
+        if held is None or monotonic() - held.used_at > COOKIE_S:
+            self.log_out(value)
+            return None
+        held.used_at = monotonic()
+        return held.caller
+
+    def log_out(self, value: str) -> None:
+        """Make a cookie useless."""
+        self._cookies.pop(hashed(value), None)
+
+    def _linked(self, token: str) -> Caller | None:
+        made_at = _matching(self._links, hashed(token))
+        if made_at is None:
+            return None
+        del self._links[hashed(token)]
+        return OWNER if monotonic() - made_at <= LINK_S else None
+
+
+def _matching(known: dict[str, T], wanted: str) -> T | None:
+    """Return what belongs to a hash, in a time that tells nothing about the others."""
+    matches = [value for key, value in known.items() if hmac.compare_digest(key, wanted)]
+    return matches[0] if matches else None
+
+
+def callers_by_hash(entries: Iterable[tuple[str, Caller]]) -> dict[str, Caller]:
+    """Return callers by the hashes of their tokens."""
+    return {token_hash.lower(): caller for token_hash, caller in entries}

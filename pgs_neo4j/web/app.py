@@ -1,0 +1,117 @@
+"""The application: routes, errors, and the page, behind the guard."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from pgs_neo4j import __version__
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.web.agents.mount import agents_of
+from pgs_neo4j.web.chat.asking import Chats
+from pgs_neo4j.web.chat.endpoints import router as chat_router
+from pgs_neo4j.web.failures import Failure, failure_of, failure_response, status_of
+from pgs_neo4j.web.manual.handbook import manual_routes
+from pgs_neo4j.web.page import page_routes
+from pgs_neo4j.web.routes import (
+    browsing,
+    documents,
+    feedback,
+    graphs,
+    login,
+    maps,
+    metrics,
+    nodes,
+    operations,
+    planning,
+    runs,
+    searching,
+    sessions,
+)
+from pgs_neo4j.web.runs.stream import CutStreams
+from pgs_neo4j.web.shared import Serving
+
+ROUTES = (
+    *(login, graphs, planning, runs, feedback, searching, sessions),
+    *(browsing, maps, nodes, documents, operations),
+)
+"""In the order in which OpenAPI lists them."""
+ERRORS: dict[int | str, dict[str, object]] = {
+    status: {"model": Failure} for status in (401, 403, 404, 409, 422, 503)
+}
+
+
+def create_app(serving: Serving) -> FastAPI:
+    """Return the application of one server; the guard has to stand before it."""
+    agents, lifespan = agents_of(serving)
+    app = FastAPI(
+        lifespan=lifespan,
+        title="pgs_neo4j",
+        version=__version__,
+        summary="Partitioned Graph Synthesis on Neo4j",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    app.add_middleware(CutStreams)
+    app.state.serving = serving
+    app.include_router(_api())
+    app.state.chats = Chats(serving)
+    app.include_router(chat_router)
+    app.router.routes.append(agents)
+    app.include_router(metrics.router, responses=ERRORS)
+    app.include_router(manual_routes())
+    app.include_router(page_routes())  # it takes all other paths
+    app.add_exception_handler(PGSError, _on_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_fault)
+    return app
+
+
+def described() -> Json:
+    """Return the OpenAPI description of the requests under ``/api``."""
+    app = FastAPI(title="pgs_neo4j", version=__version__)
+    app.include_router(_api())
+    return app.openapi()
+
+
+def _api() -> APIRouter:
+    api = APIRouter(prefix="/api", responses=ERRORS)
+    for module in ROUTES:
+        api.include_router(module.router)
+    return api
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    known = cast(PGSError, error)
+    return failure_response(request.url.path, status_of(known), failure_of(known))
+
+
+async def _on_invalid(request: Request, error: Exception) -> Response:
+    """Say which field is wrong; what was sent is not repeated."""
+    first = cast(RequestValidationError, error).errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
+    failure = Failure(error=f"{where}: {first['msg']}", code="invalid", fix="see /api/openapi.json")
+    return failure_response(request.url.path, 422, failure)
+
+
+async def _on_http(request: Request, error: Exception) -> Response:
+    status = cast(HTTPException, error).status_code
+    what = {404: "there is nothing here", 405: "this method is not served here"}
+    failure = Failure(
+        error=what.get(status, "refused"), code={404: "not_found"}.get(status, "http")
+    )
+    return failure_response(request.url.path, status, failure)
+
+
+async def _on_fault(request: Request, _: Exception) -> Response:
+    failure = Failure(
+        error="unexpected error of pgs", code="fault", fix="the server's log has the details"
+    )
+    return failure_response(request.url.path, 500, failure)

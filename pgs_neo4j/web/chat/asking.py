@@ -1,0 +1,130 @@
+"""Begins the run of a chat, or joins the one that the same request has begun."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
+
+from pgs_neo4j.config import Knobs
+from pgs_neo4j.engine import check_question
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.export import Document
+from pgs_neo4j.model import Answer
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.chat.bodies import ChatRequest
+from pgs_neo4j.web.chat.models import ChatModel, chosen_model
+from pgs_neo4j.web.runs.awaited import AwaitedRun, start_awaited
+from pgs_neo4j.web.runs.board import LiveRun
+from pgs_neo4j.web.runs.log import EventLog, LoggedEvent, MissedEventsError
+from pgs_neo4j.web.runs.searched import answer_from_search
+from pgs_neo4j.web.shared import Serving
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRun:
+    """A run whose answer is a message."""
+
+    serving: Serving
+    awaited: AwaitedRun
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.awaited.run.id
+
+    async def events(self, silence_s: float) -> AsyncIterator[LoggedEvent | None]:
+        """Yield its events, and None after each silence.
+
+        They end early for a reader that is too slow.
+        """
+        log, place = self.awaited.run.log, 0
+        while True:
+            try:
+                async with asyncio.timeout(silence_s):
+                    entry = await _following(log, place)
+            except TimeoutError:
+                yield None
+                continue
+            except MissedEventsError:
+                return
+            if entry is None:
+                return
+            place = entry.id
+            yield entry
+
+    async def document(self) -> Document:
+        """Return its answer when it has ended. Raises what ended it."""
+        answer = await self.awaited.answer()
+        return await self.serving.pgs.document(answer.run)
+
+
+@dataclass(slots=True)
+class Chats:
+    """The chats of one server; those in progress are found by their requests."""
+
+    serving: Serving
+    _active: WeakValueDictionary[str, AwaitedRun] = field(default_factory=WeakValueDictionary)
+
+    async def begin(self, caller: Caller, asked: ChatRequest) -> ChatRun:
+        """Start the run of a request. Nothing of it needs the connection any more.
+
+        A request that repeats one in progress, as clients do after a lost connection, joins it.
+        """
+        caller.require("asker")
+        self.serving.require_writing()
+        asked.check()
+        question = asked.question()
+        check_question(question)
+        model = await chosen_model(self.serving, caller, asked.model)
+        session = caller.stored_session(asked.session())
+        key = "\0".join((asked.model, session, question))
+        # What it costs holds the money of its caller, so a repeated request is found before.
+        if (same := self._repeated(key)) is not None:
+            return same
+        limit = await self.serving.remaining_cost(caller)
+        if (same := self._repeated(key)) is not None:
+            return same
+        run = LiveRun(
+            id=self.serving.pgs.runs.new_id(),
+            caller=caller,
+            graph=model.graph,
+            session=session,
+            question=question,
+            most_cost=limit or 0.0,
+        )
+        awaited = start_awaited(
+            self.serving.board, run, lambda hear: self._carry_out(model, run, limit, hear)
+        )
+        self._active[key] = awaited
+        return ChatRun(self.serving, awaited)
+
+    def _repeated(self, key: str) -> ChatRun | None:
+        awaited = self._active.get(key)
+        active = awaited is not None and awaited.run.active
+        return ChatRun(self.serving, awaited) if awaited is not None and active else None
+
+    async def _carry_out(
+        self, model: ChatModel, run: LiveRun, limit: float | None, hear: OnEvent
+    ) -> Answer:
+        knobs = Knobs() if limit is None else Knobs(max_cost=limit)
+        pgs = self.serving.pgs
+        if model.search is None:
+            return await pgs.execute(
+                run.question,
+                graph=model.graph,
+                mode=model.mode,
+                session_id=run.session,
+                run=run.id,
+                on_event=hear,
+                **knobs,
+            )
+        return await answer_from_search(pgs, run, model.search, None, hear, **knobs)
+
+
+async def _following(log: EventLog, place: int) -> LoggedEvent | None:
+    """Return the event after an id; None at the end of the run."""
+    async for entry in log.after(place):
+        return entry
+    return None

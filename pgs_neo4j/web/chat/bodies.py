@@ -1,0 +1,99 @@
+"""What a chat program sends, as far as it counts."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgs_neo4j.errors import UsageError
+
+MOST_CHARACTERS = 20_000
+MOST_SESSION = 120
+TASK = "### Task:"
+"""How prompts begin that Open WebUI writes itself, such as those for titles."""
+REFUSED: tuple[tuple[str, tuple[object, ...]], ...] = (
+    ("n", (None, 1)),
+    ("tools", (None, [])),
+    ("functions", (None, [])),
+    ("logprobs", (None, False)),
+    ("response_format", (None, {"type": "text"})),
+    ("modalities", (None, ["text"])),
+)
+"""Parameters that ask for something else than one text, with the values that do not."""
+
+
+class ChatMessage(BaseModel):
+    """A turn of a conversation; only text counts."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    role: Annotated[str, Field(max_length=40)]
+    content: str | list[dict[str, Any]] | None = None
+
+    def text(self) -> str:
+        """Return the text. Raises UsageError for pictures, sound, and files."""
+        if not isinstance(self.content, list):
+            return self.content or ""
+        kinds = {str(part.get("type"))[:40] for part in self.content} - {"text"}
+        if kinds:
+            raise UsageError(f"a message has {', '.join(sorted(kinds))}; send text only")
+        return "\n".join(str(part.get("text", "")) for part in self.content)
+
+
+class StreamOptions(BaseModel):
+    """How a stream ends."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    include_usage: bool | None = None
+
+
+class ChatRequest(BaseModel):
+    """A conversation whose last question is asked; other parameters are ignored."""
+
+    model_config = ConfigDict(extra="allow", hide_input_in_errors=True)
+
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=2000)]
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    user: Annotated[str | None, Field(max_length=500)] = None
+    metadata: dict[str, Any] | None = None
+
+    def check(self) -> None:
+        """Raise UsageError for what no answer can be."""
+        extra = self.model_extra or {}
+        for name, harmless in REFUSED:
+            if name in extra and extra[name] not in harmless:
+                raise UsageError(f"{name} is not supported; leave it out")
+
+    def question(self) -> str:
+        """Return the last message of the user. Raises UsageError."""
+        last = self.messages[-1]
+        if last.role != "user":
+            raise UsageError("the last message has to be the user's; it is the question")
+        question = last.text().strip()
+        if len(question) > MOST_CHARACTERS:
+            raise UsageError(f"a question has at most {MOST_CHARACTERS:,} characters; shorten it")
+        if question.startswith(TASK):
+            raise UsageError(
+                "this is a task of the chat program and no question to a graph; choose another "
+                "model for its tasks, such as titles"
+            )
+        return question
+
+    def session(self) -> str:
+        """Return the name of the session: that in ``metadata``, else one of the conversation.
+
+        Conversations of one user that begin with the same message share a session.
+        """
+        named = (self.metadata or {}).get("session")
+        if named is not None:
+            if not (isinstance(named, str) and 1 <= len(named) <= MOST_SESSION):
+                raise UsageError(f"metadata.session is no text of 1 to {MOST_SESSION} characters")
+            return named
+        first = next(message.text() for message in self.messages if message.role == "user")
+        digest = sha256(f"{self.user or ''}\0{first}".encode("utf-8", "surrogatepass"))
+        return f"chat-{digest.hexdigest()[:12]}"

@@ -1,0 +1,51 @@
+"""``/v1/models`` and ``/v1/chat/completions``."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.web.chat.asking import Chats
+from pgs_neo4j.web.chat.bodies import ChatRequest
+from pgs_neo4j.web.chat.models import chosen_model, described, listed_models
+from pgs_neo4j.web.chat.replies import ChatReplies
+from pgs_neo4j.web.shared import CallerNow, ServingNow
+
+# The form is OpenAI's, and described there.
+router = APIRouter(prefix="/v1", include_in_schema=False)
+
+EXTRACTIVE = "extractive"
+
+
+@router.get("/models")
+async def list_models(serving: ServingNow, caller: CallerNow) -> Json:
+    """Return the graphs that the caller sees, as models."""
+    return {"object": "list", "data": await listed_models(serving, caller)}
+
+
+@router.get("/models/{model}")
+async def show_model(model: str, serving: ServingNow, caller: CallerNow) -> Json:
+    """Return a graph as a model."""
+    await chosen_model(serving, caller, model)
+    return described(model)
+
+
+@router.post("/chat/completions")
+async def complete(
+    body: ChatRequest, request: Request, serving: ServingNow, caller: CallerNow
+) -> Response:
+    """Answer the last message of a conversation."""
+    run = await cast(Chats, request.app.state.chats).begin(caller, body)
+    usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+    quoted = serving.pgs.synthesis_llm.name == EXTRACTIVE
+    replies = ChatReplies(run, body.model, quoted, usage)
+    if not body.stream:
+        return JSONResponse(await replies.whole())
+    return StreamingResponse(
+        replies.stream(),
+        media_type="text/event-stream",
+        headers={"X-Accel-Buffering": "no"},
+    )

@@ -1,0 +1,143 @@
+"""Answers in the form of OpenAI's API, whole and as a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from time import time
+
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.export import Document
+from pgs_neo4j.model import Answer
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.text.shown import counted
+from pgs_neo4j.web.chat.asking import ChatRun
+from pgs_neo4j.web.chat.message import MessageStream, to_message
+from pgs_neo4j.web.failures import Failure, chat_failure, failure_of, status_of
+from pgs_neo4j.web.runs.log import LoggedEvent
+from pgs_neo4j.web.runs.told import coverage_counts
+
+SILENCE_S = 10.0
+"""Seconds of silence after which a comment keeps the connection open."""
+PING = ": still working\n\n"
+DONE = "data: [DONE]\n\n"
+FAULT = Failure(error="unexpected error of pgs", code="fault", fix="see the log of the server")
+PHASES = {
+    "partition": "Partitioning the graph.",
+    "route": "Choosing the partitions to read.",
+    "search": "Searching.",
+    "synthesize": "Writing the answer.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReplies:
+    """The replies about one run; ``usage``: a stream ends with what it cost."""
+
+    run: ChatRun
+    model: str
+    quoted: bool = False
+    usage: bool = False
+    silence_s: float = SILENCE_S
+
+    async def whole(self) -> Json:
+        """Return the answer as one reply. Raises what ended the run."""
+        document = await self.run.document()
+        message = {"role": "assistant", "content": to_message(document)}
+        choice = {"index": 0, "message": message, "finish_reason": _reason(document.answer)}
+        return self._reply(
+            "chat.completion", [choice], usage=_usage(document.answer), pgs=_facts(document)
+        )
+
+    async def stream(self) -> AsyncIterator[str]:
+        """Yield the answer as it is written; what is done before it, as reasoning."""
+        yield self._delta({"role": "assistant", "content": ""})
+        message = MessageStream(self.quoted)
+        try:
+            async for entry in self.run.events(self.silence_s):
+                if entry is None:
+                    yield PING
+                elif entry.name == "text_streamed":
+                    if text := message.add(json.loads(entry.data)["text"]):
+                        yield self._delta({"content": text})
+                elif line := progress_line(entry):
+                    yield self._delta({"reasoning_content": f"{line}\n"})
+            document = await self.run.document()
+        except PGSError as error:
+            yield _data(chat_failure(status_of(error), failure_of(error)))
+            return
+        except Exception:
+            yield _data(chat_failure(500, FAULT))
+            raise
+        yield self._delta({"content": message.end(document)})
+        yield self._delta({}, _reason(document.answer))
+        if self.usage:
+            yield self._chunk([], usage=_usage(document.answer), pgs=_facts(document))
+        yield DONE
+
+    def _delta(self, delta: Json, reason: str | None = None) -> str:
+        return self._chunk([{"index": 0, "delta": delta, "finish_reason": reason}])
+
+    def _chunk(self, choices: list[Json], **more: object) -> str:
+        return _data(self._reply("chat.completion.chunk", choices, **more))
+
+    def _reply(self, kind: str, choices: list[Json], **more: object) -> Json:
+        return {
+            "id": f"chatcmpl-{self.run.id}",
+            "object": kind,
+            "created": int(time()),
+            "model": self.model,
+            "choices": choices,
+            **more,
+        }
+
+
+def progress_line(entry: LoggedEvent) -> str:
+    """Return an event as a sentence; empty for those that say little."""
+    data = json.loads(entry.data)
+    match entry.name:
+        case "queued":
+            return f"Place {data['place']} in the queue."
+        case "phase_started":
+            return PHASES.get(str(data["phase"]), "")
+        case "routed":
+            return f"{counted(len(data['routes']), 'partition')} to read."
+        case "sweep_finished":
+            read = counted(data["nodes_read"], "node")
+            return f"Partition {data['partition']}: {data['status']}, {read} read."
+    return ""
+
+
+def _data(value: Json) -> str:
+    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n"
+
+
+def _reason(answer: Answer) -> str:
+    """Return ``length`` if a limit cut the answer or what it rests on."""
+    return "length" if answer.stopped or not answer.synthesis.complete else "stop"
+
+
+def _usage(answer: Answer) -> Json:
+    usage = answer.usage
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.tokens,
+    }
+
+
+def _facts(document: Document) -> Json:
+    """Return what OpenAI's API has no field for."""
+    answer = document.answer
+    return {
+        "run": answer.run,
+        "graph": answer.graph,
+        "partial": answer.partial,
+        "stopped": answer.stopped,
+        "cost": plain_data(answer.cost),
+        "calls": answer.usage.calls,
+        "cached": answer.usage.cached,
+        "estimated": answer.usage.estimated,
+        "coverage": coverage_counts(answer.coverage),
+    }

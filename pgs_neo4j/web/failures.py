@@ -1,0 +1,112 @@
+"""Errors as responses: a status, a word for programs, a sentence, and what to do."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from pgs_neo4j.errors import (
+    BudgetError,
+    BusyError,
+    DatabaseAuthError,
+    DatabaseError,
+    DatabaseTimeoutError,
+    DatabaseUnavailableError,
+    DeadlineError,
+    GraphExistsError,
+    IdempotencyError,
+    ModelError,
+    PGSError,
+    StoppedError,
+    UnknownGraphError,
+    UnknownNodeError,
+    UnknownRunError,
+    UnknownSessionError,
+    UsageError,
+    WaitError,
+)
+from pgs_neo4j.text.shown import plain
+from pgs_neo4j.web.access.callers import ForbiddenError
+
+STATUSES: tuple[tuple[type[PGSError], int], ...] = (
+    (ForbiddenError, 403),
+    (UnknownGraphError, 404),
+    (UnknownNodeError, 404),
+    (UnknownRunError, 404),
+    (UnknownSessionError, 404),
+    (GraphExistsError, 409),
+    (IdempotencyError, 409),
+    (UsageError, 422),
+    (BusyError, 409),
+    (BudgetError, 402),
+    (WaitError, 503),
+    (DeadlineError, 504),
+    (StoppedError, 409),
+    (DatabaseUnavailableError, 503),
+    (DatabaseAuthError, 503),
+    (DatabaseTimeoutError, 504),
+    (DatabaseError, 502),
+    (ModelError, 502),
+)
+"""The first that fits counts."""
+
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class Failure(BaseModel):
+    """The body of every error."""
+
+    error: Annotated[str, Field(description="what happened, in one sentence")]
+    code: Annotated[str, Field(description="a word for programs, such as unknown_graph")]
+    fix: Annotated[str, Field(description="what to do about it; empty if nothing can be done")] = ""
+
+
+CHAT = "/v1/"
+CHAT_TYPES = {401: "authentication_error", 402: "insufficient_quota", 403: "permission_error"}
+CHAT_CODES = {
+    "unauthenticated": "invalid_api_key",
+    "budget": "insufficient_quota",
+    "unknown_graph": "model_not_found",
+}
+TRIED_AGAIN = frozenset({"busy", "database_unavailable"})
+"""Codes after which the same request may succeed soon."""
+
+
+def failure_response(path: str, status: int, failure: Failure) -> JSONResponse:
+    """Return a failure as a response to a request for a path; that of a chat is OpenAI's."""
+    if not path.startswith(CHAT):
+        return JSONResponse(failure.model_dump(), status)
+    again = "true" if failure.code in TRIED_AGAIN else "false"
+    return JSONResponse(chat_failure(status, failure), status, {"x-should-retry": again})
+
+
+def chat_failure(status: int, failure: Failure) -> dict[str, object]:
+    """Return a failure in the form of OpenAI's API."""
+    usual = "invalid_request_error" if status < 500 else "server_error"
+    return {
+        "error": {
+            "message": "; ".join(filter(None, (failure.error, failure.fix))),
+            "type": CHAT_TYPES.get(status, usual),
+            "param": None,
+            "code": CHAT_CODES.get(failure.code, failure.code),
+        }
+    }
+
+
+def status_of(error: PGSError) -> int:
+    """Return the HTTP status of an error."""
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+
+
+def failure_of(error: PGSError) -> Failure:
+    """Return an error as a body. A message says what happened and then, after ``;``, what to do."""
+    what, _, fix = plain(str(error)).rpartition("; ")
+    return Failure(error=what or fix, code=code_of(error), fix=fix if what else "")
+
+
+def code_of(error: PGSError) -> str:
+    """Return the word for an error: ``unknown_graph`` for UnknownGraphError."""
+    return _WORDS.sub("_", type(error).__name__.removesuffix("Error")).lower()

@@ -1,0 +1,1 @@
+"""The manual as pages of the server."""

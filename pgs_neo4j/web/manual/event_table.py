@@ -1,0 +1,87 @@
+"""The page of events, as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from inspect import getdoc
+from typing import get_args
+
+from pgs_neo4j.events import Event
+from pgs_neo4j.web.runs import served_data
+from pgs_neo4j.web.runs.served_data import SERVED
+
+INTRODUCTION = """\
+# Events
+
+A run tells what it does as events. Their names never change. In Python, `on_event` receives them;
+see [Python](python.md). Over HTTP, `GET /api/runs/{run}/events` streams them; see
+[the server](server.md#events).
+
+## Events of the engine
+
+Types such as `Sweep` are those of `pgs_neo4j.model`. Over HTTP, all of them become JSON.
+"""
+OVER_HTTP = """
+## Events over HTTP
+
+The server sends the events of the engine with the same fields, except for those below. It also
+sends events of its own. It joins pieces of text that come within 50 ms.
+"""
+_CODE = re.compile(r"``(.+?)``")
+
+
+def events_page() -> str:
+    """Return all events with their fields."""
+    engine = (_section(event.kind, event, event.__name__) for event in get_args(Event))
+    served = (_section(name, data) for name, data in SERVED.items())
+    return "".join((INTRODUCTION, *engine, OVER_HTTP, *served))
+
+
+def plain_doc(documented: object) -> str:
+    """Return a docstring as Markdown, with a paragraph on one line."""
+    paragraphs = (getdoc(documented) or "").split("\n\n")
+    return "\n\n".join(map(plain_paragraph, paragraphs))
+
+
+def plain_paragraph(text: str) -> str:
+    """Return a paragraph of a docstring as Markdown, on one line."""
+    return _CODE.sub(r"`\1`", " ".join(text.split()))
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table; without rows, nothing."""
+    body = "".join(_line(row) for row in rows)
+    titles = tuple(head)
+    return f"\n{_line(titles)}{_line(['---'] * len(titles))}{body}" if body else ""
+
+
+def _section(name: str, event: type, python: str = "") -> str:
+    told = f"`{python}`: " if python else ""
+    return f"\n### {name}\n\n{told}{plain_doc(event)}\n" + table(
+        ("field", "type"), ((f"`{key}`", f"`{kind}`") for key, kind in _fields(event))
+    )
+
+
+def _fields(event: type) -> Iterator[tuple[str, str]]:
+    if is_dataclass(event):
+        yield from ((field.name, str(field.type)) for field in fields(event))
+        return
+    given: Mapping[str, object] = event.__annotations__
+    for name, kind in given.items():
+        text = str(getattr(kind, "__forward_arg__", kind))
+        nested = re.search(r"Served\w+", text)
+        inner = _nested(nested[0]) if nested else ""
+        yield name, text.replace(nested[0], inner) if nested else text
+
+
+def _nested(name: str) -> str:
+
+    return (
+        "{" + ", ".join(f"{key}: {kind}" for key, kind in _fields(getattr(served_data, name))) + "}"
+    )
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

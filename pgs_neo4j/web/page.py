@@ -1,0 +1,77 @@
+"""The files of the page. They hold nothing of any graph, so they need no token."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from pgs_neo4j.export.style import PAGE
+from pgs_neo4j.web.access.guard import GUARDED
+
+KINDS = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file as it travels, compressed and not."""
+
+    body: bytes
+    packed: bytes
+    kind: str
+    tag: str
+
+    def response(self, request: Request) -> Response:
+        """Return the file, or that the browser has it already."""
+        headers = {"ETag": self.tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+        if request.headers.get("if-none-match") == self.tag:
+            return Response(status_code=304, headers=headers)
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(self.body, media_type=self.kind, headers=headers)
+        headers["Content-Encoding"] = "gzip"
+        return Response(self.packed, media_type=self.kind, headers=headers)
+
+
+def page_routes() -> APIRouter:
+    """Return the routes of the page: each view has an address, and all are the same page."""
+    router = APIRouter(include_in_schema=False)
+    served = page_files()
+
+    @router.get("/{name:path}")
+    async def page(name: str, request: Request) -> Response:
+        found = served.get(name)
+        if found is None and "." not in name and name.partition("/")[0] not in GUARDED:
+            found = served["index.html"]
+        if found is None:
+            raise HTTPException(404)
+        return found.response(request)
+
+    return router
+
+
+def page_files() -> dict[str, PageFile]:
+    """Return the files by name, with the style sheet that answers share."""
+    folder = files("pgs_neo4j.web").joinpath("static")
+    bodies = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
+    bodies["answer.css"] = PAGE.encode()
+    return {
+        name: page_file(body, KINDS[kind])
+        for name, body in bodies.items()
+        if (kind := name.rpartition(".")[2]) in KINDS
+    }
+
+
+def page_file(body: bytes, kind: str) -> PageFile:
+    """Return a file of a media type, ready to travel."""
+    tag = f'"{sha256(body).hexdigest()[:16]}"'
+    return PageFile(body, gzip.compress(body, 9, mtime=0), kind, tag)

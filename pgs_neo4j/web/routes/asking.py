@@ -1,0 +1,94 @@
+"""Questions as the API takes them, and how they are carried out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgs_neo4j.config import Knobs, PGSConfig
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.model import Answer, Mode, SearchMode
+from pgs_neo4j.web.runs.board import LiveRun
+from pgs_neo4j.web.runs.searched import answer_from_search
+
+LIMITS = ("max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_sweep_partitions")
+
+
+class Question(BaseModel):
+    """A question to a graph; what is left out is as configured."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    question: Annotated[str, Field(max_length=20_000)]
+    graph: Annotated[str | None, Field(max_length=64)] = None
+    session: Annotated[str, Field(min_length=1, max_length=120)] = "default"
+    mode: Mode = "full"
+    full_sweep: bool = False
+    structure_only: bool = False
+    top_k: Annotated[
+        int | None, Field(ge=1, le=1000, description="answer from so many nodes first")
+    ] = None
+    search_mode: Annotated[SearchMode | None, Field(description="how these nodes are found")] = None
+    answer_from: Annotated[
+        Literal["sweeps", "search"],
+        Field(description="search: from the nodes that a search finds; no partition is swept"),
+    ] = "sweeps"
+    max_calls: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+    max_tokens: Annotated[int | None, Field(ge=1, le=10_000_000_000)] = None
+    max_cost: Annotated[float | None, Field(gt=0, le=1e9)] = None
+    max_sweep_partitions: Annotated[int | None, Field(ge=1, le=100_000)] = None
+    run_timeout_s: Annotated[float | None, Field(gt=0, le=1e7)] = None
+    max_unmatched_tokens: Literal["none"] | None = None
+
+    def lowered(self, config: PGSConfig) -> Question:
+        """Return the question with no limit above those that are configured."""
+        limits = {name: getattr(config, name) for name in LIMITS}
+        asked = {name: getattr(self, name) for name in LIMITS}
+        above = {
+            name: most
+            for name, most in limits.items()
+            if most is not None and asked[name] is not None and asked[name] > most
+        }
+        return self.model_copy(update=above)
+
+    def knobs(self) -> Knobs:
+        """Return the limits that were set."""
+        names = (*LIMITS, "max_unmatched_tokens")
+        values = {name: getattr(self, name) for name in names}
+        return cast(Knobs, {name: value for name, value in values.items() if value is not None})
+
+
+async def carry_out(pgs: PGS, asked: Question, run: LiveRun, hear: OnEvent) -> Answer:
+    """Ask the question of a run."""
+    knobs = asked.knobs()
+    if asked.answer_from == "search":
+        return await answer_from_search(pgs, run, asked.search_mode, asked.top_k, hear, **knobs)
+    if asked.top_k is not None or asked.search_mode is not None:
+        layered = await pgs.layered_search(
+            asked.question,
+            graph=run.graph,
+            top_k=asked.top_k or 20,
+            search_mode=asked.search_mode,
+            mode=asked.mode,
+            session_id=run.session,
+            full_sweep=asked.full_sweep,
+            structure_only=asked.structure_only,
+            run=run.id,
+            on_event=hear,
+            **knobs,
+        )
+        return layered.answer
+    return await pgs.execute(
+        asked.question,
+        graph=run.graph,
+        mode=asked.mode,
+        session_id=run.session,
+        full_sweep=asked.full_sweep,
+        structure_only=asked.structure_only,
+        idempotency_key=run.key,
+        run=run.id,
+        on_event=hear,
+        **knobs,
+    )

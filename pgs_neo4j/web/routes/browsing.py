@@ -1,0 +1,154 @@
+"""Partitions of a graph, and its generations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel
+
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model import Generation, LineageChange, Partition
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+
+router = APIRouter(tags=["partitions"])
+
+PartitionId = Annotated[int, Path(ge=1, le=10**9)]
+GenerationId = Annotated[str, Query(min_length=1, max_length=100, description="id of one")]
+
+
+class Border(BaseModel):
+    """A partition that relationships lead to, and their weight."""
+
+    partition: int
+    relationships: int
+    weight: float
+
+
+class ListedPartition(BaseModel):
+    """A partition as the map draws it."""
+
+    id: int
+    label: str
+    nodes: int
+    tokens: int
+    texts: int | None
+    pool: bool
+    parent: int | None
+    lineage: str
+    keywords: tuple[str, ...]
+    titles: tuple[str, ...]
+    abstract: str
+    adjacent: list[Border]
+
+
+class ShownPartition(ListedPartition):
+    """A partition with all that is known of it; ``labels`` are those of its neighbors by id."""
+
+    terms: tuple[str, ...]
+    gist: str
+    labels: dict[int, str]
+
+
+class FoundPartition(BaseModel):
+    """A partition that some words lead to; the best one has the score 1."""
+
+    id: int
+    label: str
+    nodes: int
+    score: float
+
+
+@router.get("/graphs/{graph}/partitions")
+async def list_partitions(
+    graph: GraphName, serving: ServingNow, caller: CallerNow
+) -> list[ListedPartition]:
+    """Return the current partitions of a graph, largest first."""
+    name = await visible_graph(serving, caller, graph)
+    return [_listed(part) for part in await serving.pgs.partitions(name)]
+
+
+@router.get("/graphs/{graph}/partitions/search")
+async def search_partitions(
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    q: Annotated[str, Query(min_length=1, max_length=2000, description="words to look for")],
+) -> list[FoundPartition]:
+    """Return the partitions whose texts match some words best."""
+    name = await visible_graph(serving, caller, graph)
+    parts = {part.id: part for part in await serving.pgs.partitions(name)}
+    found = await serving.pgs.search(
+        q, graph=name, mode="global", top_k=1, sessions_of=caller.own_prefix
+    )
+    return [
+        FoundPartition(id=unit.id, label=unit.label, nodes=unit.size, score=unit.score)
+        for unit in found.units
+        if unit.level == 0 and unit.id in parts
+    ]
+
+
+@router.get("/graphs/{graph}/partitions/{partition}")
+async def show_partition(
+    graph: GraphName, partition: PartitionId, serving: ServingNow, caller: CallerNow
+) -> ShownPartition:
+    """Return a current partition: what it is about, and what it borders on."""
+    name = await visible_graph(serving, caller, graph)
+    parts = {part.id: part for part in await serving.pgs.partitions(name)}
+    part = parts.get(partition)
+    if part is None:
+        raise UsageError(f"graph {name} has no partition {partition}; it has {len(parts):,}")
+    labels = {one.id: parts[one.id].label for one in part.adjacent if one.id in parts}
+    return ShownPartition(
+        **_listed(part).model_dump(),
+        terms=part.terms,
+        gist=part.gist,
+        labels=labels,
+    )
+
+
+@router.get("/graphs/{graph}/generations")
+async def list_generations(graph: GraphName, serving: ServingNow, caller: CallerNow) -> list[Json]:
+    """Return the stored generations of a graph with their figures, the latest first."""
+    name = await visible_graph(serving, caller, graph)
+    return [_figures(one) for one in await serving.pgs.partitions.generations(name)]
+
+
+@router.get("/graphs/{graph}/generations/compare")
+async def compare_generations(
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    before: GenerationId,
+    after: GenerationId,
+) -> list[LineageChange]:
+    """Return what became of each partition between two generations, the largest first."""
+    name = await visible_graph(serving, caller, graph)
+    return list(await serving.pgs.partitions.compare(before, after, name))
+
+
+@router.get("/graphs/{graph}/generation")
+async def show_generation(graph: GraphName, serving: ServingNow, caller: CallerNow) -> Json:
+    """Return the current generation of a graph with its figures."""
+    name = await visible_graph(serving, caller, graph)
+    generation: Generation = await serving.pgs.partitions.generation(name)
+    return _figures(generation)
+
+
+def _figures(generation: Generation) -> Json:
+    return {str(key): value for key, value in plain_data(generation).items() if key != "token"}
+
+
+def _listed(part: Partition) -> ListedPartition:
+    names = ("id", "label", "tokens", "texts", "pool", "parent", "lineage", "keywords", "titles")
+    return ListedPartition(
+        nodes=part.size,
+        abstract=part.abstract,
+        adjacent=[
+            Border(partition=one.id, relationships=one.edges, weight=one.weight)
+            for one in part.adjacent
+        ],
+        **{name: getattr(part, name) for name in names},
+    )

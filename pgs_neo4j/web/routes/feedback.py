@@ -1,0 +1,33 @@
+"""What people think of an answer."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+
+from pgs_neo4j.model import FeedbackResult, Outcome
+from pgs_neo4j.web.routes.runs import RunId, require_asking, stored_run
+from pgs_neo4j.web.shared import CallerNow, ServingNow
+
+router = APIRouter(tags=["runs"])
+
+
+class Feedback(BaseModel):
+    """An outcome, and whether it may replace another one."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    outcome: Outcome
+    replace: bool = False
+
+
+@router.post("/runs/{run}/feedback")
+async def give_feedback(
+    run: RunId, body: Feedback, serving: ServingNow, caller: CallerNow
+) -> FeedbackResult:
+    """Say whether an answer was useful. Searches of its graph, by whomever, weigh what it cites."""
+    require_asking(serving, caller)
+    stored = await stored_run(serving, caller, run)
+    return await serving.pgs.runs.feedback(
+        run, body.outcome, graph=stored.graph, replace=body.replace
+    )

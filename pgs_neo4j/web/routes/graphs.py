@@ -1,0 +1,107 @@
+"""Graphs: listed, inspected, added; and what the database could be seen as."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+
+router = APIRouter(tags=["graphs"])
+
+GraphName = Annotated[str, Path(max_length=64, description="name of the graph")]
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+Names = Annotated[tuple[Text, ...], Field(max_length=50)]
+Name = Text | None
+
+
+class ListedGraph(BaseModel):
+    """A graph in short; figures are null before it is partitioned."""
+
+    name: str
+    labels: tuple[str, ...]
+    generation: str | None
+    nodes: int | None
+    partitions: int | None
+    redefined: bool
+
+
+class NewGraph(BaseModel):
+    """A view of the database to store under a name; see the manual on mappings."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(max_length=64)]
+    labels: Names = ()
+    relationship_types: Names = ()
+    text: Names = ()
+    title: Name = None
+    key: Name = None
+    weight: Name = None
+    relationship_weight: Name = None
+    embedding: Name = None
+    relationship_name: Name = None
+    relationship_text: Name = None
+    replace: bool = False
+
+    def mapping(self) -> GraphMapping:
+        """Return the mapping."""
+        return GraphMapping(**self.model_dump(exclude={"name", "replace"}))
+
+
+class AddedGraph(BaseModel):
+    """A graph that was stored; ``created``: its name is new."""
+
+    name: str
+    created: bool
+    warnings: list[str]
+
+
+@router.get("/graphs")
+async def list_graphs(serving: ServingNow, caller: CallerNow) -> list[ListedGraph]:
+    """Return the graphs that the caller sees, by name."""
+    return [_listed(graph) for graph in await serving.pgs.graphs() if caller.sees(graph.name)]
+
+
+@router.get("/graphs/{graph}")
+async def show_graph(graph: GraphName, serving: ServingNow, caller: CallerNow) -> Json:
+    """Return a graph with its mapping."""
+    stored = await serving.pgs.graphs.get(await visible_graph(serving, caller, graph))
+    return {str(name): value for name, value in plain_data(stored).items()}
+
+
+@router.get("/inspect")
+async def inspect(serving: ServingNow, caller: CallerNow) -> Json:
+    """Return what the database holds, and a proposal for a graph."""
+    caller.require("operator")
+    return dict(plain_data(await serving.pgs.survey()))
+
+
+@router.post("/graphs", status_code=201)
+async def add_graph(body: NewGraph, serving: ServingNow, caller: CallerNow) -> AddedGraph:
+    """Store a view of the database under a name. Nothing of the user's graph changes."""
+    caller.require("operator")
+    serving.require_writing()
+    caller.check_graph(body.name)
+    check_graph_name(body.name)
+    mapping = body.mapping()
+    check_mapping(mapping)
+    warnings = await serving.pgs.graphs.validate(mapping)
+    created = await serving.pgs.add_graph(body.name, mapping, replace=body.replace)
+    return AddedGraph(name=body.name, created=created, warnings=list(warnings))
+
+
+def _listed(graph: StoredGraph) -> ListedGraph:
+    return ListedGraph(
+        name=graph.name,
+        labels=graph.mapping.labels,
+        generation=graph.generation,
+        nodes=graph.node_count,
+        partitions=graph.partition_count,
+        redefined=graph.redefined,
+    )

@@ -1,0 +1,106 @@
+"""Log in, log out, and whether the server is well."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgs_neo4j import __version__
+from pgs_neo4j.web.access.callers import Caller, Role
+from pgs_neo4j.web.access.tokens import COOKIE_S
+from pgs_neo4j.web.failures import Failure
+from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
+
+router = APIRouter(tags=["access"])
+
+
+class Login(BaseModel):
+    """A token to trade for a cookie."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    token: Annotated[str, Field(max_length=500)]
+
+
+class Me(BaseModel):
+    """Who the caller is; ``graphs`` is null if all are visible.
+
+    The page asks before a question that may cost more than ``confirm_cost``.
+    """
+
+    name: str
+    role: Role
+    graphs: list[str] | None
+    version: str = __version__
+    read_only: bool
+    confirm_cost: float | None
+
+
+class Health(BaseModel):
+    """Whether the server answers. It says nothing else to those without a token."""
+
+    status: Literal["ok"] = "ok"
+
+
+@router.post("/login", responses={401: {"model": Failure}, 429: {"model": Failure}})
+async def log_in(body: Login, request: Request, response: Response, serving: ServingNow) -> Me:
+    """Trade the token of the link, or one of ``pgs.toml``, for a cookie."""
+    address = request.client.host if request.client else ""
+    wait_s = serving.backoff.wait_s(address)
+    if wait_s:
+        return _refused(429, f"wait {ceil(wait_s)} s before the next try", ceil(wait_s))
+    traded = serving.tokens.log_in(body.token)
+    if traded is None:
+        serving.backoff.fail(address)
+        return _refused(401, "open the link that pgs serve printed; it works once")
+    serving.backoff.succeed(address)
+    cookie, caller = traded
+    response.set_cookie(
+        serving.cookie,
+        cookie,
+        max_age=int(COOKIE_S),
+        httponly=True,
+        samesite="strict",
+        secure=serving.secure,
+    )
+    return _me(caller, serving)
+
+
+@router.post("/logout")
+async def log_out(request: Request, response: Response, serving: ServingNow) -> Health:
+    """Make the cookie useless."""
+    serving.tokens.log_out(request.state.cookie)
+    response.delete_cookie(serving.cookie, httponly=True, samesite="strict")
+    return Health()
+
+
+@router.get("/me")
+async def me(caller: CallerNow, serving: ServingNow) -> Me:
+    """Return who the caller is."""
+    return _me(caller, serving)
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Return that the server answers."""
+    return Health()
+
+
+def _me(caller: Caller, serving: Serving) -> Me:
+    return Me(
+        name=caller.name,
+        role=caller.role,
+        graphs=None if caller.graphs is None else sorted(caller.graphs),
+        read_only=serving.read_only,
+        confirm_cost=serving.confirm_cost,
+    )
+
+
+def _refused(status: int, fix: str, wait_s: int = 0) -> Me:
+    code, error = ("wait", "too many tokens were wrong") if wait_s else ("token", "no such token")
+    body = Failure(error=error, code=code, fix=fix).model_dump()
+    headers = {"Retry-After": str(wait_s)} if wait_s else {}
+    return JSONResponse(body, status, headers)  # type: ignore[return-value]

@@ -1,0 +1,61 @@
+"""The map of a graph: where its partitions stand, and what of them a session has read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from pgs_neo4j.model import PartitionMap
+from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow, visible_graph
+
+router = APIRouter(tags=["partitions"])
+
+MOST_KEPT = 16
+
+
+class ReadNodes(BaseModel):
+    """Nodes that a session has read of a partition."""
+
+    partition: int
+    nodes_read: int
+
+
+@router.get("/graphs/{graph}/map")
+async def show_map(
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    within: Annotated[
+        int | None, Query(ge=1, le=10**9, description="a unit of the map, to show its partitions")
+    ] = None,
+) -> PartitionMap:
+    """Return the map of the current generation. Large graphs show units of partitions first."""
+    return await _drawn(serving, await visible_graph(serving, caller, graph), within)
+
+
+@router.get("/graphs/{graph}/read")
+async def list_read(
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    session: Annotated[str, Query(min_length=1, max_length=120)] = "default",
+) -> list[ReadNodes]:
+    """Return how much of each current partition a session of the caller has read."""
+    name = await visible_graph(serving, caller, graph)
+    counts = await serving.pgs.browse.nodes_read(name, caller.stored_session(session))
+    return [ReadNodes(partition=id_, nodes_read=read) for id_, read in sorted(counts.items())]
+
+
+async def _drawn(serving: Serving, graph: str, within: int | None) -> PartitionMap:
+    """Return a map, which is drawn once for a generation."""
+    generation = (await serving.pgs.partitions.generation(graph)).id
+    kept = serving.maps.get((generation, within))
+    if kept is None:
+        kept = await serving.pgs.browse.map(graph, within=within)
+        serving.maps[kept.generation, within] = kept
+        while len(serving.maps) > MOST_KEPT:
+            del serving.maps[next(iter(serving.maps))]
+    return kept

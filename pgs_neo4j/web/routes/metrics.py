@@ -1,0 +1,31 @@
+"""Metrics for Prometheus: what the server does, and how the graphs stand."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from pgs_neo4j import __version__
+from pgs_neo4j.metrics import names
+from pgs_neo4j.metrics.exposition import CONTENT_TYPE, exposition
+from pgs_neo4j.metrics.figures import MetricFigures
+from pgs_neo4j.web.access.callers import METRICS_PATH
+from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get(METRICS_PATH, response_class=Response)
+async def metrics(serving: ServingNow, caller: CallerNow) -> Response:
+    """Return metrics in the text format of Prometheus, for tokens of the role metrics."""
+    counted = serving.board.metrics.figures.of_graphs(caller.graphs)
+    graphs = (await serving.graph_metrics.figures()).of_graphs(caller.graphs)
+    return Response(exposition(_now(serving), counted, graphs), media_type=CONTENT_TYPE)
+
+
+def _now(serving: Serving) -> MetricFigures:
+    figures = MetricFigures()
+    figures.set(names.INFO, 1, __version__)
+    figures.set(names.RUNNING, serving.board.running)
+    figures.set(names.WAITING, serving.board.waiting)
+    figures.set(names.STREAMS, serving.streams)
+    return figures

@@ -1,0 +1,99 @@
+"""Jobs, costs, and checks, for those who run the server."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgs_neo4j.engine import Check, DayCost, JobOrder
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+
+router = APIRouter(tags=["operations"])
+
+
+class JobRecord(BaseModel):
+    """The record of a job in short."""
+
+    id: str
+    graph: str
+    kind: str
+    outcome: str
+    started_at: str
+    finished_at: str | None
+    generation: str | None
+    error: str | None
+    silent: bool
+
+
+class NewJob(BaseModel):
+    """A repartition; see ``pgs repartition`` for what its options mean."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    graph: Annotated[str | None, Field(max_length=64)] = None
+    if_changed: bool = False
+    max_drift: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
+    keep: Annotated[int | None, Field(ge=1, le=10_000)] = None
+
+
+class StartedJob(BaseModel):
+    """A job that was started, and where its record will be."""
+
+    graph: str
+    jobs: str
+
+
+@router.get("/jobs")
+async def list_jobs(
+    serving: ServingNow, caller: CallerNow, graph: str | None = None
+) -> list[JobRecord]:
+    """Return the newest jobs, the latest first."""
+    if graph is not None:
+        await visible_graph(serving, caller, graph)
+    names = JobRecord.model_fields
+    return [
+        JobRecord(**{name: getattr(job, name) for name in names})
+        for job in await serving.pgs.jobs(graph, limit=100)
+        if caller.sees(job.graph)
+    ]
+
+
+@router.post("/jobs", status_code=202)
+async def start_job(body: NewJob, serving: ServingNow, caller: CallerNow) -> StartedJob:
+    """Repartition a graph in the background of this server; ``GET /jobs`` has its record."""
+    caller.require("operator")
+    serving.require_writing()
+    order = JobOrder(if_changed=body.if_changed, max_drift=body.max_drift, keep=body.keep)
+    graph = await visible_graph(serving, caller, body.graph)
+    serving.start_job(graph, serving.pgs.jobs.attempt(graph, order))
+    return StartedJob(graph=graph, jobs=f"/api/jobs?graph={graph}")
+
+
+@router.get("/jobs/{job}")
+async def show_job(job: str, serving: ServingNow, caller: CallerNow) -> Json:
+    """Return the whole record of a job."""
+    record = await serving.pgs.jobs.get(job)
+    caller.check_graph(record.graph)
+    return dict(plain_data(record))
+
+
+@router.get("/cost")
+async def cost(
+    serving: ServingNow, caller: CallerNow, days: Annotated[int, Query(ge=1, le=366)] = 30
+) -> list[DayCost]:
+    """Return what the caller's runs cost by day (UTC), graph, session, and models."""
+    return [
+        one
+        for one in await serving.pgs.runs.costs(days)
+        if caller.sees(one.graph) and caller.own_session(one.session) is not None
+    ]
+
+
+@router.get("/doctor")
+async def doctor(serving: ServingNow, caller: CallerNow) -> list[Check]:
+    """Check the setup; each problem comes with its fix."""
+    caller.require("operator")
+    return list(await serving.pgs.doctor())

@@ -1,0 +1,73 @@
+"""Plans: what a question would read and cost."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from pgs_neo4j.engine import check_question
+from pgs_neo4j.model import PlannedCalls, PlannedSweep
+from pgs_neo4j.web.routes.asking import Question
+from pgs_neo4j.web.routes.runs import require_asking
+from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+
+router = APIRouter(tags=["runs"])
+
+
+class PlannedCost(BaseModel):
+    """The least and the most that a run should cost; null without prices."""
+
+    low: float | None
+    high: float | None
+
+
+class PlannedRun(BaseModel):
+    """What a question would read and cost. ``budget`` says what a limit would leave out."""
+
+    graph: str
+    session: str
+    mode: str
+    generation: str
+    sweep_model: str
+    synthesis_model: str
+    sweeps: list[PlannedSweep]
+    synthesis: PlannedCalls
+    flagged: PlannedCalls
+    calls: int
+    cached: int
+    input_tokens: int
+    output_tokens: int
+    cost: PlannedCost
+    budget: str
+    advice: str
+    note: str
+    unmatched: bool
+
+
+@router.post("/plan")
+async def plan(body: Question, serving: ServingNow, caller: CallerNow) -> PlannedRun:
+    """Return what a question would read and cost. No model is called."""
+    require_asking(serving, caller)
+    check_question(body.question)
+    graph = await visible_graph(serving, caller, body.graph)
+    planned = await serving.pgs.plan(
+        body.question,
+        graph=graph,
+        mode=body.mode,
+        session_id=caller.stored_session(body.session),
+        full_sweep=body.full_sweep,
+        structure_only=body.structure_only,
+        **body.knobs(),
+    )
+    names = (
+        *("graph", "mode", "generation", "sweep_model", "synthesis_model", "synthesis"),
+        *("flagged", "calls", "cached", "input_tokens", "output_tokens", "budget", "advice"),
+    )
+    return PlannedRun(
+        session=body.session,
+        sweeps=list(planned.sweeps),
+        cost=PlannedCost(low=planned.low, high=planned.high),
+        note=planned.routing.note,
+        unmatched=planned.routing.unmatched,
+        **{name: getattr(planned, name) for name in names},
+    )

@@ -1,0 +1,247 @@
+"""Runs: asked, followed, cancelled, resumed, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import BaseModel
+
+from pgs_neo4j.engine import StoredRun, check_question
+from pgs_neo4j.errors import BusyError, UnknownRunError
+from pgs_neo4j.export import policy, to_fragment, to_html, to_json, to_markdown
+from pgs_neo4j.export.style import PAGE
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.routes.asking import Question, carry_out
+from pgs_neo4j.web.routes.snapshots import run_snapshot
+from pgs_neo4j.web.runs.board import LiveRun, State
+from pgs_neo4j.web.runs.stream import stream_events
+from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow, visible_graph
+
+router = APIRouter(tags=["runs"])
+
+RunId = Annotated[str, Path(pattern=r"^r[0-9a-f]{12}$", description="id of the run")]
+Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
+LastId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=10**9)]
+
+ANSWER_POLICY = f"{policy(PAGE)}; sandbox"
+
+
+class AcceptedRun(BaseModel):
+    """A run that was accepted; its links."""
+
+    run: str
+    state: State
+    events: str
+    answer: str
+
+
+class ListedRun(BaseModel):
+    """A recorded run in short."""
+
+    run: str
+    graph: str
+    session: str
+    mode: str
+    status: str
+    question: str
+    started_at: str
+    finished_at: str | None
+    answered: bool
+    nodes_read: int | None
+    seconds: float | None
+    model: str | None
+    cost: float | None
+    error: str | None
+
+
+@router.post("/runs", status_code=202)
+async def ask(
+    body: Question, serving: ServingNow, caller: CallerNow, key: Key = None
+) -> AcceptedRun:
+    """Ask a question. The answer comes later: follow the events, or fetch the answer.
+
+    The same request with the same key returns the same run.
+    """
+    require_asking(serving, caller)
+    check_question(body.question)
+    graph = await visible_graph(serving, caller, body.graph)
+    asked = await within_budget(serving, caller, body)
+    run = LiveRun(
+        id=serving.pgs.runs.new_id(),
+        caller=caller,
+        graph=graph,
+        session=caller.stored_session(body.session),
+        question=body.question,
+        key=key,
+        most_cost=asked.max_cost or 0.0,
+    )
+    former = serving.board.repeated(run)
+    if former is not None:
+        return accepted(former)
+    return accepted(serving.board.start(run, lambda hear: carry_out(serving.pgs, asked, run, hear)))
+
+
+@router.get("/runs")
+async def list_runs(
+    serving: ServingNow,
+    caller: CallerNow,
+    graph: str | None = None,
+    session: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> list[ListedRun]:
+    """Return the newest runs, the latest first."""
+    if graph is not None:
+        await visible_graph(serving, caller, graph)
+    stored = None if session is None else caller.stored_session(session)
+    infos = await serving.pgs.runs(graph, stored, limit=1000 if caller.tenant else limit)
+    listed = [
+        ListedRun(run=info.id, session=own, **_facts(info))
+        for info in infos
+        if caller.sees(info.graph) and (own := caller.own_session(info.session)) is not None
+    ]
+    return listed[:limit]
+
+
+@router.get("/runs/{run}")
+async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
+    """Return how far a run is: what was read, what it cost, and how it ended."""
+    live = serving.board.find(run, caller)
+    if live is not None and live.state == "queued":
+        return {"run": run, "graph": live.graph, "question": live.question, "state": "queued"}
+    try:
+        stored = await stored_run(serving, caller, run)
+        told = await run_snapshot(serving.pgs, stored, caller)
+    except UnknownRunError:
+        if live is None:
+            raise
+        return {"run": run, "graph": live.graph, "question": live.question, "state": live.state}
+    if live is not None and live.active:
+        told["state"] = live.state  # a run that is resumed is in progress before its record says so
+    return told
+
+
+@router.delete("/runs/{run}", status_code=202)
+async def cancel(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
+    """Cancel a run. It can be resumed, and pays for nothing twice."""
+    require_asking(serving, caller)
+    live = serving.board.find(run, caller)
+    if live is None:
+        stored = await stored_run(serving, caller, run)
+        if stored.status == "running" and not stored.silent:
+            raise BusyError(f"run {run} is in progress in another process; stop it there")
+        return {"run": run, "state": stored.status}
+    await serving.board.cancel(live)
+    return {"run": run, "state": live.state}
+
+
+@router.post("/runs/{run}/resume", status_code=202)
+async def resume(run: RunId, serving: ServingNow, caller: CallerNow) -> AcceptedRun:
+    """Resume a run that stopped, failed, or was cancelled."""
+    require_asking(serving, caller)
+    stored = await stored_run(serving, caller, run)
+    limits = await serving.remaining_cost(caller)
+    live = LiveRun(
+        id=run,
+        caller=caller,
+        graph=stored.graph,
+        session=stored.session,
+        question=str(stored.properties["question"]),
+        most_cost=limits or 0.0,
+    )
+    return accepted(
+        serving.board.start(
+            live, lambda hear: serving.pgs.resume(run, on_event=hear, max_cost=limits)
+        )
+    )
+
+
+async def _followed(
+    run: RunId, serving: ServingNow, caller: CallerNow
+) -> AsyncIterator[LiveRun | None]:
+    """Yield a run of this process; None for a recorded one. Raises UnknownRunError."""
+    live = serving.board.find(run, caller)
+    if live is None:
+        await stored_run(serving, caller, run)
+    # Counted here, since the generator of a stream that was cut may be closed much later.
+    with serving.streaming():
+        yield live
+
+
+@router.get("/runs/{run}/events", response_class=EventSourceResponse)
+async def events(
+    run: RunId,
+    serving: ServingNow,
+    caller: CallerNow,
+    live: Annotated[LiveRun | None, Depends(_followed)],
+    last_id: LastId = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """Stream the events of a run, from the first one or after ``Last-Event-ID``."""
+
+    async def snapshot() -> Json:
+        return await show_run(run, serving, caller)
+
+    async for event in stream_events(live.log if live else None, last_id, snapshot):
+        yield event
+
+
+@router.get("/runs/{run}/answer.{kind}", response_class=Response)
+async def answer(
+    run: RunId,
+    kind: Literal["html", "fragment", "md", "json"],
+    serving: ServingNow,
+    caller: CallerNow,
+) -> Response:
+    """Return the answer of a run as a page, as a part of one, as Markdown, or as JSON."""
+    await stored_run(serving, caller, run)
+    document = await serving.pgs.document(run)
+    if kind == "html":
+        headers = {"Content-Security-Policy": ANSWER_POLICY}
+        return Response(to_html(document), media_type="text/html", headers=headers)
+    if kind == "fragment":
+        return Response(to_fragment(document), media_type="text/html")
+    if kind == "md":
+        return Response(to_markdown(document), media_type="text/markdown")
+    return Response(to_json(document), media_type="application/json")
+
+
+def require_asking(serving: Serving, caller: Caller) -> None:
+    """Raise ForbiddenError unless the caller may ask questions here."""
+    caller.require("asker")
+    serving.require_writing()
+
+
+async def stored_run(serving: Serving, caller: Caller, run: str) -> StoredRun:
+    """Return a recorded run. Raises UnknownRunError, also if the caller must not see it."""
+    stored = await serving.pgs.runs.get(run)
+    caller.check_run(run, stored.graph, stored.session)
+    return stored
+
+
+async def within_budget(serving: Serving, caller: Caller, asked: Question) -> Question:
+    """Return a question that costs no more than the caller may spend today.
+
+    A tenant lowers the limits that are configured, and raises none.
+    """
+    most = await serving.remaining_cost(caller)
+    if caller.tenant:
+        asked = asked.lowered(serving.pgs.config)
+    if most is None:
+        return asked
+    return asked.model_copy(update={"max_cost": min(most, asked.max_cost or most)})
+
+
+def accepted(run: LiveRun) -> AcceptedRun:
+    """Return an accepted run with its links."""
+    path = f"/api/runs/{run.id}"
+    return AcceptedRun(
+        run=run.id, state=run.state, events=f"{path}/events", answer=f"{path}/answer.html"
+    )
+
+
+def _facts(info: object) -> Json:
+    names = ListedRun.model_fields.keys() - {"run", "session"}
+    return {name: plain_data(getattr(info, name)) for name in names}

@@ -1,0 +1,73 @@
+"""Searches: the nodes that match a question, and what else does. No language model is called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgs_neo4j.engine import check_question
+from pgs_neo4j.model import SearchMode, SearchPlan
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.routes.asking import Question
+from pgs_neo4j.web.routes.runs import require_asking
+from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+
+router = APIRouter(tags=["search"])
+
+WRITING = (None, "global", "auto")
+"""Modes that make the partitions of a graph that has none."""
+
+
+class Search(BaseModel):
+    """A question to search for; what is left out is as configured."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    question: Annotated[str, Field(max_length=20_000)]
+    graph: Annotated[str | None, Field(max_length=64)] = None
+    mode: SearchMode | None = None
+    top_k: Annotated[int | None, Field(ge=1, le=200)] = None
+    rerank: Literal["none", "cosine", "mmr", "distance", "mentions"] | None = None
+    max_context_tokens: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+
+
+@router.post("/search")
+async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
+    """Return nodes, relationships, partitions, and findings of own runs that match a question.
+
+    Each node has its score by path, and ``paths`` tell how each path went.
+    """
+    graph = await visible_graph(serving, caller, body.graph)
+    stored = await serving.pgs.graphs.get(graph)
+    if body.mode in WRITING and stored.generation is None:
+        require_asking(serving, caller)
+    found = await serving.pgs.search(
+        body.question,
+        graph=graph,
+        mode=body.mode,
+        top_k=body.top_k,
+        rerank=body.rerank,
+        max_context_tokens=body.max_context_tokens,
+        sessions_of=caller.own_prefix,
+    )
+    return {str(name): value for name, value in plain_data(found).items() if name != "answer"}
+
+
+@router.post("/search/plan")
+async def plan_search(body: Question, serving: ServingNow, caller: CallerNow) -> SearchPlan:
+    """Return what an answer from a search alone would show and cost. No model is called."""
+    require_asking(serving, caller)
+    check_question(body.question)
+    planned = await serving.pgs.search.plan(
+        body.question,
+        graph=await visible_graph(serving, caller, body.graph),
+        mode=body.search_mode,
+        top_k=body.top_k,
+        session_id=caller.stored_session(body.session),
+        sessions_of=caller.own_prefix,
+        **body.knobs(),
+    )
+    return replace(planned, session=body.session)

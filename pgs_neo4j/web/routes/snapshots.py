@@ -1,0 +1,32 @@
+"""What the database knows of a run, for those who come late."""
+
+from __future__ import annotations
+
+from pgs_neo4j.engine import PGS, StoredRun
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.access.callers import Caller
+
+TOLD = (
+    *("question", "mode", "status", "started_at", "finished_at", "seconds", "error", "thesis"),
+    *("nodes_read", "model", "cost", "outcome", "calls", "input_tokens", "output_tokens"),
+)
+SWEEP = ("partition", "status", "nodes", "nodes_read", "passes", "seconds", "findings")
+
+
+async def run_snapshot(pgs: PGS, stored: StoredRun, caller: Caller) -> Json:
+    """Return a recorded run with its sweeps, as far as it is."""
+    runs = await pgs.sessions.runs(stored.session, stored.graph)
+    shown = next((one for one in runs if one.get("id") == stored.id), {})
+    facts = {name: plain_data(stored.properties.get(name)) for name in TOLD}
+    return {
+        "run": stored.id,
+        "graph": stored.graph,
+        "session": caller.own_session(stored.session),
+        "state": "silent" if stored.silent else stored.status,
+        "answered": bool(stored.properties.get("details")),
+        **facts,
+        "sweeps": [
+            {name: plain_data(sweep.get(name)) for name in SWEEP if name in sweep}
+            for sweep in shown.get("sweeps") or ()
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Runs in progress: their queue, their events, and the streams of these."""

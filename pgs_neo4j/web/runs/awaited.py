@@ -1,0 +1,63 @@
+"""A run of the board whose answer a request waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from pgs_neo4j.errors import StoppedError
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.model import Answer
+from pgs_neo4j.web.runs.board import LiveRun, RunBoard, Work
+
+
+class RunCancelledError(StoppedError):
+    """The run was cancelled, and can be resumed."""
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class AwaitedRun:
+    """A run with its end, kept for those who wait and not by the board."""
+
+    board: RunBoard
+    run: LiveRun
+    _ends: list[Answer | Exception] = field(default_factory=list, repr=False)
+
+    async def answer(self, *, cancel: bool = False) -> Answer:
+        """Return the answer when the run has ended. Raises what ended it, or RunCancelledError.
+
+        ``cancel``: who stops waiting cancels the run.
+        """
+        task = self.run.task
+        try:
+            if task is not None:
+                await asyncio.wait([task])
+        except asyncio.CancelledError:
+            if cancel:
+                await self.board.cancel(self.run)
+            raise
+        if not self._ends:
+            raise RunCancelledError(
+                f"run {self.run.id} was cancelled; POST /api/runs/{self.run.id}/resume resumes it"
+            )
+        (end,) = self._ends
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    async def keep_end(self, work: Work, hear: OnEvent) -> Answer:
+        """Carry the run out, and note its end."""
+        try:
+            answer = await work(hear)
+        except Exception as error:
+            self._ends.append(error)
+            raise
+        self._ends.append(answer)
+        return answer
+
+
+def start_awaited(board: RunBoard, run: LiveRun, work: Work) -> AwaitedRun:
+    """Start a run whose end is waited for. Raises BusyError."""
+    awaited = AwaitedRun(board, run)
+    board.start(run, lambda hear: awaited.keep_end(work, hear))
+    return awaited

@@ -1,0 +1,230 @@
+"""The runs of this process: those in the queue, in progress, and just ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Literal
+
+from pgs_neo4j.errors import BusyError, PGSError
+from pgs_neo4j.events import Event, OnEvent, TextStreamed
+from pgs_neo4j.metrics.runs import RunMetrics
+from pgs_neo4j.model import Answer
+from pgs_neo4j.telemetry.log_ids import log_ids
+from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.failures import failure_of
+from pgs_neo4j.web.runs.log import EventLog
+from pgs_neo4j.web.runs.served_data import ServedAccepted, ServedEnd, ServedQueued, ServedStop
+from pgs_neo4j.web.runs.told import answer_counts, told_data
+
+logger = logging.getLogger(__name__)
+
+State = Literal["queued", "running", "answered", "failed", "cancelled"]
+Work = Callable[[OnEvent], Awaitable[Answer]]
+
+KEEP_S = 900.0
+"""Seconds for which the events of a run that ended are kept."""
+MOST_ENDED = 200
+MOST_WAITING = 1000
+STOP_S = 3.0
+
+
+@dataclass(slots=True, eq=False)
+class LiveRun:
+    """A run of this process.
+
+    ``key`` is the idempotency key of its request, if any. ``most_cost`` is what it may cost, known
+    for callers with a daily limit.
+    """
+
+    id: str
+    caller: Caller
+    graph: str
+    session: str
+    question: str
+    key: str | None = None
+    state: State = "queued"
+    log: EventLog = field(default_factory=EventLog, repr=False)
+    most_cost: float = 0.0
+    began_at: float | None = None
+    ended_at: float | None = None
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+    turn: asyncio.Future[None] | None = field(default=None, repr=False)
+
+    @property
+    def active(self) -> bool:
+        """Whether it waits or runs."""
+        return self.ended_at is None
+
+    def hear(self, event: Event) -> None:
+        """Take an event of the engine."""
+        if isinstance(event, TextStreamed):
+            self.log.add_text(event.text)
+        else:
+            self.log.add(event.kind, told_data(event))
+
+    def end(self, state: State, name: str, data: Mapping[str, object]) -> None:
+        """Close the run with its last event."""
+        self.state, self.ended_at = state, monotonic()
+        self.log.add(name, {**data, "run": self.id})
+        self.log.end()
+
+
+@dataclass(slots=True)
+class RunBoard:
+    """Carries out runs, at most ``most`` at once; the others wait in their order."""
+
+    most: int
+    live: dict[str, LiveRun] = field(default_factory=dict, repr=False)
+    stopping: bool = False
+    metrics: RunMetrics = field(default_factory=RunMetrics, repr=False)
+    _waiting: list[LiveRun] = field(default_factory=list, repr=False)
+    _running: int = 0
+
+    @property
+    def running(self) -> int:
+        """How many runs are in progress."""
+        return self._running
+
+    @property
+    def waiting(self) -> int:
+        """How many runs are in the queue."""
+        return len(self._waiting)
+
+    def find(self, run_id: str, caller: Caller) -> LiveRun | None:
+        """Return a run of this process; None for any other run.
+
+        Raises UnknownRunError if the caller must not see it.
+        """
+        run = self.live.get(run_id)
+        if run is not None:
+            caller.check_run(run_id, run.graph, run.session)
+        return run
+
+    def repeated(self, run: LiveRun) -> LiveRun | None:
+        """Return the run of this process with the same key, session, and graph, if any."""
+        if run.key is None:
+            return None
+        wanted = (run.graph, run.session, run.key)
+        return next(
+            (one for one in self.live.values() if (one.graph, one.session, one.key) == wanted), None
+        )
+
+    def held_cost(self, caller: Caller) -> float:
+        """Return the most that the caller's runs in progress may cost."""
+        own = (run for run in self.live.values() if run.active and run.caller.name == caller.name)
+        return sum(run.most_cost for run in own)
+
+    def start(self, run: LiveRun, work: Work) -> LiveRun:
+        """Accept a run, before the database knows of it. Raises BusyError."""
+        self._tidy()
+        active = [one for one in self.live.values() if one.active]
+        own = sum(one.caller.name == run.caller.name for one in active)
+        most = run.caller.runs_at_once
+        if self.stopping:
+            raise BusyError("the server is stopping; ask again when it is back")
+        if most is not None and own >= most:
+            raise BusyError(f"{run.caller.name} has {own} runs in progress; wait until one ends")
+        if len(self._waiting) >= MOST_WAITING:
+            raise BusyError(f"{MOST_WAITING:,} runs are waiting; try again later")
+        former = self.live.get(run.id)
+        if former is not None and former.active:
+            raise BusyError(f"run {run.id} is in progress; follow its events")
+        self.live[run.id] = run
+        run.log.add("accepted", ServedAccepted(run=run.id, graph=run.graph, question=run.question))
+        with log_ids(run=run.id):
+            run.task = asyncio.create_task(self._carry_out(run, work))
+        # The record of the fault has its text; asyncio would write another, without the run.
+        run.task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return run
+
+    async def cancel(self, run: LiveRun) -> None:
+        """Cancel a run, and return when it has ended. Ended runs stay as they are."""
+        if run.task is not None and run.active:
+            run.task.cancel()
+            await asyncio.wait([run.task])
+
+    async def stop(self) -> None:
+        """Cancel all runs, so that they can be resumed, and end all streams."""
+        self.stopping = True
+        tasks = []
+        for run in self.live.values():
+            if run.active and run.task is not None:
+                run.log.add("stopping", ServedStop(run=run.id))
+                run.task.cancel()
+                tasks.append(run.task)
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_S)
+        for run in self.live.values():
+            run.log.end()
+
+    async def _carry_out(self, run: LiveRun, work: Work) -> None:
+        try:
+            await self._turn(run)
+            try:
+                run.state, run.began_at = "running", monotonic()
+                logger.info("a run began on graph %s", one_line(run.graph))
+                answer = await work(self.metrics.listen(run.graph, run.hear))
+            finally:
+                self._running -= 1
+                self._admit()
+        except asyncio.CancelledError:
+            run.end("cancelled", "cancelled", ServedEnd(run=run.id))
+        except PGSError as error:
+            logger.warning("run %s failed: %s", run.id, one_line(str(error)))
+            run.end("failed", "failed", failure_of(error).model_dump())
+        except Exception as error:
+            logger.exception("run %s failed unexpectedly", run.id)
+            run.end("failed", "failed", {"error": "unexpected error of pgs", "code": "fault"})
+            raise error from None
+        else:
+            run.end("answered", "answered", answer_counts(answer))
+        finally:
+            seconds = None if run.began_at is None else monotonic() - run.began_at
+            self.metrics.end(run.graph, run.state, seconds)
+            logger.info("a run ended: %s", run.state)
+
+    async def _turn(self, run: LiveRun) -> None:
+        """Return when the run may begin; it then counts as running."""
+        if self._running < self.most:
+            self._running += 1
+            return
+        self._waiting.append(run)
+        run.log.add("queued", ServedQueued(place=len(self._waiting)))
+        turn = run.turn = asyncio.get_running_loop().create_future()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._running -= 1
+                self._admit()
+            raise
+        finally:
+            if run in self._waiting:
+                self._waiting.remove(run)
+                self._tell_places()
+
+    def _admit(self) -> None:
+        while self._waiting and self._running < self.most:
+            run = self._waiting.pop(0)
+            self._running += 1
+            if run.turn is not None and not run.turn.done():
+                run.turn.set_result(None)
+            self._tell_places()
+
+    def _tell_places(self) -> None:
+        for place, run in enumerate(self._waiting, 1):
+            run.log.add("queued", ServedQueued(place=place))
+
+    def _tidy(self) -> None:
+        """Forget runs that ended long ago, or before many others."""
+        ended = [run for run in self.live.values() if run.ended_at is not None]
+        ended.sort(key=lambda run: run.ended_at or 0.0)
+        old = monotonic() - KEEP_S
+        for number, run in enumerate(ended):
+            if (run.ended_at or 0.0) < old or number < len(ended) - MOST_ENDED:
+                del self.live[run.id]

@@ -1,0 +1,105 @@
+"""The events of one run, kept for those who listen, and for those who come back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+TEXT_S = 0.05
+"""Seconds for which pieces of text are joined: at most 20 events a second."""
+
+MOST_ENTRIES = 5000
+"""Events kept of a run; who missed an older one gets a snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """An event: ids count up from 1, without gaps."""
+
+    id: int
+    name: str
+    data: str
+
+
+class MissedEventsError(Exception):
+    """Events that a reader has not seen are no longer kept."""
+
+
+@dataclass(slots=True)
+class EventLog:
+    """The events of a run. It grows until it is ended, and any number may read it.
+
+    A reader holds nothing but its place, so a slow one costs nothing.
+    """
+
+    entries: list[LoggedEvent] = field(default_factory=list, repr=False)
+    last: int = 0
+    ended: bool = False
+    _grown: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    _text: list[str] = field(default_factory=list, repr=False)
+    _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
+
+    @property
+    def first(self) -> int:
+        """The id of the oldest event that is kept; one more than the last without any."""
+        return self.last - len(self.entries) + 1
+
+    def add(self, name: str, data: Mapping[str, object]) -> None:
+        """Add an event, after the text that is still being joined."""
+        self._flush()
+        self._append(name, data)
+
+    def add_text(self, text: str) -> None:
+        """Add a piece of text, joined with those that come soon."""
+        self._text.append(text)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(TEXT_S, self._flush)
+
+    def end(self) -> None:
+        """Let readers end when they have read everything."""
+        self._flush()
+        self.ended = True
+        self._wake()
+
+    async def after(self, place: int) -> AsyncIterator[LoggedEvent]:
+        """Yield the events after an id, those to come included.
+
+        Raises MissedEventsError if one of them is no longer kept.
+        """
+        while True:
+            grown = self._grown
+            if place + 1 < self.first:
+                raise MissedEventsError
+            for entry in self.entries[place + 1 - self.first :]:
+                place = entry.id
+                yield entry
+            if place < self.last:
+                continue
+            if self.ended:
+                return
+            await grown.wait()
+
+    def _append(self, name: str, data: Mapping[str, object]) -> None:
+        if self.ended:
+            return
+        self.last += 1
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+        self.entries.append(LoggedEvent(self.last, name, text))
+        if len(self.entries) > MOST_ENTRIES:
+            del self.entries[: MOST_ENTRIES // 10]
+        self._wake()
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._text:
+            text = "".join(self._text)
+            self._text.clear()
+            self._append("text_streamed", {"text": text})
+
+    def _wake(self) -> None:
+        self._grown.set()
+        self._grown = asyncio.Event()

@@ -1,0 +1,56 @@
+"""The events of a run as a stream of server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+
+import anyio
+from fastapi.sse import ServerSentEvent
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from pgs_neo4j.text.json_data import Json, json_text
+from pgs_neo4j.web.runs.log import EventLog, MissedEventsError
+
+Snapshot = Callable[[], Awaitable[Json]]
+
+
+async def stream_events(
+    log: EventLog | None, last_id: int | None, snapshot: Snapshot
+) -> AsyncIterator[ServerSentEvent]:
+    """Yield the events after ``last_id`` without gap or repeat, those to come included.
+
+    Where events are no longer kept, or the server was restarted (no ``log``), a ``snapshot`` of
+    what the database has takes their place.
+    """
+    place = last_id or 0
+    if log is None or place > log.last:
+        place = log.last if log else 0
+        yield _event("snapshot", json_text(await snapshot()), place)
+    while log is not None:
+        try:
+            async for entry in log.after(place):
+                place = entry.id
+                yield _event(entry.name, entry.data, entry.id)
+            return
+        except MissedEventsError:
+            place = log.last
+            yield _event("snapshot", json_text(await snapshot()), place)
+
+
+@dataclass(frozen=True, slots=True)
+class CutStreams:
+    """Ends streams whose reader has gone, which FastAPI would report as faults of the server."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; raises all but that nobody reads the answer any more."""
+        try:
+            await self.app(scope, receive, send)
+        except* anyio.BrokenResourceError:
+            pass
+
+
+def _event(name: str, data: str, number: int) -> ServerSentEvent:
+    return ServerSentEvent(raw_data=data, event=name, id=str(number))

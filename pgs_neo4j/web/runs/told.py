@@ -1,0 +1,103 @@
+"""Events of the engine as they travel: small, and without whole reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pgs_neo4j.events import Event, Routed, SweepFinished, UsageCounted
+from pgs_neo4j.export import event_data
+from pgs_neo4j.model import Answer, Coverage, Routing, Sweep
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.web.runs.served_data import (
+    ServedAnswer,
+    ServedCoverage,
+    ServedRouting,
+    ServedSweep,
+    ServedUsage,
+)
+
+
+def told_data(event: Event) -> Mapping[str, object]:
+    """Return the data of an event; reports travel as counts."""
+    match event:
+        case Routed(routing):
+            return routing_data(routing)
+        case SweepFinished(sweep):
+            return sweep_counts(sweep)
+        case UsageCounted(usage, cost):
+            return ServedUsage(
+                calls=usage.calls,
+                tokens=usage.tokens,
+                cached=usage.cached,
+                estimated=usage.estimated,
+                cost=plain_data(cost),
+            )
+    data = event_data(event)
+    return {
+        name: value
+        for name, value in data.items()
+        if name != "kind" and (name, value) != ("run", None)
+    }
+
+
+def routing_data(routing: Routing) -> ServedRouting:
+    """Return the chosen partitions with their reasons."""
+    return {
+        "routes": [
+            {
+                "partition": route.partition,
+                "similarity": plain_data(route.similarity),
+                "evidence": route.evidence,
+                "reason": route.reason,
+            }
+            for route in routing.routes
+        ],
+        "considered": routing.considered,
+        "broad": routing.broad,
+        "fallback": routing.fallback,
+        "unmatched": routing.unmatched,
+        "note": routing.note,
+    }
+
+
+def sweep_counts(sweep: Sweep) -> ServedSweep:
+    """Return how a sweep ended, with the counts of its report."""
+    report = sweep.report
+    return {
+        "partition": sweep.partition,
+        "status": str(sweep.status),
+        "nodes": sweep.nodes,
+        "nodes_read": sweep.nodes_read,
+        "passes": sweep.passes,
+        "seconds": plain_data(sweep.seconds),
+        "findings": [finding.text for finding in report.findings] if report else [],
+        "flags": len(report.flags) if report else 0,
+        "absences": len(report.absences) if report else 0,
+        "errors": list(sweep.errors),
+    }
+
+
+def answer_counts(answer: Answer) -> ServedAnswer:
+    """Return how a run ended; its text is fetched by its link."""
+    return {
+        "run": answer.run,
+        "answer": answer.run,
+        "partial": answer.partial,
+        "stopped": answer.stopped,
+        "thesis": answer.synthesis.thesis,
+        "coverage": coverage_counts(answer.coverage),
+        "calls": answer.usage.calls,
+        "tokens": answer.usage.tokens,
+        "cached": answer.usage.cached,
+        "cost": plain_data(answer.cost),
+    }
+
+
+def coverage_counts(coverage: Coverage) -> ServedCoverage:
+    """Return coverage in partitions and nodes."""
+    return {
+        "partitions_swept": coverage.partitions_swept,
+        "partitions_total": coverage.partitions_total,
+        "nodes_read": coverage.nodes_read,
+        "nodes_total": coverage.nodes_total,
+    }

@@ -1,0 +1,167 @@
+"""Serves until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import uvicorn
+
+from pgs_neo4j.config import TokenEntry, trusted_tokens
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.guard import Guard, served_hosts
+from pgs_neo4j.web.access.tokens import Tokens, callers_by_hash
+from pgs_neo4j.web.app import create_app
+from pgs_neo4j.web.runs.board import RunBoard
+from pgs_neo4j.web.shared import Serving
+
+STOP_S = 1.5
+"""Seconds for connections to close after the runs have stopped."""
+STARTING_S = 0.02
+MOST_CONNECTIONS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """Where to serve, to whom, and how many runs at once."""
+
+    host: str = "127.0.0.1"
+    port: int = 7475
+    read_only: bool = False
+    max_runs: int = 8
+    allow_hosts: tuple[str, ...] = ()
+    allow_origins: tuple[str, ...] = ()
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the command, which cancels ``serve``."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+def check_options(options: ServeOptions, tokens: tuple[TokenEntry, ...]) -> None:
+    """Raise UsageError when others could reach a server that has no tokens for them."""
+    if _is_loopback(options.host):
+        return
+    if not tokens:
+        raise UsageError(
+            f"{options.host} can be reached by others, and pgs.toml has no [[token]]; make one "
+            "with 'pgs token', or serve on 127.0.0.1"
+        )
+    if not options.allow_hosts:
+        raise UsageError(
+            f"{options.host} can be reached under any name; name those to answer to with "
+            "--allow-host"
+        )
+
+
+async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -> None:
+    """Serve until canceled. ``ready`` gets the link, whose token works once.
+
+    Runs in progress are canceled at the end and can be resumed. Raises UsageError when the address
+    cannot be used, and ConfigError for tokens that anyone may have written.
+    """
+    entries = trusted_tokens(pgs.settings)
+    check_options(options, entries)
+    tokens = Tokens(callers_by_hash((entry.sha256, caller_of(entry)) for entry in entries))
+    serving = Serving(
+        pgs=pgs,
+        board=RunBoard(options.max_runs),
+        tokens=tokens,
+        cookie=f"pgs_{options.port}",
+        read_only=options.read_only,
+        confirm_cost=pgs.settings.confirm_cost,
+    )
+    guard = Guard(
+        create_app(serving),
+        tokens,
+        serving.cookie,
+        served_hosts(options.host, options.port, options.allow_hosts),
+        frozenset(origin.lower().rstrip("/") for origin in options.allow_origins),
+    )
+    server = _Server(_config(guard))
+    with _listening(options) as listener:
+        running = asyncio.create_task(server.serve([listener]))
+        try:
+            while not server.started and not running.done():
+                await asyncio.wait([running], timeout=STARTING_S)
+            if not running.done():
+                ready(_link(options, tokens.new_link()))
+            await asyncio.shield(running)
+        finally:
+            await _stop(server, serving, running)
+
+
+def _config(guard: Guard) -> uvicorn.Config:
+    return uvicorn.Config(
+        guard,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=int(STOP_S) + 1,
+        lifespan="on",
+        ws="none",
+    )
+
+
+async def _stop(server: _Server, serving: Serving, running: asyncio.Task[None]) -> None:
+    await serving.stop()
+    server.should_exit = True
+    if not running.done():
+        await asyncio.wait([running], timeout=STOP_S)
+    if not running.done():
+        server.force_exit = True
+        await asyncio.wait([running], timeout=STOP_S)
+
+
+def _listening(options: ServeOptions) -> socket.socket:
+    """Return a socket that listens. Raises UsageError if the address cannot be used."""
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    try:
+        listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
+    except OSError as error:
+        why = error.strerror or "it does not exist"
+        raise UsageError(
+            f"{options.host} port {options.port} cannot be used: {why}; choose another one with "
+            "--port or --host"
+        ) from None
+    # Inherited by each connection. Without it, the second part of an answer waits until the client
+    # has confirmed the first one, about 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def caller_of(entry: TokenEntry) -> Caller:
+    """Return what the holder of a token of ``pgs.toml`` may see and do."""
+    return Caller(
+        name=entry.name,
+        role=entry.role,
+        tenant=True,
+        graphs=frozenset(entry.graphs) if entry.graphs else None,
+        runs_at_once=entry.runs,
+        cost_per_day=entry.cost_per_day,
+    )
+
+
+def _link(options: ServeOptions, token: str) -> str:
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    return f"http://{host}:{options.port}/#token={token}"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

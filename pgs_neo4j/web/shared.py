@@ -1,0 +1,136 @@
+"""What the routes share, and how they get it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from pgs_neo4j.engine import PGS, EndedJob
+from pgs_neo4j.errors import BudgetError, BusyError, UnknownGraphError
+from pgs_neo4j.metrics.graphs import GraphMetrics
+from pgs_neo4j.model import PartitionMap
+from pgs_neo4j.web.access.backoff import Backoff
+from pgs_neo4j.web.access.callers import Caller, ForbiddenError
+from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.runs.board import STOP_S, RunBoard
+
+
+@dataclass(slots=True)
+class Serving:
+    """The engine, the runs in progress, and the tokens of one server.
+
+    ``cookie`` is the name of the cookie. ``secure``: it travels over TLS only. ``stopped`` is set
+    when no run will begin any more. ``maps`` are those drawn last, by generation and unit.
+    """
+
+    pgs: PGS
+    board: RunBoard
+    tokens: Tokens
+    cookie: str
+    secure: bool = False
+    read_only: bool = False
+    confirm_cost: float | None = None
+    backoff: Backoff = field(default_factory=Backoff)
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    maps: dict[tuple[str, int | None], PartitionMap] = field(default_factory=dict, repr=False)
+    jobs: dict[str, asyncio.Task[EndedJob]] = field(default_factory=dict, repr=False)
+    streams: int = 0
+    graph_metrics: GraphMetrics = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.graph_metrics = GraphMetrics(self.pgs)
+
+    @contextmanager
+    def streaming(self) -> Iterator[None]:
+        """Count an open stream."""
+        self.streams += 1
+        try:
+            yield
+        finally:
+            self.streams -= 1
+
+    def start_job(self, graph: str, job: Coroutine[None, None, EndedJob]) -> None:
+        """Carry out a job in the background, one per graph. Raises BusyError."""
+        former = self.jobs.get(graph)
+        if self.board.stopping or (former is not None and not former.done()):
+            job.close()
+            raise BusyError(f"a job on graph {graph} is in progress; see 'GET /api/jobs'")
+        self.jobs[graph] = asyncio.create_task(job)
+
+    async def stop(self) -> None:
+        """Cancel runs and jobs; both leave a record. Nothing begins any more."""
+        for job in self.jobs.values():
+            job.cancel()
+        await self.board.stop()
+        self.stopped.set()  # agents have heard by now how their runs ended
+        if self.jobs:
+            await asyncio.wait(self.jobs.values(), timeout=STOP_S)
+
+    def require_writing(self) -> None:
+        """Raise ForbiddenError on a server that was started to read only."""
+        if self.read_only:
+            raise ForbiddenError("this server only reads; start it without --read-only")
+
+    async def remaining_cost(self, caller: Caller) -> float | None:
+        """Return what a run of the caller may cost; None without a daily limit, of a day in UTC.
+
+        Runs in progress count as what their limits allow. Raises BudgetError if nothing is left.
+        """
+        most = caller.cost_per_day
+        if most is None:
+            return None
+        costs = await self.pgs.runs.costs(days=1)
+        spent = sum(one.cost for one in costs if caller.own_session(one.session) is not None)
+        spent += self.board.held_cost(caller)
+        if spent >= most:
+            raise BudgetError(
+                f"{caller.name} has spent its {most:g} of today; ask again tomorrow (UTC)"
+            )
+        left, configured = most - spent, self.pgs.config.max_cost
+        return left if configured is None else min(left, configured)
+
+
+def _serving(request: Request) -> Serving:
+    return cast(Serving, request.app.state.serving)
+
+
+def _caller(request: Request) -> Caller:
+    return cast(Caller, request.state.caller)  # the guard has refused requests without one
+
+
+ServingNow = Annotated[Serving, Depends(_serving)]
+CallerNow = Annotated[Caller, Depends(_caller)]
+
+
+async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> str:
+    """Return the name of a graph that the caller sees; without a name, the only one.
+
+    Raises UnknownGraphError.
+    """
+    if graph is not None:
+        caller.check_graph(graph)
+    elif caller.graphs is not None and len(caller.graphs) == 1:
+        (graph,) = caller.graphs
+    try:
+        name = (await serving.pgs.graphs.get(graph)).name
+    except UnknownGraphError:
+        if caller.graphs is None:
+            raise
+        name = ""  # the message may name graphs that the caller must not see
+    if not name or not caller.sees(name):
+        which = f"graph {graph}" if graph else "only graph, so name one"
+        raise UnknownGraphError(f"there is no {which}; 'GET /api/graphs' lists those you see")
+    return name
+
+
+async def own_sessions(serving: Serving, caller: Caller, graph: str) -> list[str] | None:
+    """Return the stored names of a caller's sessions of a graph; None if it sees all."""
+    if not caller.tenant:
+        return None
+    stored = [info.id for info in await serving.pgs.sessions(graph)]
+    return [name for name in stored if caller.own_session(name) is not None]

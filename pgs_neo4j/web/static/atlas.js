@@ -1,0 +1,139 @@
+// @ts-check
+/** The map of a graph: its partitions, what a session has read of them, and their members. */
+
+import { get, path } from "./api.js";
+import { drawBoard, title } from "./canvas.js";
+import { counted, figure, fill, h, table } from "./dom.js";
+import { openNode } from "./panel.js";
+
+const PAGE = 50;
+
+/** @param {import("./app.js").Page} page */
+export async function mapView(page) {
+  const { view, query, graph } = page;
+  if (!graph) {
+    fill(view, h("h1", {}, "Map"), h("p", {}, "There is no graph yet. ", h("a", { href: "/graphs" }, "Add one.")));
+    return;
+  }
+  view.className = "wide";
+  const within = query.get("within");
+  const session = query.get("session") || "default";
+  /** @type {import("./canvas.js").Atlas} */
+  const atlas = await get(path(["graphs", graph, "map"], { within }));
+  const [sessions, parts] = await Promise.all([
+    get(path(["sessions"], { graph })),
+    atlas.level ? Promise.resolve([]) : get(path(["graphs", graph, "partitions"])),
+  ]);
+  /** @type {Map<number, any>} */
+  const about = new Map(parts.map((/** @type {any} */ part) => [part.id, part]));
+  /** @type {Map<number, number>} */
+  const read = new Map();
+  for (const one of await get(path(["graphs", graph, "read"], { session }))) read.set(one.partition, one.nodes_read);
+
+  /** @param {import("./canvas.js").Place} place */
+  const readOf = (place) => place.partitions.reduce((sum, id) => sum + (read.get(id) || 0), 0);
+  /** @param {import("./canvas.js").Place} place */
+  const stateOf = (place) => {
+    const nodes = readOf(place);
+    return nodes >= place.nodes ? "read" : nodes ? "partial" : "unread";
+  };
+  /** @param {import("./canvas.js").Place} place */
+  const pick = (place) => {
+    if (atlas.level) page.go(way({ within: String(place.id) }));
+    else openPartition(page, place.partitions[0], about.get(place.partitions[0]));
+  };
+  /** @param {Record<string, string | null>} changes */
+  const way = (changes) => {
+    const next = new URLSearchParams(query);
+    next.set("graph", graph);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value) next.set(name, value);
+      else next.delete(name);
+    }
+    return `/map?${next}`;
+  };
+
+  const board = h("div", { class: "board tall" });
+  const network = query.get("as") === "network";
+  const drawn = drawBoard(board, atlas, {
+    drawing: network ? "network" : "areas", stateOf, onPick: pick,
+  });
+  page.leave(drawn.stop);
+  const names = [...new Set(["default", session, ...sessions.map((/** @type {any} */ one) => one.session)])];
+  const choice = h("select", { id: "of", onchange: () => page.go(way({ session: choice.value })) },
+    names.map((name) => h("option", { value: name, selected: name === session }, name)));
+  const total = atlas.places.reduce((sum, place) => sum + place.nodes, 0);
+  const done = atlas.places.reduce((sum, place) => sum + readOf(place), 0);
+  fill(view,
+    h("h1", {}, `Map of ${graph}`),
+    h("div", { class: "tools" },
+      h("label", { for: "of" }, "Colors: what a session has read", choice),
+      h("a", { class: "act", href: way({ as: network ? null : "network" }) }, network ? "Show areas" : "Show the network"),
+      within ? h("a", { class: "act", href: way({ within: null }) }, "All of the graph") : null),
+    h("p", { class: "note" },
+      `${counted(atlas.places.length, atlas.level ? "group of partitions" : "partition")}, `,
+      `${figure(done)} of ${counted(total, "node")} read in session ${session}.`,
+      atlas.level ? " The graph is large, so partitions are in groups; open one to see them." : ""),
+    board,
+    legend(),
+    h("h2", {}, "As a list"),
+    table("Places of the map", ["Partition", "Nodes", "Read", "Keywords"], atlas.places.map((place) => [
+      h("button", { type: "button", class: "link", onclick: () => pick(place) }, title(place)),
+      figure(place.nodes), figure(readOf(place)),
+      (about.get(place.partitions[0])?.keywords || []).slice(0, 8).join(", "),
+    ]), [1, 2]));
+  const wanted = Number(query.get("partition"));
+  if (wanted && about.has(wanted)) await openPartition(page, wanted, about.get(wanted));
+}
+
+function legend() {
+  return h("ul", { class: "legend" }, [["read", "read"], ["partial", "read in part"], ["unread", "not read"]].map(
+    ([kind, text]) => h("li", {}, h("span", { class: `key ${kind}`, "aria-hidden": "true" }), text)));
+}
+
+/**
+ * Opens a partition beside the view: what it is about, its neighbors, and its members by weight.
+ *
+ * @param {import("./app.js").Page} page
+ * @param {number} id
+ * @param {any} part
+ */
+export async function openPartition(page, id, part) {
+  const { panel, graph } = page;
+  panel.hidden = false;
+  const list = h("ul", { class: "found" });
+  const more = h("button", { type: "button", class: "act", onclick: () => load() }, "More");
+  const heading = h("h2", { class: "title", tabindex: "-1" }, `P${id}${part?.label ? ` ${part.label}` : ""}`);
+  fill(panel,
+    closer(panel), heading,
+    part ? h("p", { class: "note" }, `${counted(part.nodes, "node")}, ${figure(part.tokens)} tokens${part.pool ? ", a pool" : ""}`) : null,
+    part?.abstract ? h("p", {}, part.abstract) : null,
+    part?.keywords?.length ? h("p", { class: "note" }, part.keywords.join(", ")) : null,
+    h("h2", {}, "Members, the heaviest first"), list, more,
+    part?.adjacent?.length ? [
+      h("h2", {}, "Neighboring partitions"),
+      table("Neighboring partitions", ["Partition", "Relationships"], part.adjacent.map((/** @type {any} */ one) => [
+        h("a", { href: `/map?graph=${encodeURIComponent(graph)}&partition=${one.partition}` }, `P${one.partition}`),
+        figure(one.relationships),
+      ]), [1]),
+    ] : null);
+  heading.focus();
+  /** @type {number | null} */
+  let after = null;
+  async function load() {
+    const told = await get(path(["graphs", graph, "partitions", id, "members"], { after, limit: PAGE }));
+    list.append(...told.members.map((/** @type {any} */ one) => h("li", {},
+      h("button", { type: "button", class: "link", onclick: () => openNode(page, one.element_id) }, one.title || "Untitled"),
+      h("span", { class: "note" }, ` ${one.labels.join(", ")}`))));
+    after = told.after;
+    more.hidden = after === null;
+  }
+  await load();
+}
+
+/** @param {HTMLElement} panel */
+export function closer(panel) {
+  return h("button", { type: "button", class: "close", onclick: () => {
+    panel.hidden = true;
+  } }, "Close");
+}

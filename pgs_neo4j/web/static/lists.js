@@ -1,0 +1,181 @@
+// @ts-check
+/** Lists: runs, graphs, jobs, costs, and checks of the setup. */
+
+import { get, path, post } from "./api.js";
+import { badge, counted, figure, fill, h, moment, money, problem, table } from "./dom.js";
+
+/** @param {import("./app.js").Page} page */
+export async function runsView({ view, graph }) {
+  const runs = await get(path(["runs"], { graph, limit: 100 }));
+  fill(view, h("h1", {}, "Runs"),
+    runs.length ? table("Runs", ["Question", "Session", "State", "Nodes read", "Cost", "Started"], runs.map((/** @type {any} */ run) => [
+      h("a", { href: `/run?id=${run.run}` }, run.question), run.session, badge(run.status, run.status),
+      figure(run.nodes_read), money(run.cost), moment(run.started_at),
+    ]), [3, 4]) : h("p", {}, "No run yet. ", h("a", { href: "/" }, "Ask a question.")));
+}
+
+/** @param {import("./app.js").Page} page */
+export async function graphsView(page) {
+  const { view, graphs, me } = page;
+  const found = h("section", { "aria-live": "polite" });
+  fill(view, h("h1", {}, "Graphs"),
+    graphs.length ? table("Graphs", ["Graph", "Labels", "Nodes", "Partitions"], graphs.map((one) => [
+      h("a", { href: `/map?graph=${encodeURIComponent(one.name)}` }, one.name), one.labels.join(", ") || "all",
+      figure(one.nodes), figure(one.partitions),
+    ]), [2, 3]) : h("p", {}, "No graph yet."),
+    me.role === "operator" ? h("button", { type: "button", class: "act", onclick: () => inspect() }, "See what the database holds") : null,
+    found);
+
+  async function inspect() {
+    fill(found, h("p", { class: "note" }, "Looking…"));
+    try {
+      const told = await get(path(["inspect"]));
+      fill(found, h("h2", {}, "The database"),
+        h("p", {}, `${counted(told.nodes, "node")}, ${counted(told.relationships, "relationship")}.`),
+        table("Labels", ["Label", "Nodes", "Text"], told.labels.map((/** @type {any} */ one) => [
+          one.label, figure(one.count),
+          one.properties.filter((/** @type {any} */ each) => each.prose).map((/** @type {any} */ each) => each.name).join(", "),
+        ]), [1]),
+        me.read_only ? null : adding(page, told));
+    } catch (error) {
+      fill(found, problem(/** @type {any} */ (error)));
+    }
+  }
+}
+
+/**
+ * @param {import("./app.js").Page} page
+ * @param {any} told
+ */
+function adding(page, told) {
+  const labels = told.labels.map((/** @type {any} */ one) => one.label).filter(Boolean);
+  const texts = [...new Set(told.labels.flatMap((/** @type {any} */ one) =>
+    one.properties.filter((/** @type {any} */ each) => each.prose).map((/** @type {any} */ each) => each.name)))];
+  const name = h("input", { id: "name", required: true, maxlength: 64, pattern: "[a-z][a-z0-9_.\\-]*" });
+  const chosen = h("input", { id: "labels", value: labels.join(", ") });
+  const text = h("input", { id: "text", value: texts.join(", ") });
+  const said = h("div");
+  return h("form", { onsubmit: async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    try {
+      await post(path(["graphs"]), { name: name.value, labels: parts(chosen.value), text: parts(text.value) });
+      location.assign(`/?graph=${encodeURIComponent(name.value)}`);
+    } catch (error) {
+      fill(said, problem(/** @type {any} */ (error)));
+    }
+  } },
+  h("h2", {}, "Add a graph"),
+  h("p", { class: "note" }, "A graph is a view of the database. Nothing of your data changes."),
+  h("div", { class: "row" },
+    h("label", { for: "name" }, "Name", name),
+    h("label", { for: "labels" }, "Labels", chosen),
+    h("label", { for: "text" }, "Properties with text", text),
+    h("button", { class: "act main" }, "Add")),
+  said);
+}
+
+/** @param {string} text */
+function parts(text) {
+  return text.split(",").map((part) => part.trim()).filter(Boolean);
+}
+
+/** @param {import("./app.js").Page} page */
+export async function jobsView(page) {
+  const { view, graph, me } = page;
+  const rows = h("div", { "aria-live": "polite" });
+  const told = h("div");
+  const changed = h("input", { type: "checkbox", id: "changed" });
+  const start = h("button", { type: "button", class: "act", onclick: () => begin() }, "Repartition now");
+  const may = me.role === "operator" && !me.read_only && graph;
+  let gone = false;
+  page.leave(() => {
+    gone = true;
+  });
+
+  async function draw() {
+    const jobs = await get(path(["jobs"], { graph }));
+    fill(rows, jobs.length ? table("Jobs", ["Job", "Kind", "Outcome", "Started", "Ended"], jobs.map(jobRow))
+      : h("p", {}, "No job yet. Jobs partition graphs again, or ingest files: see ", h("code", {}, "pgs schedule"), "."));
+    return jobs;
+  }
+
+  async function begin() {
+    start.disabled = true;
+    fill(told);
+    try {
+      const former = (await draw())[0]?.id;
+      await post(path(["jobs"]), { graph, if_changed: changed.checked });
+      page.say("The job began.");
+      await watch(former);
+    } catch (error) {
+      fill(told, problem(/** @type {any} */ (error)));
+    } finally {
+      start.disabled = false;
+    }
+  }
+
+  /** @param {string | undefined} former */
+  async function watch(former) {
+    for (let looks = 0; !gone; looks += 1) {
+      await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+      const newest = (await draw())[0];
+      const begun = newest && newest.id !== former;
+      if (begun ? newest.finished_at || newest.silent : looks > MOST_LOOKS) break;
+    }
+    if (!gone) page.say("The job has ended.");
+  }
+
+  fill(view, h("h1", {}, "Jobs"),
+    may ? h("div", { class: "tools" },
+      h("label", { class: "inline", for: "changed" }, changed, `Only if the data of ${graph} changed`), start) : null,
+    told, rows);
+  await draw();
+}
+
+const WATCH_MS = 1000;
+const MOST_LOOKS = 30; // for the record of a job that has begun
+
+/** @param {any} one */
+function jobRow(one) {
+  return [
+    h("a", { href: `/job?id=${encodeURIComponent(one.id)}` }, one.id), one.kind,
+    badge(one.silent ? "its process is gone" : one.outcome, one.outcome), moment(one.started_at), moment(one.finished_at),
+  ];
+}
+
+/** @param {import("./app.js").Page} page */
+export async function jobView({ view, query }) {
+  const job = await get(path(["jobs", query.get("id") || ""]));
+  const rows = Object.entries(job).filter(([, value]) => value !== null && value !== "");
+  fill(view, h("h1", {}, `Job ${job.id}`),
+    h("dl", { class: "record" }, rows.flatMap(([name, value]) => [
+      h("dt", {}, name.replaceAll("_", " ")),
+      h("dd", {}, typeof value === "object" ? h("code", {}, JSON.stringify(value)) : String(value)),
+    ])));
+}
+
+/** @param {import("./app.js").Page} page */
+export async function costView({ view }) {
+  const costs = await get(path(["cost"], { days: 30 }));
+  const total = costs.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.cost, 0);
+  const unpriced = costs.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.unpriced, 0);
+  fill(view, h("h1", {}, "Cost"),
+    h("p", {}, `${money(total)} in the last 30 days.`,
+      unpriced ? ` ${counted(unpriced, "run")} called a model without prices; the sum leaves them out.` : ""),
+    costs.length ? table("Cost by day", ["Day (UTC)", "Graph", "Session", "Model", "Runs", "Calls", "From the cache", "Tokens", "Cost"], costs.map((/** @type {any} */ one) => [
+      one.day, one.graph, one.session, one.model || "–", figure(one.runs), figure(one.calls), figure(one.cached),
+      figure(one.input_tokens + one.output_tokens), one.unpriced === one.runs ? "unknown" : money(one.cost),
+    ]), [4, 5, 6, 7, 8]) : h("p", {}, "Nothing was asked."));
+}
+
+/** @param {import("./app.js").Page} page */
+export async function doctorView({ view }) {
+  fill(view, h("h1", {}, "Doctor"), h("p", { class: "note" }, "Loading…"));
+  const checks = await get(path(["doctor"]));
+  /** @type {Record<string, string>} */
+  const kinds = { ok: "confirmed", warning: "warn", failed: "failed", error: "failed" };
+  fill(view, h("h1", {}, "Doctor"),
+    table("Checks", ["Check", "Result", "Detail", "Fix"], checks.map((/** @type {any} */ one) => [
+      one.name, badge(one.status, kinds[one.status] || ""), one.detail, one.fix,
+    ])));
+}

@@ -1,0 +1,124 @@
+// @ts-check
+/** Searches: the nodes that match a question, by which paths, and what else does. */
+
+import { path, post } from "./api.js";
+import { counted, figure, fill, h, problem, sentence, table } from "./dom.js";
+import { openNode } from "./panel.js";
+
+/** What each mode looks at. None calls a language model. */
+export const SEARCHES = {
+  "": "as configured",
+  naive: "texts alone",
+  local: "nodes and their surroundings",
+  global: "partitions and earlier findings",
+  hybrid: "local and global",
+  mix: "local, global, and texts",
+  multipath: "all paths, fused",
+  triplets: "relationships",
+  structural: "nodes by their place in the graph",
+};
+
+/** @param {import("./app.js").Page} page */
+export async function searchView(page) {
+  const { view, query, graph } = page;
+  if (!graph) {
+    fill(view, h("h1", {}, "Search"), h("p", {}, "There is no graph yet. ", h("a", { href: "/graphs" }, "Add one.")));
+    return;
+  }
+  const words = h("input", { id: "words", required: true, maxlength: 20000, size: 44 });
+  words.value = query.get("q") || "";
+  const mode = h("select", { id: "how" }, Object.entries(SEARCHES).map(([name, means]) =>
+    h("option", { value: name, selected: name === query.get("how") }, name ? `${name}: ${means}` : means)));
+  const found = h("section", { "aria-live": "polite", "aria-label": "Found" });
+  fill(view,
+    h("h1", {}, `Search ${graph}`),
+    h("form", { onsubmit: (/** @type {Event} */ event) => {
+      event.preventDefault();
+      const next = new URLSearchParams({ graph, q: words.value, how: mode.value });
+      page.go(`/search?${next}`);
+    } },
+    h("div", { class: "row" },
+      h("label", { for: "words" }, "What to look for", words),
+      h("label", { for: "how" }, "Mode", mode),
+      h("button", { class: "act main" }, "Search"))),
+    h("p", { class: "note" }, "A search shows the best matches and calls no language model. It cannot say what is missing; a question that reads partitions can."),
+    found);
+  if (!words.value.trim()) {
+    words.focus();
+    return;
+  }
+  fill(found, h("p", { class: "note" }, "Searching…"));
+  try {
+    const asked = { question: words.value, graph, mode: mode.value || null };
+    drawFound(page, found, await post(path(["search"]), asked));
+  } catch (error) {
+    fill(found, problem(/** @type {any} */ (error)));
+  }
+}
+
+/**
+ * @param {import("./app.js").Page} page
+ * @param {HTMLElement} place
+ * @param {any} told
+ */
+function drawFound(page, place, told) {
+  const { graph, me } = page;
+  const ask = new URLSearchParams({ graph, question: told.question });
+  fill(place,
+    h("p", {}, `${counted(told.items.length, "node")} in ${figure(told.seconds, 2)} s by ${told.mode}`,
+      told.reason ? `: ${told.reason}. ` : ". ",
+      me.role === "reader" || me.read_only ? null : h("a", { href: `/?${ask}` }, "Ask the partitions")),
+    told.warnings.map((/** @type {string} */ one) => h("p", { class: "note" }, sentence(one))),
+    told.items.length ? h("ol", { class: "found" }, told.items.map((/** @type {any} */ one) => hit(page, one))) : h("p", {}, "Nothing matches."),
+    told.facts.length ? [h("h2", {}, "Relationships"), h("ul", { class: "found" }, told.facts.map((/** @type {any} */ one) => fact(page, one)))] : null,
+    told.units.length ? [h("h2", {}, "Partitions"), h("ul", { class: "found" }, told.units.map((/** @type {any} */ one) => unit(graph, one)))] : null,
+    told.findings.length ? [h("h2", {}, "Findings of earlier runs"), h("ul", { class: "found" }, told.findings.map((/** @type {any} */ one) =>
+      h("li", {}, h("b", { class: "part" }, `P${one.partition} `), one.text, " ", h("a", { href: `/run?id=${one.run}` }, "its run"))))] : null,
+    h("h2", {}, "How each path went"),
+    table("Paths", ["Path", "Method", "Hits", "Seconds", "Problem"], told.paths.map((/** @type {any} */ one) => [
+      one.name, one.method, figure(one.count), figure(one.seconds, 3), one.error || "–",
+    ]), [2, 3]));
+}
+
+/**
+ * @param {import("./app.js").Page} page
+ * @param {any} one
+ */
+function hit(page, one) {
+  const paths = Object.entries(one.scores).map(([name, score]) => `${name} ${figure(score, 2)}`).join(" · ");
+  return h("li", {},
+    h("button", { type: "button", class: "link", onclick: () => openNode(page, one.id) }, one.title || "Untitled"),
+    h("span", { class: "note" }, ` ${one.labels.join(", ")}`), h("br"),
+    short(one.text), h("br"),
+    h("span", { class: "note" }, `score ${figure(one.score, 3)}: ${paths}`, one.way ? `; ${one.way}` : ""));
+}
+
+/**
+ * @param {import("./app.js").Page} page
+ * @param {any} one
+ */
+function fact(page, one) {
+  /**
+   * @param {string} id
+   * @param {string} title
+   */
+  const end = (id, title) => h("button", { type: "button", class: "link", onclick: () => openNode(page, id) }, title || "Untitled");
+  return h("li", {}, end(one.source, one.source_title), ` ${one.name || one.type} `, end(one.target, one.target_title), one.text ? `: ${one.text}` : null);
+}
+
+/**
+ * @param {string} graph
+ * @param {any} one
+ */
+function unit(graph, one) {
+  const at = one.level ? `within=${one.id}` : `partition=${one.id}`;
+  return h("li", {},
+    h("a", { href: `/map?graph=${encodeURIComponent(graph)}&${at}` }, `${one.level ? "Group" : "P"}${one.level ? " " : ""}${one.id} ${one.label}`),
+    h("span", { class: "note" }, ` ${counted(one.size, "node")}, score ${figure(one.score, 3)}`), h("br"),
+    one.domain_state || one.abstract);
+}
+
+/** @param {string} text */
+function short(text) {
+  return text.length <= 280 ? text : `${text.slice(0, 279)}…`;
+}

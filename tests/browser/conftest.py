@@ -1,0 +1,124 @@
+"""A browser before the page of a server; the database is real, and the model is scripted."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+from tests.serving import Served, served
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium")
+WAIT_MS = 60_000
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A page of the browser, and what went wrong in it."""
+
+    page: Page
+    server: Served
+    problems: list[str] = field(default_factory=list)
+
+    async def open(self, way: str) -> None:
+        """Open an address of the server, and wait until its view is there."""
+        await self.page.goto(f"{self.server.base}{way}")
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until the view has loaded."""
+        await self.page.locator("main#view h1").wait_for()
+        await self.page.locator("text=Loading…").wait_for(state="detached")
+
+    async def violations(self) -> list[str]:
+        """What axe-core finds against WCAG 2.2 AA."""
+        axe = files("axe_playwright_python").joinpath("axe.min.js").read_text()
+        await self.page.evaluate(axe)
+        found: Any = await self.page.evaluate(
+            "tags => axe.run({runOnly: {type: 'tag', values: tags}})", WCAG
+        )
+        return [
+            f"{one['id']}: {node['html'][:200]}: {node['failureSummary']}"
+            for one in found["violations"]
+            for node in one["nodes"]
+        ]
+
+
+@pytest.fixture(scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """Debian's Chromium."""
+    if find_spec("playwright") is None or find_spec("axe_playwright_python") is None:
+        pytest.skip("playwright or axe-playwright-python is not installed (extra browser)")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on this machine")
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        opened = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        await opened.close()
+
+
+@pytest.fixture
+async def pgs(browser: Browser, endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """An engine on four topics of papers, which are partitioned."""
+    assert browser.is_connected()
+    async with engine_on_papers(endpoint, db) as opened:
+        await opened.partitions.build("papers")
+        yield opened
+
+
+@pytest.fixture
+async def server(pgs: PGS) -> AsyncIterator[Served]:
+    """A server of that engine."""
+    async with served(pgs) as running:
+        yield running
+
+
+@pytest.fixture
+async def window(browser: Browser, server: Served) -> AsyncIterator[Window]:
+    """A window that followed the link; at its end, nothing may have gone wrong in it."""
+    async with opened_window(browser, server) as made:
+        yield made
+
+
+@asynccontextmanager
+async def opened_window(
+    browser: Browser, server: Served, way: str = "", **context: Any
+) -> AsyncIterator[Window]:
+    """Open a window by the link of a server."""
+    place = await browser.new_context(base_url=server.base, **context)
+    place.set_default_timeout(WAIT_MS)
+    page = await place.new_page()
+    made = Window(page, server)
+    note = made.problems.append
+    page.on("console", lambda said: note(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: note(str(error)))
+    page.on("dialog", lambda dialog: note(f"a dialog: {dialog.message}"))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(server.base) else note(request.url),
+    )
+    try:
+        await page.goto(way or server.link)
+        await made.settled()
+        yield made
+        await asyncio.sleep(0)
+        assert made.problems == []
+    finally:
+        await place.close()

@@ -1,0 +1,276 @@
+"""The page in a real browser: what people do there, and that nothing else happens."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from tests.browser.conftest import Window, opened_window
+from tests.conftest import Endpoint
+from tests.engines import engine_on
+from tests.serving import Served, served
+from tests.unit.export.conftest import HOSTILE
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+QUESTION = "What do the papers say about sleep?"
+VIEWS = (
+    *("/", "/map", "/map?as=network", "/runs", "/sessions", "/graphs"),
+    *("/search?q=orbital+debris", "/generations", "/documents", "/jobs", "/cost", "/doctor"),
+)
+MANUAL = ("/manual", "/manual/settings", "/manual/server")
+
+
+async def ask(window: Window, question: str = QUESTION) -> None:
+    """Ask a question about all partitions, and wait for the answer."""
+    page = window.page
+    await page.get_by_label("Question").fill(question)
+    await page.get_by_label("Read every partition").check()
+    await page.get_by_role("button", name="Ask", exact=True).click()
+    await page.locator(".answer").wait_for()
+
+
+async def test_the_link_logs_in_once_and_leaves_no_token(window: Window, browser: Browser) -> None:
+    page = window.page
+    assert "token" not in page.url
+    (cookie,) = await page.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert cookie["value"] not in await page.content()
+    async with opened_window(browser, window.server) as second:
+        # The link is used up, and the browser says so in its console.
+        await second.page.get_by_label("Token").fill("wrong")
+        await second.page.get_by_role("button", name="Log in").click()
+        await second.page.get_by_role("alert").wait_for()
+        assert all("401" in problem for problem in second.problems)
+        second.problems.clear()
+
+
+async def test_a_question_is_planned_asked_and_its_citations_opened(window: Window) -> None:
+    page = window.page
+    await page.get_by_label("Question").fill(QUESTION)
+    await page.get_by_label("Read every partition").check()
+    await page.get_by_role("button", name="Plan").click()
+    await page.get_by_role("heading", name="Plan").wait_for()
+    assert await page.locator("table tbody tr").count() == 4
+    await ask(window)
+    address = page.url
+    assert await page.locator("h1").first.inner_text() == QUESTION
+    assert "160 of 160 nodes" in await page.locator(".strip").inner_text()
+    await page.locator(".answer button.cite").first.click()
+    panel = page.locator("#panel")
+    await panel.get_by_role("heading", name="Findings that cite it").wait_for()
+    assert "studies" in await panel.locator(".text").inner_text()
+    assert await panel.locator("svg.around circle").count() > 3
+    assert await panel.locator("ul.found").last.locator("li").count() > 0
+    await page.keyboard.press("Escape")
+    assert await panel.is_hidden()
+    await page.reload()
+    await page.locator(".answer").wait_for()
+    assert page.url == address
+
+
+async def test_the_map_leads_to_partitions_members_and_nodes(window: Window) -> None:
+    page = window.page
+    await ask(window)
+    await page.get_by_role("link", name="Map").click()
+    await page.get_by_role("heading", name="Map of papers").wait_for()
+    assert "160 of 160 nodes" in await page.locator("main").inner_text()
+    assert await page.locator(".board canvas").count() == 1
+    await page.locator("main table button.link").first.click()
+    members = page.locator("#panel ul.found li button")
+    await members.first.wait_for()
+    assert await members.count() == 40
+    await members.first.click()
+    await page.locator("#panel").get_by_role("heading", name="Neighbors").wait_for()
+    await page.get_by_role("link", name="Link to this node").click()
+    await window.settled()
+    node = page.url
+    await page.reload()
+    await page.locator("main .text").wait_for()
+    assert page.url == node
+
+
+async def test_a_click_on_the_canvas_opens_the_partition_under_it(window: Window) -> None:
+    page = window.page
+    for way in ("/map", "/map?as=network"):
+        await window.open(way)
+        board = page.locator(".board canvas")
+        box = await board.bounding_box()
+        assert box is not None
+        if way == "/map":
+            await board.click(position={"x": box["width"] / 2 - 30, "y": box["height"] / 2 - 30})
+            await page.locator("#panel ul.found li").first.wait_for()
+        await board.focus()
+        for key in ("+", "ArrowLeft", "-", "0"):
+            await page.keyboard.press(key)
+
+
+async def test_every_view_survives_a_reload(window: Window) -> None:
+    page = window.page
+    await ask(window)
+    for way in VIEWS:
+        await window.open(way)
+        heading = await page.locator("h1").first.inner_text()
+        await page.reload()
+        await window.settled()
+        assert await page.locator("h1").first.inner_text() == heading
+        assert await page.get_by_role("alert").count() == 0
+
+
+async def test_a_search_leads_to_nodes_and_to_an_answer(window: Window) -> None:
+    page = window.page
+    await page.get_by_role("link", name="Search").click()
+    await page.get_by_label("What to look for").fill("orbital debris")
+    await page.get_by_label("Mode").select_option("hybrid")
+    await page.get_by_role("button", name="Search").click()
+    await page.get_by_role("heading", name="How each path went").wait_for()
+    found = page.url
+    await page.reload()
+    await page.locator("ol.found button.link").first.click()
+    await page.locator("#panel").get_by_role("heading", name="Neighbors").wait_for()
+    assert "how=hybrid" in found
+    await page.get_by_role("link", name="Ask the partitions").click()
+    await page.get_by_label("Mode").select_option("search")
+    assert await page.get_by_label("Read every partition").is_hidden()
+    await page.get_by_label("Search by").select_option("local")
+    await page.get_by_role("button", name="Plan").click()
+    await page.get_by_role("heading", name="Plan").wait_for()
+    assert "local" in await page.locator(".strip").inner_text()
+    await page.get_by_role("button", name="Ask", exact=True).click()
+    await page.locator(".answer").wait_for()
+    await page.get_by_role("button", name="Useful").click()
+    await page.get_by_text("Thank you.").wait_for()
+    await page.reload()
+    pressed = page.get_by_role("button", name="Useful")
+    await pressed.wait_for()
+    assert await pressed.get_attribute("aria-pressed") == "true"
+
+
+async def test_a_job_is_started_and_its_generation_compared(window: Window, db: Database) -> None:
+    page = window.page
+    await db.call("MATCH (p:Paper {doi: 'doi/0'}) DETACH DELETE p", {}, "write")
+    await page.get_by_role("link", name="Jobs").click()
+    await page.get_by_role("button", name="Repartition now").click()
+    await page.get_by_text("The job has ended.").wait_for()
+    assert "repartitioned" in await page.locator("main table").inner_text()
+    await page.get_by_role("link", name="Generations").click()
+    await page.locator("svg.flow").wait_for()
+    assert await page.locator("svg.flow path").count() == 4
+    assert "1 shrank" in await page.locator("main").inner_text()
+    await page.get_by_label("From").select_option(index=0)
+    await page.get_by_label("To").wait_for()
+    assert await page.locator("svg.flow").count() == 0, "a generation is like itself"
+
+
+async def test_the_whole_journey_by_keyboard(window: Window) -> None:
+    page = window.page
+    await window.open("/runs")
+    await page.keyboard.press("?")
+    await page.get_by_role("dialog", name="Keys").wait_for()
+    await page.keyboard.press("Escape")
+    await page.get_by_role("dialog").wait_for(state="detached")
+    await page.keyboard.press("/")
+    await page.get_by_label("Question").wait_for()
+    await page.keyboard.type(QUESTION)
+    for _ in range(20):
+        await page.keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.textContent") == "Ask":
+            break
+    await page.keyboard.press("Enter")
+    await page.locator(".answer").wait_for()
+    await page.locator(".answer button.cite").first.focus()
+    await page.keyboard.press("Enter")
+    await page.locator("#panel").get_by_role("heading", name="Neighbors").wait_for()
+    await page.keyboard.press("Escape")
+    assert await page.locator("#panel").is_hidden()
+
+
+async def test_the_manual_opens_from_the_page_and_leads_back(window: Window) -> None:
+    page = window.page
+    await page.get_by_role("link", name="Manual").click()
+    await page.get_by_role("heading", name="Manual").wait_for()
+    await page.locator("main").get_by_role("link", name="server").click()
+    await page.get_by_role("link", name="Tokens", exact=True).click()
+    assert page.url.endswith("/manual/server#tokens")
+    assert await page.locator("h2#tokens").is_visible()
+    await page.get_by_role("link", name="pgs", exact=True).click()
+    await page.get_by_label("Question").wait_for()
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Help").click()
+    await page.get_by_role("dialog").get_by_role("link", name="manual").click()
+    await page.get_by_role("heading", name="Manual").wait_for()
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "narrow"])
+async def test_no_view_breaks_the_rules_of_accessibility(
+    look: str, server: Served, browser: Browser
+) -> None:
+    given: dict[str, Any] = {"color_scheme": "dark" if look == "dark" else "light"}
+    if look == "narrow":
+        given["viewport"] = {"width": 360, "height": 740}
+    found: dict[str, list[str]] = {}
+    async with opened_window(browser, server, **given) as window:
+        await ask(window)
+        found["answer"] = await window.violations()
+        await window.page.locator(".answer button.cite").first.click()
+        await window.page.locator("#panel").get_by_role("heading", name="Neighbors").wait_for()
+        found["node"] = await window.violations()
+        for way in (*VIEWS, *MANUAL):
+            await window.open(way)
+            found[way] = await window.violations()
+            wide = await window.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0, way
+    assert {way: listed for way, listed in found.items() if listed} == {}
+
+
+async def test_hostile_texts_are_only_shown(
+    pgs: PGS, db: Database, server: Served, browser: Browser
+) -> None:
+    await db.call(
+        """UNWIND range(0, size($texts) - 1) AS i MATCH (p:Paper {doi: 'doi/' + i})
+        SET p.title = $texts[i], p.abstract = $texts[i], p.note = $texts[i]""",
+        {"texts": [text.encode("utf-8", "ignore").decode() for text in HOSTILE]},
+        "write",
+    )
+    await pgs.partitions.build("papers", force=True)
+    async with opened_window(browser, server) as window:
+        page = window.page
+        for question in (HOSTILE[0], HOSTILE[3]):
+            await window.open("/")
+            await ask(window, question)
+            assert await page.locator("h1").first.inner_text() == question
+        for way in VIEWS:
+            await window.open(way)
+        for place in range(len(HOSTILE)):
+            _, rows = await db.call(
+                "MATCH (p:Paper {doi: $doi}) RETURN elementId(p) AS id", {"doi": f"doi/{place}"},
+                "read",
+            )  # fmt: skip
+            await window.open(f"/node?graph=papers&id={rows[0]['id']}")
+        assert await page.locator("main script, main img, main iframe").count() == 0
+
+
+async def test_a_database_without_graphs_says_how_to_begin(
+    db: Database, endpoint: Endpoint, browser: Browser
+) -> None:
+    await db.call(
+        "CREATE (:Paper {title: 'One', abstract: 'It is the only one here.'})", {}, "write"
+    )
+    async with (
+        engine_on(endpoint) as opened,
+        served(opened) as server,
+        opened_window(browser, server) as window,
+    ):
+        page = window.page
+        await page.get_by_role("heading", name="No graph is here yet").wait_for()
+        await page.get_by_role("link", name=re.compile("add a graph")).click()
+        await page.get_by_role("button", name="See what the database holds").click()
+        await page.get_by_label("Name").fill("mine")
+        await page.get_by_role("button", name="Add").click()
+        await page.get_by_role("heading", name="Ask mine").wait_for()
+        assert [graph.name for graph in await opened.graphs()] == ["mine"]

@@ -1,0 +1,116 @@
+"""A question that is asked while documents change ends with an answer that is true."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
+from pgs_neo4j.model import Answer, Citation, Prompt
+from tests.conftest import Endpoint
+from tests.engines import KNOBS, engine_on
+
+BEFORE = "Marie Curie hid radium under the stairs of the laboratory."
+AFTER = "Marie Curie moved radium to the cellar of the laboratory."
+KEPT = "Pierre Curie weighed radium on the scales of the laboratory."
+GONE = "Irene Curie sold radium at the gates of the laboratory."
+
+
+class Reader:
+    """Cites every node that it reads, and waits with its first report until it is released."""
+
+    def __init__(self) -> None:
+        self.reading, self.released = asyncio.Event(), asyncio.Event()
+        self.shown: list[str] = []
+
+    async def answer(self, prompt: Prompt) -> Reply:
+        if prompt.task == "extraction":
+            return _extraction(prompt)
+        if prompt.task != "sweep":
+            return contract_reply(prompt)
+        self.shown.append(prompt.user)
+        self.reading.set()
+        await self.released.wait()
+        cited = "\n".join(f"- It says “{node.text}” [{node.alias}]." for node in prompt.nodes)
+        return contract_reply(prompt).replace("## Findings", f"## Findings\n{cited}")
+
+
+def _extraction(prompt: Prompt) -> str:
+    lines = [
+        f"entity<|#|>{name}<|#|>Person<|#|>{text}<|#|>{number[1:]}"
+        for number, _, text in (line.partition("] ") for line in prompt.user.splitlines())
+        for name in ("Marie Curie", "Pierre Curie", "Irene Curie", "radium")
+        if name in text
+    ]
+    return "\n".join([*lines, "<|COMPLETE|>", ""])
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader()
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database, reader: Reader) -> AsyncIterator[PGS]:
+    async with engine_on(endpoint, **KNOBS) as opened:
+        for llm in (opened.sweep_llm, opened.synthesis_llm):
+            assert isinstance(llm, ScriptedLLM)
+            llm._answer = reader.answer
+        yield opened
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in (("changed", BEFORE), ("kept", KEPT), ("gone", GONE)):
+        (tmp_path / f"{name}.md").write_text(f"{text}\n")
+    return tmp_path
+
+
+async def test_an_answer_stays_true_while_its_documents_change(
+    pgs: PGS, db: Database, folder: Path, reader: Reader
+) -> None:
+    await pgs.ingest(folder, "docs")
+    asking = asyncio.create_task(pgs.execute("Where is radium?", graph="docs"))
+    await reader.reading.wait()
+    (folder / "changed.md").write_text(f"{AFTER}\n")
+    (folder / "gone.md").unlink()
+    done = await pgs.ingest(folder, "docs", sync=True)
+    assert (done.count("changed"), done.count("deleted")) == (1, 1)
+    await db.call("UNWIND range(1, 500) AS n CREATE (:Other {id: n})", {}, "write")
+    reader.released.set()
+    answer = await asking
+    assert not answer.partial
+    assert (answer.coverage.nodes_read, answer.coverage.nodes_total) == (7, 7)
+    assert answer.coverage == answer.own_coverage
+    assert await pgs.coverage("docs", answer.session) == answer.coverage
+    told = await pgs.answer(answer.run)
+    assert (told.text, told.coverage, told.warnings) == (
+        answer.text, answer.coverage, answer.warnings,
+    )  # fmt: skip
+    _, rows = await db.call("MATCH (n) RETURN elementId(n) AS at, n.id AS id", {}, "read")
+    ids = {row["at"]: row["id"] for row in rows}
+    for given in (answer, told):
+        cited = {one.node: one for one in citations(given)}
+        assert len(cited) == 7
+        assert {one.valid for one in cited.values()} == {True}
+        lost = [one for one in cited.values() if one.element_id is None]
+        assert sorted(one.title or "" for one in lost) == ["Irene Curie", "changed.md", "gone.md"]
+        assert all(ids[one.element_id] == one.node for one in cited.values() if one.element_id)
+    gone = [source.title for source in (await pgs.document(answer.run)).sources if not source.text]
+    assert sorted(gone) == ["Irene Curie", "changed.md", "gone.md"]
+    reader.shown.clear()
+    later = await pgs.execute("Where is radium?", graph="docs", mode="continue")
+    shown = "".join(reader.shown)
+    assert (AFTER in shown, BEFORE in shown, GONE in shown) == (True, False, False)
+    assert later.coverage.exhausted
+
+
+def citations(answer: Answer) -> list[Citation]:
+    """All citations of an answer, and of its reports."""
+    reports = [sweep.report for sweep in answer.sweeps if sweep.report]
+    return [*answer.synthesis.citations, *(one for report in reports for one in report.citations)]

@@ -1,0 +1,188 @@
+"""Metrics on a real database: totals are those of the answers, and nothing else gets out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from typing import Any
+
+import httpx2
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.lease import hold_lease
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.metrics import graphs as graph_metrics
+from pgs_neo4j.model import GraphMapping
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+from tests.serving import Held, Served, events, served
+
+PRICES = {"scripted": {"input_price": 3.0, "output_price": 7.0}}
+CANARIES = ("canary-question", "canary-session", "ann", "pgs_ann", "pgs_scraper")
+
+
+def entry(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "sha256": sha256(f"pgs_{name}".encode()).hexdigest(), **more}
+
+
+@pytest.fixture
+async def pgs(
+    endpoint: Endpoint, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[PGS]:
+    monkeypatch.setattr(graph_metrics, "FRESH_S", 0.0)
+    tokens = [
+        entry("ann", graphs=["papers"]),
+        entry("chief", role="operator"),
+        entry("scraper", role="metrics"),
+        entry("narrow", role="metrics", graphs=["other"]),
+    ]
+    async with engine_on_papers(endpoint, db, token=tokens, models=PRICES) as opened:
+        await opened.add_graph("other", GraphMapping(labels=("Paper",), text=("abstract",)))
+        yield opened
+
+
+@pytest.fixture
+async def server(pgs: PGS) -> AsyncIterator[Served]:
+    async with served(pgs) as running:
+        yield running
+
+
+async def scrape(server: Served, name: str = "scraper") -> tuple[dict[Any, float], str]:
+    """The samples that a scrape reads, by name and labels, and the text."""
+    async with server.client(f"pgs_{name}") as client:
+        answer = await client.get("/metrics")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    samples = {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+    return samples, answer.text
+
+
+async def ask(client: httpx2.AsyncClient, **more: Any) -> dict[str, Any]:
+    body = {"question": "Why canary-question?", "session": "canary-session", "graph": "papers"}
+    answer = await client.post("/api/runs", json=body | {"full_sweep": True} | more)
+    assert answer.status_code == 202, answer.text
+    await events(client, answer.json()["events"])
+    return dict(answer.json())
+
+
+def of(name: str, **labels: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    return name, tuple(sorted(labels.items()))
+
+
+async def test_totals_are_those_of_the_answers(server: Served, pgs: PGS) -> None:
+    async with server.client("pgs_ann") as client:
+        runs = [await ask(client, session=f"canary-session-{number}") for number in range(2)]
+        await ask(client, mode="continue", session="never")
+    answers = [await pgs.answer(run["run"]) for run in runs]
+    samples, text = await scrape(server)
+    model = {"graph": "papers", "model": "scripted"}
+    for name, total in (
+        (of("pgs_model_calls_total", **model), sum(one.usage.calls for one in answers)),
+        (
+            of("pgs_model_tokens_total", **model, direction="input"),
+            sum(one.usage.input_tokens for one in answers),
+        ),
+        (
+            of("pgs_model_tokens_total", **model, direction="output"),
+            sum(one.usage.output_tokens for one in answers),
+        ),
+        (of("pgs_cached_replies_total", graph="papers"), sum(one.usage.cached for one in answers)),
+        (of("pgs_sweeps_total", graph="papers", status="accepted"), 8),
+        (of("pgs_runs_total", graph="papers", state="answered"), 2),
+        (of("pgs_runs_total", graph="papers", state="failed"), 1),
+        (of("pgs_run_seconds_count", graph="papers"), 3),
+        (of("pgs_runs_running"), 0),
+        (of("pgs_runs_waiting"), 0),
+        (of("pgs_database_up"), 1),
+    ):
+        assert samples[name] == total, name
+    cost = sum(one.cost or 0.0 for one in answers)
+    assert cost > 0
+    assert samples[of("pgs_model_cost_total", **model)] == pytest.approx(cost)
+    assert sum(one.usage.cached for one in answers) > 0
+    assert not [canary for canary in CANARIES if canary in text]
+
+
+async def test_how_graphs_stand(server: Served, pgs: PGS, db: Database) -> None:
+    samples, _ = await scrape(server)
+    assert samples[of("pgs_graph_lease_held", graph="papers")] == 0
+    assert of("pgs_graph_nodes", graph="papers") not in samples
+    job = await pgs.jobs.run("papers")
+    async with hold_lease(db, "papers", seconds=60):
+        samples, _ = await scrape(server)
+    assert samples[of("pgs_graph_lease_held", graph="papers")] == 1
+    assert samples[of("pgs_graph_lease_held", graph="other")] == 0
+    assert samples[of("pgs_graph_nodes", graph="papers")] == job.figures["nodes"]
+    assert samples[of("pgs_graph_partitions", graph="papers")] == 4
+    assert samples[of("pgs_graph_database_changed", graph="papers")] == 0
+    assert 0 <= samples[of("pgs_graph_generation_age_seconds", graph="papers")] < 600
+    await db.call("MATCH (p:Paper) WHERE p.topic = 1 SET p.abstract = 'new'", {}, "write")
+    samples, _ = await scrape(server)
+    assert samples[of("pgs_graph_database_changed", graph="papers")] == 1
+    assert of("pgs_graph_drift_ratio", graph="papers") not in samples
+    left = await pgs.jobs.run("papers", max_drift=1.0)
+    samples, _ = await scrape(server)
+    assert samples[of("pgs_graph_drift_ratio", graph="papers")] == left.drift == 0.25
+
+
+async def test_an_open_stream_is_counted_until_it_is_cut(
+    server: Served, pgs: PGS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with server.client("pgs_ann") as client:
+        await ask(client)
+        assert (await scrape(server))[0][of("pgs_streams")] == 0
+        model = Held()
+        monkeypatch.setattr(pgs, "sweep_llm", ScriptedLLM(model.answer))
+        asked = await client.post("/api/runs", json={"question": "Why not?", "graph": "papers"})
+        async with client.stream("GET", asked.json()["events"]) as stream:
+            assert stream.status_code == 200
+            await model.asked.wait()
+            samples, _ = await scrape(server)
+            assert samples[of("pgs_streams")] == samples[of("pgs_runs_running")] == 1
+        model.go.set()
+        await events(client, asked.json()["events"], until=lambda told: told.id == 1)
+        async with asyncio.timeout(60):
+            while (await scrape(server))[0][of("pgs_streams")]:
+                await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("name", ["ann", "chief", "stranger"])
+async def test_other_tokens_do_not_open_it(server: Served, name: str) -> None:
+    async with server.client(f"pgs_{name}") as client:
+        refused = await client.get("/metrics")
+    assert refused.status_code == (401 if name == "stranger" else 403)
+    assert "pgs_runs" not in refused.text
+    async with server.client() as nobody:
+        assert (await nobody.get("/metrics")).status_code == 401
+
+
+async def test_the_owner_may_look_and_the_token_of_metrics_opens_nothing_else(
+    server: Served,
+) -> None:
+    async with server.owner() as owner:
+        assert (await owner.get("/metrics")).status_code == 200
+        document = (await owner.get("/api/openapi.json")).json()
+    async with server.client("pgs_scraper") as scraper:
+        for path in document["paths"]:
+            answer = await scraper.get(path)
+            open_to_all = {"/metrics": 200, "/api/health": 200, "/api/login": 404}
+            assert answer.status_code == open_to_all.get(path, 403), path
+        asked = await scraper.post("/api/runs", json={"question": "Why?"})
+        assert asked.status_code == 403
+
+
+async def test_a_token_of_some_graphs_sees_their_figures_only(server: Served, pgs: PGS) -> None:
+    async with server.client("pgs_ann") as client:
+        await ask(client)
+    samples, text = await scrape(server, "narrow")
+    assert "papers" not in text
+    assert samples[of("pgs_graph_lease_held", graph="other")] == 0
+    assert samples[of("pgs_runs_running")] == 0

@@ -1,0 +1,291 @@
+"""Agents over HTTP by the client of the SDK: tools, progress, ends, and who sees what."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.mcp_server.inquiries import TICK_S
+from pgs_neo4j.model import GraphMapping, Prompt
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+from tests.serving import Served, events, served
+
+QUESTION = "What do the papers say about sleep?"
+PRICES = {"scripted": {"input_price": 1.0, "output_price": 1.0}}
+READS = {"graphs", "partitions", "node", "findings_on_node", "result"}
+WRITES = {"plan", "ask", "continue_reading", "cancel"}
+ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
+
+
+def entry(name: str, *graphs: str, **more: Any) -> dict[str, Any]:
+    digest = sha256(f"pgs_{name}".encode()).hexdigest()
+    return {"name": name, "sha256": digest, "graphs": list(graphs), **more}
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    tokens = [
+        entry("ann", "papers"), entry("bob", "papers"), entry("cleo", "other"),
+        entry("eve", "papers", role="reader"), entry("one", "papers", runs=1),
+        entry("poor", "papers", cost_per_day=1e-9),
+    ]  # fmt: skip
+    async with engine_on_papers(endpoint, db, token=tokens, models=PRICES) as opened:
+        await opened.add_graph("other", GraphMapping(labels=("Paper",), text=("abstract",)))
+        await opened.partition("papers")
+        yield opened
+
+
+@pytest.fixture
+async def server(pgs: PGS) -> AsyncIterator[Served]:
+    async with served(pgs) as running:
+        yield running
+
+
+@asynccontextmanager
+async def agent(server: Served, name: str, era: str = "auto", **headers: str) -> AsyncIterator[Any]:
+    """A client with the token of a caller."""
+    sent = {"Authorization": f"Bearer pgs_{name}"} | headers
+    async with httpx2.AsyncClient(headers=sent, timeout=120) as http:
+        transport = streamable_http_client(f"{server.base}/mcp", http_client=http)
+        async with Client(transport, mode=era) as connected:
+            yield connected
+
+
+async def call(connected: Client, tool: str, **arguments: Any) -> Any:
+    result = await connected.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+async def refusal(connected: Client, tool: str, **arguments: Any) -> str:
+    result = await connected.call_tool(tool, arguments)
+    assert result.is_error
+    return str(result.content[0].text)
+
+
+class Gate:
+    """A model that replies when the gate is open."""
+
+    def __init__(self, pgs: PGS) -> None:
+        self.open, self.asked = asyncio.Event(), asyncio.Event()
+        pgs.sweep_llm = ScriptedLLM(self.answer)
+
+    async def answer(self, prompt: Prompt) -> str:
+        self.asked.set()
+        await self.open.wait()
+        return contract_reply(prompt)
+
+
+async def _slowly(prompt: Prompt) -> str:
+    await asyncio.sleep(2 * TICK_S)  # so that the progress is looked at in between
+    return contract_reply(prompt)
+
+
+async def until(state: str, own: httpx2.AsyncClient, run: str) -> None:
+    """Wait until the API shows a run in a state."""
+    async with asyncio.timeout(60):
+        while (await own.get(f"/api/runs/{run}")).json()["state"] != state:
+            await asyncio.sleep(0.05)
+
+
+@ERAS
+async def test_every_tool_answers_over_http(pgs: PGS, server: Served, era: str) -> None:
+    pgs.sweep_llm = ScriptedLLM(_slowly)
+    heard: list[str] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+
+    async with agent(server, "ann", era) as ann, server.client("pgs_ann") as own:
+        assert {tool.name for tool in (await ann.list_tools()).tools} == READS | WRITES
+        assert [one["name"] for one in (await call(ann, "graphs"))["graphs"]] == ["papers"]
+        assert (await call(ann, "plan", question=QUESTION))["graph"] == "papers"
+        asked = {"question": QUESTION, "max_partitions": 2}
+        reply = (await ann.call_tool("ask", asked, progress_callback=hear)).structured_content
+        assert reply["state"] == "complete"
+        assert heard[0] == "accepted"
+        assert len(set(heard)) > 1
+        cited = reply["from_model"]["citations"][0]
+        node = await call(ann, "node", element_id=cited["element_id"])
+        found = await call(ann, "findings_on_node", element_id=cited["element_id"])
+        assert [one["run"] for one in found["findings"]][:1] == [reply["run"]]
+        members = await call(ann, "partitions", partition=node["partition"], limit=2)
+        assert len(members["members"]) == 2
+        again = await call(ann, "result", run=reply["run"])
+        assert again["from_model"] == reply["from_model"]
+        rest = await call(ann, "continue_reading")
+        assert rest["coverage"]["partitions_read"] == 4
+        stopped = await call(ann, "cancel", run=rest["run"])
+        assert stopped["state"] == "complete", "what has ended stays as it is"
+        text = (await ann.read_resource(f"pgs://runs/{reply['run']}")).contents[0].text
+        assert QUESTION in text
+        listed = (await own.get("/api/runs")).json()
+        assert {run["run"] for run in listed} == {reply["run"], rest["run"]}
+        names = [one.name for one in await events(own, f"/api/runs/{reply['run']}/events")]
+        assert (names[0], names[-1]) == ("accepted", "answered")
+
+
+@ERAS
+async def test_a_call_that_is_given_up_cancels_its_run_which_can_be_resumed(
+    pgs: PGS, server: Served, era: str
+) -> None:
+    gate = Gate(pgs)
+    async with agent(server, "ann", era) as ann, server.client("pgs_ann") as own:
+        asked = {"question": QUESTION, "wait_s": 60}
+        waiting = asyncio.create_task(ann.call_tool("ask", asked))
+        await gate.asked.wait()
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        ((run,)) = [one["run"] for one in (await own.get("/api/runs")).json()]
+        await until("interrupted", own, run)
+        gate.open.set()
+        resumed = await call(ann, "continue_reading", run=run)
+        assert (resumed["run"], resumed["state"]) == (run, "complete")
+
+
+async def test_runs_of_agents_stand_on_the_board(pgs: PGS) -> None:
+    """They wait for their turn, and the API can cancel them."""
+    gate = Gate(pgs)
+    async with (
+        served(pgs, max_runs=1) as server,
+        server.client("pgs_ann") as own,
+        agent(server, "ann") as ann,
+    ):
+        first = await call(ann, "ask", question=QUESTION, wait_s=0)
+        await gate.asked.wait()
+        second = await call(ann, "ask", question=QUESTION, session="two", wait_s=0)
+        shown = (await own.get(f"/api/runs/{second['run']}")).json()
+        assert shown["state"] == "queued"
+        cancelled = await own.delete(f"/api/runs/{second['run']}")
+        assert cancelled.json()["state"] == "cancelled"
+        reply = await call(ann, "result", run=second["run"], wait_s=60)
+        assert reply["state"] == "interrupted"
+        gate.open.set()
+        ended = await call(ann, "result", run=first["run"], wait_s=120)
+        assert ended["state"] == "complete"
+
+
+async def test_limits_of_a_token_hold_for_agents(pgs: PGS, server: Served) -> None:
+    gate = Gate(pgs)
+    async with agent(server, "one") as one:
+        first = await call(one, "ask", question=QUESTION, wait_s=0)
+        assert "one has 1 runs in progress" in await refusal(one, "ask", question=QUESTION)
+        stopped = await call(one, "cancel", run=first["run"])
+        assert stopped["state"] == "interrupted"
+    gate.open.set()
+    async with agent(server, "poor") as poor:
+        refused = await refusal(poor, "ask", question=QUESTION)
+        assert "cost" in refused or "budget" in refused
+    async with agent(server, "eve") as eve:
+        assert "needs the role asker" in await refusal(eve, "ask", question=QUESTION)
+        assert "needs the role asker" in await refusal(eve, "plan", question=QUESTION)
+        assert (await call(eve, "partitions"))["partition_count"] == 4
+
+
+@ERAS
+async def test_tenants_see_nothing_of_each_other(server: Served, era: str) -> None:
+    async with (
+        agent(server, "ann", era) as ann,
+        agent(server, "bob", era) as bob,
+        agent(server, "cleo", era) as cleo,
+    ):
+        secret = await call(ann, "ask", question="Why canary?", session="secret")
+        for other in (bob, cleo):
+            for tool in ("result", "cancel", "continue_reading"):
+                refused = await refusal(other, tool, run=secret["run"])
+                assert "there is no run" in refused
+                assert "canary" not in refused
+            with pytest.raises(Exception, match="there is no run"):
+                await other.read_resource(f"pgs://runs/{secret['run']}")
+        runs = (await bob.read_resource("pgs://graphs/papers/runs")).contents[0].text
+        assert "canary" not in runs
+        assert secret["run"] not in runs
+        node = (secret["from_model"]["citations"] or [{}])[0].get("element_id")
+        assert (await call(bob, "findings_on_node", element_id=node))["findings"] == []
+        assert "session secret of graph papers has no question" in await refusal(
+            bob, "continue_reading", session="secret"
+        )
+        assert [one["name"] for one in (await call(cleo, "graphs"))["graphs"]] == ["other"]
+        for tool, given in (("partitions", {}), ("node", {"element_id": node})):
+            refused = await refusal(cleo, tool, graph="papers", **given)
+            assert refused.endswith("there is no graph papers; there are other")
+
+
+async def test_a_connection_belongs_to_the_caller_that_opened_it(server: Served) -> None:
+    opening = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        },
+    }  # fmt: skip
+    accept = {"Accept": "application/json, text/event-stream"}
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    async with server.client("pgs_ann") as ann, server.client("pgs_bob") as bob:
+        opened = await ann.post("/mcp", json=opening, headers=accept)
+        assert opened.status_code == 200
+        known = accept | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        assert (await bob.post("/mcp", json=listing, headers=known)).status_code == 404
+        assert (await bob.delete("/mcp", headers=known)).status_code == 404
+        assert (await ann.post("/mcp", json=listing, headers=known)).status_code == 200
+
+
+async def test_the_guard_stands_before_agents(server: Served) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with server.client() as nobody, server.client("pgs_ann") as ann:
+        for token in ({}, {"Authorization": "Bearer pgs_wrong"}):
+            refused = await nobody.post("/mcp", json=body, headers=accept | token)
+            assert (refused.status_code, refused.json()["code"]) == (401, "unauthenticated")
+        for headers, status in (
+            ({"Host": "evil.example"}, 421),
+            ({"Origin": "https://evil.example"}, 403),
+            ({"Content-Type": "text/plain"}, 415),
+        ):
+            assert (await ann.post("/mcp", json=body, headers=accept | headers)).status_code == (
+                status
+            )
+        large = await ann.post("/mcp", json=body | {"x": "x" * 70_000}, headers=accept)
+        assert large.status_code == 413
+        assert (await ann.get("/mcp/other")).status_code == 404
+
+
+async def test_a_server_that_only_reads_offers_agents_nothing_that_asks(pgs: PGS) -> None:
+    async with served(pgs, read_only=True) as server, agent(server, "ann") as ann:
+        assert {tool.name for tool in (await ann.list_tools()).tools} == READS
+        assert "Unknown tool" in await refusal(ann, "ask", question=QUESTION)
+
+
+@ERAS
+async def test_stopping_ends_connections_and_leaves_runs_to_be_resumed(pgs: PGS, era: str) -> None:
+    gate, loop = Gate(pgs), asyncio.get_running_loop()
+    async with served(pgs) as server:
+
+        async def ask() -> None:
+            async with agent(server, "ann", era) as ann:
+                await ann.call_tool("ask", {"question": QUESTION})
+
+        asking = asyncio.create_task(ask())
+        await gate.asked.wait()
+        began = loop.time()
+        server.task.cancel()
+        await asyncio.wait([server.task], timeout=60)
+        assert server.task.done()
+        assert loop.time() - began < 30
+        await asyncio.wait([asking], timeout=60)
+        assert asking.done()
+        asking.exception()  # the client may want more of a server that is gone
+        (info,) = await pgs.runs("papers")
+        assert info.status == "interrupted"

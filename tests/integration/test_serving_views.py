@@ -1,0 +1,183 @@
+"""Views of a served graph: searches, partitions, generations, and jobs that change them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from typing import Any
+
+import httpx2
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.model import GraphMapping, Prompt
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+from tests.serving import Served, events, served
+
+
+def entry(name: str, *graphs: str, **more: Any) -> dict[str, Any]:
+    digest = sha256(f"pgs_{name}".encode()).hexdigest()
+    return {"name": name, "sha256": digest, "graphs": list(graphs), **more}
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    tokens = [
+        entry("ann", "papers"), entry("bob", "papers"), entry("eve", "papers", role="reader"),
+        entry("boss", role="operator"),
+    ]  # fmt: skip
+    async with engine_on_papers(endpoint, db, token=tokens) as opened:
+        await opened.add_graph("other", GraphMapping(labels=("Paper",), text=("abstract",)))
+        await opened.partition("papers")
+        yield opened
+
+
+@pytest.fixture
+async def server(pgs: PGS) -> AsyncIterator[Served]:
+    async with served(pgs) as running:
+        yield running
+
+
+def client(server: Served, name: str) -> httpx2.AsyncClient:
+    return server.client(f"pgs_{name}")
+
+
+async def job_of(own: httpx2.AsyncClient, graph: str) -> dict[str, Any]:
+    """The record of the only job of a graph, as soon as it has ended."""
+    async with asyncio.timeout(120):
+        while True:
+            jobs = (await own.get("/api/jobs", params={"graph": graph})).json()
+            if jobs and jobs[0]["finished_at"]:
+                return dict(jobs[0])
+            await asyncio.sleep(0.1)
+
+
+async def test_a_search_shows_nodes_with_their_paths_and_no_run_of_others(
+    pgs: PGS, server: Served
+) -> None:
+    def read(prompt: Prompt) -> str:
+        return contract_reply(prompt).replace("nodes were read", "nodes say canary")
+
+    pgs.sweep_llm = ScriptedLLM(read)
+    body = {"question": "orbital debris", "graph": "papers"}
+    async with client(server, "ann") as ann, client(server, "bob") as bob:
+        found = (await bob.post("/api/search", json=body | {"mode": "hybrid", "top_k": 3})).json()
+        assert 1 <= len(found["items"]) <= 3
+        best = found["items"][0]
+        assert best["score"] >= found["items"][-1]["score"]
+        assert set(best["scores"]) <= {path["name"] for path in found["paths"]}
+        assert "answer" not in found
+        run = (await ann.post("/api/runs", json=body)).json()
+        await events(ann, run["events"])
+        for own, seen in ((ann, True), (bob, False)):
+            found = await own.post("/api/search", json=body | {"mode": "global"})
+            assert ("canary" in found.text) is seen
+            assert (run["run"] in found.text) is seen
+        for wrong in ({"question": " "}, {"top_k": 0}, {"mode": "x"}, {"rerank": "model"}):
+            assert (await bob.post("/api/search", json=body | wrong)).status_code == 422
+        hidden = await bob.post("/api/search", json=body | {"graph": "other"})
+        assert (hidden.status_code, hidden.json()["code"]) == (404, "unknown_graph")
+
+
+async def test_a_search_alone_is_planned_and_answers_as_planned(server: Served) -> None:
+    body = {"question": "orbital debris", "answer_from": "search", "search_mode": "local"}
+    async with client(server, "ann") as ann, client(server, "eve") as eve:
+        planned = (await ann.post("/api/search/plan", json=body)).json()
+        assert (planned["calls"] > 0, planned["mode"]) == (True, "local")
+        assert (planned["session"], planned["nodes"] > 0) == ("default", True)
+        assert (await eve.post("/api/search/plan", json=body)).status_code == 403
+        run = (await ann.post("/api/runs", json=body)).json()
+        answered = (await events(ann, run["events"]))[-1]
+        assert (answered.name, answered.data["calls"]) == ("answered", planned["calls"])
+        shown = (await ann.get(f"/api/runs/{run['run']}")).json()
+        assert (shown["session"], shown["sweeps"]) == ("default", [])
+
+
+async def test_who_asked_says_whether_the_answer_was_useful(server: Served) -> None:
+    async with client(server, "ann") as ann, client(server, "bob") as bob:
+        run = (await ann.post("/api/runs", json={"question": "orbital debris"})).json()
+        path = f"/api/runs/{run['run']}/feedback"
+        await events(ann, run["events"])
+        given = await ann.post(path, json={"outcome": "accepted"})
+        assert (given.status_code, given.json()["former"]) == (200, None)
+        assert given.json()["nodes"] > 0
+        other = await ann.post(path, json={"outcome": "rejected"})
+        assert (other.status_code, "accepted" in other.json()["error"]) == (422, True)
+        again = await ann.post(path, json={"outcome": "rejected", "replace": True})
+        assert (again.json()["former"], again.json()["changed"]) == ("accepted", True)
+        assert (await ann.get(f"/api/runs/{run['run']}")).json()["outcome"] == "rejected"
+        assert (await bob.post(path, json={"outcome": "accepted"})).status_code == 404
+        for wrong in ({}, {"outcome": "x"}, {"outcome": "accepted", "more": 1}):
+            assert (await ann.post(path, json=wrong)).status_code == 422
+
+
+async def test_who_may_not_ask_makes_no_partitions_by_a_search(pgs: PGS) -> None:
+    await pgs.add_graph("papers2", GraphMapping(labels=("Paper",), text=("abstract",)))
+    body = {"question": "orbital debris", "graph": "papers2"}
+    async with served(pgs, read_only=True) as server, client(server, "boss") as boss:
+        for mode in ({"mode": "global"}, {"mode": "auto"}, {}):
+            assert (await boss.post("/api/search", json=body | mode)).status_code == 403
+        assert (await boss.post("/api/search", json=body | {"mode": "local"})).status_code == 200
+    assert (await pgs.graphs.get("papers2")).generation is None
+
+
+async def test_a_partition_is_shown_and_found(server: Served) -> None:
+    async with client(server, "eve") as eve:
+        parts = (await eve.get("/api/graphs/papers/partitions")).json()
+        shown = (await eve.get(f"/api/graphs/papers/partitions/{parts[0]['id']}")).json()
+        assert {name: shown[name] for name in parts[0]} == parts[0]
+        assert shown["terms"]
+        assert {str(one["partition"]) for one in shown["adjacent"]} == {*shown["labels"]}
+        path = "/api/graphs/papers/partitions/search"
+        found = (await eve.get(path, params={"q": "orbital debris"})).json()
+        assert found[0]["score"] == 1.0
+        best = next(part for part in parts if part["id"] == found[0]["id"])
+        assert (found[0]["nodes"], found[0]["label"]) == (best["nodes"], best["label"])
+        assert (await eve.get(path)).status_code == 422
+        for missing in ("/api/graphs/papers/partitions/99", f"{path}?q="):
+            assert (await eve.get(missing)).status_code == 422
+        assert (await eve.get("/api/graphs/other/partitions/1")).status_code == 404
+
+
+async def test_a_job_makes_a_generation_that_can_be_compared(
+    pgs: PGS, db: Database, server: Served
+) -> None:
+    async with client(server, "boss") as boss, client(server, "ann") as ann:
+        assert (await ann.post("/api/jobs", json={"graph": "papers"})).status_code == 403
+        (first,) = (await ann.get("/api/graphs/papers/generations")).json()
+        await db.call("MATCH (p:Paper {doi: 'doi/0'}) DETACH DELETE p", {}, "write")
+        started = await boss.post("/api/jobs", json={"graph": "papers", "keep": 5})
+        assert (started.status_code, started.json()["graph"]) == (202, "papers")
+        ended = await job_of(boss, "papers")
+        assert (ended["outcome"], ended["error"]) == ("repartitioned", None)
+        generations = (await ann.get("/api/graphs/papers/generations")).json()
+        assert [one["id"] for one in generations] == [ended["generation"], first["id"]]
+        assert "token" not in generations[0]
+        ids = {"before": first["id"], "after": ended["generation"]}
+        path = "/api/graphs/papers/generations/compare"
+        changes = (await ann.get(path, params=ids)).json()
+        assert sum(one["size_before"] for one in changes) == first["node_count"]
+        assert sum(one["size_after"] for one in changes) == first["node_count"] - 1
+        assert len({one["lineage"] for one in changes}) == len(changes)
+        wrong = await ann.get(path, params=ids | {"before": "nothing"})
+        assert wrong.status_code == 422
+        await pgs.partition("other")
+        foreign = (await pgs.graphs.get("other")).generation
+        assert (await ann.get(path, params=ids | {"before": foreign})).status_code == 422
+    with pytest.raises(UsageError, match="has no generation nothing"):
+        await pgs.partitions.compare("nothing", first["id"], "papers")
+
+
+@pytest.mark.parametrize(
+    "body", [{"max_drift": 2}, {"keep": 0}, {"surprise": 1}, {"graph": "x" * 65}]
+)
+async def test_a_job_that_does_not_fit_is_refused(server: Served, body: dict[str, Any]) -> None:
+    async with client(server, "boss") as boss:
+        refused = await boss.post("/api/jobs", json={"graph": "papers"} | body)
+        assert refused.status_code == 422
+        assert (await boss.get("/api/jobs")).json() == []

@@ -1,0 +1,194 @@
+"""What is asked of the database about a node, and what becomes of its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.browse import neighbors, nodes
+from pgs_neo4j.browse.findings import read_findings
+from pgs_neo4j.browse.members import LARGEST, read_members
+from pgs_neo4j.browse.neighbors import read_neighbors
+from pgs_neo4j.browse.nodes import read_node
+from pgs_neo4j.browse.view import GraphView
+from pgs_neo4j.errors import UnknownNodeError, UsageError
+from pgs_neo4j.model import GraphMapping, NeighborCount
+from tests.fakes.database import FakeDatabase, Row
+
+MAPPING = GraphMapping(
+    labels=("Paper",), relationship_types=("CITES",), text=("abstract",), title="title",
+    key="doi", weight="score", embedding="vector", relationship_text="fact",
+)  # fmt: skip
+VIEW = GraphView("papers", MAPPING)
+
+
+def node_row(**changes: Any) -> Row:
+    row = {
+        "element_id": "4:a:1", "labels": ["Paper"], "text": ["Owls hunt at night."],
+        "title": "Owls", "key": "doi/1", "weight": 2, "properties": [], "property_count": 0,
+        "place": {"partition": 3, "label": "birds", "rank": 0},
+    }  # fmt: skip
+    return row | changes
+
+
+def neighbor_row(place: int, **changes: Any) -> Row:
+    row = {
+        "place": place, "type": "CITES", "outgoing": True, "element_id": f"4:a:{place}",
+        "labels": ["Paper"], "name": "", "fact": "It cites.", "title": f"Paper {place}",
+        "key": None, "text": [None],
+    }  # fmt: skip
+    return row | changes
+
+
+def round_row(*places: int, tried: int = 3) -> Row:
+    """One round of a page: the neighbors in the view among those that were tried."""
+    found = [neighbor_row(place) for place in places]
+    return {"complete": True, "tried": tried, "last": 9, "neighbors": found}
+
+
+async def test_a_node_has_its_text_its_place_and_its_weight() -> None:
+    db = FakeDatabase(node_by_id=[node_row()])
+    node = await read_node(db, VIEW, "4:a:1")
+    assert (node.title, node.text, node.key) == ("Owls", "Owls hunt at night.", "doi/1")
+    assert (node.partition, node.partition_label, node.rank) == (3, "birds", 0)
+    assert (node.weight, node.labels) == (2.0, ("Paper",))
+    (sent,) = db.params("node_by_id")
+    assert (sent["graph"], sent["labels"], sent["hidden"]) == ("papers", ["Paper"], ["vector"])
+
+
+async def test_a_node_that_came_later_has_no_place_and_no_weight_by_chance() -> None:
+    db = FakeDatabase(node_by_id=[node_row(place=None, weight="heavy", title=None, text=[None])])
+    node = await read_node(db, VIEW, "4:a:1")
+    assert (node.partition, node.rank, node.weight) == (None, None, None)
+    assert (node.title, node.text) == ("doi/1", "")
+
+
+async def test_properties_are_bounded_json_data() -> None:
+    long = "x" * (nodes.CHARACTERS + 1)
+    pairs = [["a", long], ["b", [1, long, b"x"]], ["c", b"bytes"], ["d", float("nan")], ["e", True]]
+    db = FakeDatabase(node_by_id=[node_row(properties=pairs, property_count=103)])
+    node = await read_node(db, VIEW, "4:a:1")
+    cut = "x" * nodes.CHARACTERS + "…"
+    assert node.properties == {"a": cut, "b": [1, cut, "b'x'"], "d": None, "e": True}
+    assert node.properties_left_out == 3
+
+
+@pytest.mark.parametrize("element_id", ["", "4:a:1", "x" * 5000])
+async def test_a_node_outside_the_view_is_unknown(element_id: str) -> None:
+    db = FakeDatabase()
+    for reading in (
+        read_node(db, VIEW, element_id),
+        read_neighbors(db, VIEW, element_id),
+        read_neighbors(db, VIEW, element_id, after="7"),
+        read_findings(db, VIEW, element_id),
+    ):
+        with pytest.raises(UnknownNodeError, match="graph papers has no node") as raised:
+            await reading
+        assert len(str(raised.value)) < 400
+
+
+async def test_the_first_page_of_neighbors_has_counts_and_leads_to_the_next() -> None:
+    counts = [{"type": "CITES", "outgoing": True, "count": 3}]
+    db = FakeDatabase(
+        read_neighbors=[round_row(4, 7, 9)],
+        count_neighbors=[{"complete": True, "counts": counts}],
+    )
+    page = await read_neighbors(db, VIEW, "4:a:1", limit=2)
+    assert [one.title for one in page.neighbors] == ["Paper 4", "Paper 7"]
+    assert page.counts == (NeighborCount(type="CITES", outgoing=True, count=3),)
+    assert (page.after, page.complete, page.neighbors[0].fact) == ("7", True, "It cites.")
+    (sent,) = db.params("read_neighbors")
+    assert (sent["after"], sent["limit"], sent["type"], sent["fact"]) == (-1, 3, "", "fact")
+    assert (sent["types"], sent["most"]) == (["CITES"], neighbors.MOST)
+
+
+async def test_a_later_page_is_not_counted_and_the_last_leads_nowhere() -> None:
+    row = round_row() | {"complete": False, "neighbors": [neighbor_row(9, title=None, labels=[])]}
+    db = FakeDatabase(read_neighbors=[row])
+    page = await read_neighbors(db, VIEW, "4:a:1", relationship_type="CITES", after="7", limit=2)
+    assert (page.counts, page.after, page.complete) == ((), None, False)
+    assert page.neighbors[0].title == "node 4:a:9"
+    (sent,) = db.params("read_neighbors")
+    assert (sent["after"], sent["type"], db.params("count_neighbors")) == (7, "CITES", [])
+
+
+async def test_relationships_out_of_the_view_take_further_rounds() -> None:
+    first = 3 * neighbors.FIRST
+    rounds = [[round_row(4, tried=first)], [round_row(12, 15, tried=2)]]
+    db = FakeDatabase(read_neighbors=lambda params: rounds.pop(0))
+    page = await read_neighbors(db, VIEW, "4:a:1", after="2", limit=2)
+    assert [one.element_id for one in page.neighbors] == ["4:a:4", "4:a:12"]
+    assert page.after == "12"
+    sent = [(row["after"], row["candidates"]) for row in db.params("read_neighbors")]
+    assert sent == [(2, first), (9, first * neighbors.GROWTH)]
+
+
+@pytest.mark.parametrize("after", ["", "-1", "x", "٣", "9" * 19])
+async def test_a_malformed_cursor_is_refused(after: str) -> None:
+    with pytest.raises(UsageError, match="leads to no page"):
+        await read_neighbors(FakeDatabase(), VIEW, "4:a:1", after=after)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 501])
+async def test_a_page_has_a_bounded_size(limit: int) -> None:
+    db = FakeDatabase()
+    for reading in (
+        read_neighbors(db, VIEW, "4:a:1", limit=limit),
+        read_findings(db, VIEW, "4:a:1", limit=limit),
+        read_members(db, VIEW, 1, limit=limit),
+    ):
+        with pytest.raises(UsageError, match="limit must be from 1 to 500"):
+            await reading
+    assert db.sent == []
+
+
+async def test_a_finding_tells_what_it_quotes_from_the_node() -> None:
+    row = {name: node_row()[name] for name in ("element_id", "labels", "text", "title", "key")}
+    finding = {
+        "id": "r1:1:0", "supported": True, "run": "r1", "session": "s", "question": "Why?",
+        "partition": 3, "started_at": "2026-11-23T00:00:00Z",
+    }  # fmt: skip
+    texts = ('As "owls hunt at NIGHT" says [n1].', 'As "mice hide from owls" says [n1].')
+    rows = [row | {"findings": [finding | {"text": text} for text in texts]}]
+    db = FakeDatabase(read_findings=rows)
+    first, second = await read_findings(db, VIEW, "4:a:1", sessions=("s",))
+    assert (first.quotes, first.quoted) == (("owls hunt at NIGHT",), True)
+    assert (second.quotes, second.quoted, second.question) == ((), False, "Why?")
+    (sent,) = db.params("read_findings")
+    assert (sent["every"], sent["sessions"]) == (False, ["s"])
+
+
+async def test_without_sessions_all_count_and_with_no_session_none() -> None:
+    db = FakeDatabase(read_findings=[{**FINDINGLESS}])
+    assert await read_findings(db, VIEW, "4:a:1") == ()
+    assert await read_findings(db, VIEW, "4:a:1", sessions=()) == ()
+    assert [sent["every"] for sent in db.params("read_findings")] == [True, False]
+
+
+FINDINGLESS = {
+    "element_id": "4:a:1", "labels": [], "text": [], "title": None, "key": None, "findings": [],
+}  # fmt: skip
+
+
+async def test_members_come_in_pages_by_rank() -> None:
+    rows = [
+        {"rank": rank, "element_id": f"4:a:{rank}", "weight": 1.5, "labels": ["Paper"],
+         "title": None, "key": f"doi/{rank}", "text": [None]}
+        for rank in (5, 6)
+    ]  # fmt: skip
+    db = FakeDatabase(read_members=[{"size": 9, "members": rows}])
+    page = await read_members(db, VIEW, 3, after=4, limit=1)
+    assert page is not None
+    assert (page.partition, page.size, page.after) == (3, 9, 5)
+    assert [(one.title, one.weight) for one in page.members] == [("doi/5", 1.5)]
+    last = await read_members(db, VIEW, 3, after=4, limit=2)
+    assert last is not None
+    assert last.after is None
+
+
+async def test_numbers_that_no_partition_has_are_bounded() -> None:
+    db = FakeDatabase()
+    assert await read_members(db, VIEW, 10**30, after=-(10**30)) is None
+    (sent,) = db.params("read_members")
+    assert (sent["partition"], sent["after"]) == (LARGEST, -1)

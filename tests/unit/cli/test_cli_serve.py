@@ -1,0 +1,108 @@
+"""`pgs serve` and `pgs token`: options that arrive, what is printed, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+import webbrowser
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pgs_neo4j.cli import connection
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.commands.operations import serve as command
+from pgs_neo4j.config.token_table import entries
+from pgs_neo4j.web import serve as module
+from pgs_neo4j.web.serve import ServeOptions
+
+LINK = "http://127.0.0.1:9000/#token=t"
+
+
+def pgs(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
+    """The options of each server that would have been started."""
+    listed: list[ServeOptions] = []
+
+    @asynccontextmanager
+    async def engine() -> AsyncIterator[SimpleNamespace]:
+        yield SimpleNamespace()
+
+    async def serve(pgs: object, options: ServeOptions, ready: Callable[[str], None]) -> None:
+        listed.append(options)
+        ready(LINK)
+
+    monkeypatch.setattr(connection, "engine", engine)
+    monkeypatch.setattr(module, "serve", serve)
+    return listed
+
+
+def test_without_options_it_serves_this_machine(asked: list[ServeOptions]) -> None:
+    done = pgs("serve")
+    assert done.exit_code == 0, done.output
+    assert asked == [ServeOptions()]
+    assert asked[0].host == "127.0.0.1"
+    assert done.stdout == f"{LINK}\n"
+
+
+def test_options_arrive(asked: list[ServeOptions]) -> None:
+    words = "--host 0.0.0.0 --port 9000 --read-only --max-runs 3 --allow-host a --allow-host b"
+    done = pgs("serve", *words.split(), "--allow-origin", "https://site.example")
+    assert done.exit_code == 0, done.output
+    (options,) = asked
+    assert options == ServeOptions(
+        host="0.0.0.0", port=9000, read_only=True, max_runs=3, allow_hosts=("a", "b"),
+        allow_origins=("https://site.example",),
+    )  # fmt: skip
+
+
+def test_open_opens_the_link(asked: list[ServeOptions], monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    assert pgs("serve", "--open").exit_code == 0
+    assert opened == [LINK]
+
+
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn", "prometheus_client"])
+def test_without_the_extra_it_says_what_to_install(
+    asked: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == missing else object())
+    done = pgs("serve")
+    assert done.exit_code == 2
+    assert "pip install 'pgs-neo4j[serve]'" in done.stderr
+    assert asked == []
+
+
+@pytest.mark.parametrize("role", ["metrics", "reader", "asker", "operator"])
+def test_a_token_comes_with_the_table_that_accepts_it(role: str) -> None:
+    done = pgs("token", "ann", "--role", role)
+    assert done.exit_code == 0, done.output
+    made, _, table = done.stdout.partition("\n")
+    (entry,) = entries(tomllib.loads(table)["token"])
+    assert (entry.name, entry.role) == ("ann", role)
+    assert entry.sha256 == sha256(made.encode()).hexdigest()
+    assert made not in table
+
+
+def test_two_tokens_differ_and_json_has_both_parts() -> None:
+    one, two = (json.loads(pgs("token", "ann", "--json").stdout) for _ in range(2))
+    assert one["token"] != two["token"]
+    assert len(one["token"]) > 40
+    assert one["sha256"] == sha256(one["token"].encode()).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a/b", "-a" * 40, "é" * 3])
+def test_a_name_that_would_not_do_is_refused(name: str) -> None:
+    done = pgs("token", "--", name)
+    assert done.exit_code == 2
+    assert "name" in done.stderr

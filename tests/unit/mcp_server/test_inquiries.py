@@ -1,0 +1,163 @@
+"""Questions in progress: waited for, found by their callers only, and ended with the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.errors import BusyError, ModelError
+from pgs_neo4j.events import PhaseStarted, RunStarted
+from pgs_neo4j.mcp_server import server
+from pgs_neo4j.mcp_server.inquiries import Inquiries, Inquiry
+from pgs_neo4j.mcp_server.progress import Advance
+from tests.fakes.mcp_engine import FakeEngine, Tenant
+
+ANSWER: Any = "answer"
+
+
+class Work:
+    """Work that ends when it is told to, and tells whether it was canceled."""
+
+    def __init__(self) -> None:
+        self.end = asyncio.Event()
+        self.cancelled = False
+        self.hear: Any = None
+
+    async def __call__(self, hear: Any, max_cost: float | None) -> Any:
+        self.hear = hear
+        hear(RunStarted("r1", resumed=False))
+        try:
+            await self.end.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return ANSWER
+
+
+async def started(inquiries: Inquiries, run: str = "r1") -> tuple[Inquiry, Work]:
+    work = Work()
+    inquiry = await inquiries.start(Inquiry(run, "birds", "ann / one", "Why?"), Tenant(), work)
+    await asyncio.sleep(0)
+    return inquiry, work
+
+
+async def test_a_wait_reports_what_is_new_and_ends_with_the_work() -> None:
+    inquiries, lines = Inquiries(), list[str]()
+    inquiry, work = await started(inquiries)
+
+    async def report(advance: Advance) -> None:
+        lines.append(advance.line)
+        if len(lines) == 1:
+            work.hear(PhaseStarted("route"))
+        else:
+            work.end.set()
+
+    await inquiries.wait(inquiry, 20, report)
+    assert lines == ["run r1 began", "choosing the partitions to read"]
+    assert (inquiry.active, inquiry.answer, inquiry.run) == (False, ANSWER, "r1")
+
+
+async def test_a_wait_that_is_over_leaves_the_work_alone() -> None:
+    inquiries, reports = Inquiries(), list[Advance]()
+    inquiry, work = await started(inquiries)
+
+    async def report(advance: Advance) -> None:
+        reports.append(advance)
+
+    await inquiries.wait(inquiry, 0.3, report)
+    assert (inquiry.active, inquiry.answer, len(reports)) == (True, None, 1)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await inquiries.wait(inquiry, 20, report)
+    assert not work.cancelled
+    await inquiries.close()
+    assert work.cancelled
+
+
+async def test_a_question_is_found_by_its_run_and_only_by_its_caller() -> None:
+    inquiries = Inquiries()
+    inquiry, _ = await started(inquiries)
+    assert inquiries.find("r1", Tenant()) is inquiry
+    assert inquiries.find("r1", Tenant(name="bob")) is None
+    assert inquiries.find("r1", Tenant(graphs=frozenset({"secrets"}))) is None
+    assert inquiries.find("", Tenant()) is None
+    assert inquiries.find("r2", Tenant()) is None
+    await inquiries.close()
+
+
+async def test_a_run_in_progress_is_not_begun_twice_and_an_ended_one_can_be() -> None:
+    inquiries = Inquiries()
+    inquiry, _ = await started(inquiries)
+    with pytest.raises(BusyError, match="run r1 is in progress"):
+        await started(inquiries)
+    assert inquiries.find("r1", Tenant()) is inquiry
+    await inquiries.cancel(inquiry)
+    again, _ = await started(inquiries)
+    assert inquiries.find("r1", Tenant()) is again
+    await inquiries.close()
+
+
+async def test_one_more_than_the_most_is_refused_until_one_ends() -> None:
+    inquiries = Inquiries(2)
+    first, _ = await started(inquiries)
+    await started(inquiries, "r2")
+    with pytest.raises(BusyError, match="2 questions are in progress"):
+        await started(inquiries, "r3")
+    await inquiries.cancel(first)
+    assert (first.cancelled, first.error, first.failure) == (True, "", None)
+    await started(inquiries, "r3")
+    await inquiries.close()
+
+
+async def test_canceling_what_has_ended_changes_nothing() -> None:
+    inquiries = Inquiries()
+    inquiry, work = await started(inquiries)
+    work.end.set()
+    await asyncio.sleep(0.01)
+    await inquiries.cancel(inquiry)
+    assert (inquiry.answer, inquiry.cancelled, work.cancelled) == (ANSWER, False, False)
+
+
+async def test_the_end_reads_the_errors_that_nobody_asked_for() -> None:
+    inquiries = Inquiries()
+
+    async def fail(hear: Any, max_cost: float | None) -> Any:
+        raise ModelError("the key was refused")
+
+    inquiry = await inquiries.start(Inquiry("r1", "birds", "s", "Why?"), Tenant(), fail)
+    await asyncio.sleep(0)
+    await inquiries.close()
+    assert inquiry.error == "the key was refused"
+    await Inquiries().close()
+
+
+async def test_a_server_that_ends_cancels_the_questions_in_progress(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its client leaves at once: stdin is at its end."""
+    made: list[Inquiries] = []
+
+    async def no_lines(descriptor: int) -> AsyncIterator[str]:
+        made.append(Inquiries())
+        return
+        yield ""
+
+    class Stdin:
+        def fileno(self) -> int:
+            return 0
+
+    closed: list[bool] = []
+
+    async def close(self: Inquiries) -> None:
+        closed.append(True)
+
+    monkeypatch.setattr(server, "read_lines", no_lines)
+    monkeypatch.setattr("sys.stdin", Stdin())
+    monkeypatch.setattr(Inquiries, "close", close)
+    anything: Any = FakeEngine()
+    await server.serve_stdio(anything, read_only=True)
+    assert closed == [True]
+    assert len(made) == 1

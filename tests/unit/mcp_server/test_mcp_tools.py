@@ -1,0 +1,193 @@
+"""The tools without a database: callers, bounds, errors, and what a reply leaves out."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from mcp.client import Client
+from starlette.testclient import TestClient
+
+from pgs_neo4j.errors import ModelAuthError, PGSError, UnknownNodeError
+from pgs_neo4j.mcp_server.desk import Desk
+from pgs_neo4j.mcp_server.inquiries import MOST_ENDED, Inquiries, Inquiry
+from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.visitors import Visitor, choose_graph
+from pgs_neo4j.model import Partition
+from tests.fakes.mcp_engine import FakeEngine, Tenant, call, desk, said, stored_run
+
+
+async def test_a_tenant_sees_its_graphs_only_and_hears_of_no_other() -> None:
+    opened = desk(FakeEngine(graph="secrets"), Tenant())
+    listed = (await call(opened, "graphs")).structured_content
+    assert [graph["name"] for graph in listed["graphs"]] == ["birds"]
+    for tool, arguments in (
+        ("partitions", {}), ("node", {"element_id": "4:a:1"}), ("ask", {"question": "Why?"}),
+        ("findings_on_node", {"element_id": "4:a:1"}), ("plan", {"question": "Why?"}),
+        ("continue_reading", {}),
+    ):  # fmt: skip
+        refused = said(await call(opened, tool, graph="secrets", **arguments))
+        assert refused.endswith("there is no graph secrets; there are birds")
+    assert opened.pgs.asked == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("graph", "session"), [("secrets", "ann / one"), ("birds", "bob / two"), ("birds", "mcp")]
+)
+async def test_the_run_of_another_caller_is_unknown(graph: str, session: str) -> None:
+    opened = desk(FakeEngine(stored={"r9": stored_run(graph, session)}), Tenant())
+    for tool in ("result", "cancel", "continue_reading"):
+        assert "there is no run r9" in said(await call(opened, tool, run="r9"))
+    assert "there is no run none" in said(await call(opened, "result", run="none"))
+
+
+async def test_a_run_without_an_answer_can_be_resumed() -> None:
+    opened = desk(FakeEngine(stored={"r9": stored_run("birds", "ann / one")}), Tenant())
+    reply = (await call(opened, "result", run="r9")).structured_content
+    assert (reply["state"], reply["session"], reply["from_model"]) == ("interrupted", "one", None)
+    assert "resumes it" in reply["note"]
+
+
+async def test_findings_of_other_callers_are_not_read() -> None:
+    opened = desk(FakeEngine(), Tenant())
+    reply = (await call(opened, "findings_on_node", element_id="4:a:1")).structured_content
+    assert opened.pgs.asked == [("birds", ["ann / one"])]  # type: ignore[attr-defined]
+    assert reply["findings"][0]["session"] == "one"
+    assert reply["findings"][0]["from_model"] == {"text": "Owls hunt.", "quotes": ["hunt"]}
+
+
+async def test_a_reader_may_not_ask() -> None:
+    opened = desk(FakeEngine(), Tenant(role="reader"))
+    for tool in ("plan", "ask", "continue_reading"):
+        given = {"question": "Why?", "graph": "birds"}
+        assert said(await call(opened, tool, **given)).endswith("this needs the role asker")
+    assert opened.pgs.asked == []  # type: ignore[attr-defined]
+
+
+async def test_the_configured_graph_is_taken_if_the_caller_sees_it() -> None:
+    engine: Any = FakeEngine(graph="secrets")
+    assert (await choose_graph(engine, Tenant(graphs=frozenset({"secrets"})), None)).name == (
+        "secrets"
+    )
+    with pytest.raises(PGSError, match="name a graph; there are birds"):
+        await choose_graph(engine, Tenant(), None)
+    with pytest.raises(PGSError, match="you may see no graph"):
+        await choose_graph(engine, Tenant(graphs=frozenset()), "birds")
+
+
+async def test_text_of_the_graph_is_marked_and_harmless() -> None:
+    reply = (
+        await call(desk(FakeEngine(), Tenant()), "node", element_id="4:a:1")
+    ).structured_content
+    text = reply["from_graph"]["text"]
+    assert "<|im_start|>" not in text
+    assert "\u202e" not in text
+    assert reply["from_graph"]["properties"] == {"a": "x y"}
+    assert "more relationships than were looked at" in reply["note"]
+
+
+async def test_an_error_is_one_sentence_and_a_fault_says_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    opened = desk(FakeEngine(error=UnknownNodeError("graph birds has no node 'x'")), Tenant())
+    assert said(await call(opened, "node", element_id="x")).endswith("graph birds has no node 'x'")
+    opened = desk(FakeEngine(error=RuntimeError("password=hunter2")), Tenant())
+    with caplog.at_level(logging.ERROR):
+        refused = said(await call(opened, "node", element_id="x"))
+    assert "hunter2" not in refused
+    assert "Traceback" not in refused
+    assert "the tool node failed unexpectedly: RuntimeError" in caplog.text
+
+
+async def test_a_question_that_fails_says_why_and_how_to_resume_it() -> None:
+    opened = desk(FakeEngine(error=ModelAuthError("the key was refused")), Tenant())
+    refused = said(await call(opened, "ask", question="Why?"))
+    assert "the key was refused; continue_reading with run r1 resumes it" in refused
+
+
+async def test_a_wait_and_a_budget_can_only_be_lowered() -> None:
+    opened = desk(FakeEngine(), Tenant(), most_wait_s=0.05)
+    given = {"question": "Why?", "wait_s": 3000, "max_cost": 5.0, "max_partitions": 3}
+    reply = (await call(opened, "ask", **given)).structured_content
+    assert (reply["state"], reply["run"], reply["session"]) == ("running", "r1", "mcp")
+    ((_, asked),) = opened.pgs.asked  # type: ignore[attr-defined]
+    assert (asked["session_id"], asked["max_sweep_partitions"]) == ("ann / mcp", 3)
+    assert "max_cost" not in asked
+    assert "1 question is in progress" in said(await call(opened, "ask", question="And?"))
+    reply = (await call(opened, "result", run="r1")).structured_content
+    assert reply["progress"] == "run r1 began"
+    await opened.inquiries.close()
+    assert not any(one.active for one in opened.inquiries._held.values())
+
+
+async def test_pages_of_partitions_fit_the_reply() -> None:
+    parts = tuple(
+        Partition(id=number, size=9, tokens=1, label="birds", titles=("Owl " * 60,))
+        for number in range(1, 31)
+    )
+    opened, seen, after = desk(FakeEngine(parts=parts), Tenant(), reply_tokens=500), [], None
+    while True:
+        page = (await call(opened, "partitions", after=after)).structured_content
+        seen += [entry["partition"] for entry in page["partitions"]]
+        assert page["partition_count"] == 30
+        after = page["after"]
+        if after is None:
+            break
+        assert len(page["partitions"]) < 30
+    assert seen == list(range(1, 31))
+    assert "leads to no page" in said(await call(opened, "partitions", after="-1"))
+
+
+async def test_without_asking_tools_nothing_can_be_asked() -> None:
+    async with Client(create_server(desk(FakeEngine()), read_only=True)) as agent:
+        tools = (await agent.list_tools()).tools
+        assert {tool.name for tool in tools} == {
+            "graphs", "partitions", "node", "findings_on_node", "result",
+        }  # fmt: skip
+        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+        assert all(tool.output_schema and tool.description for tool in tools)
+        assert said(await agent.call_tool("ask", {"question": "Why?"})) == "Unknown tool: ask"
+
+
+async def test_questions_that_ended_long_ago_are_forgotten() -> None:
+    inquiries, answer = Inquiries(1), object()
+
+    async def work(hear: Any, max_cost: float | None) -> Any:
+        return answer
+
+    async def report(advance: Any) -> None: ...
+
+    for number in range(MOST_ENDED + 3):
+        asked = Inquiry(f"r{number}", "birds", "s", "Why?")
+        latest = await inquiries.start(asked, Tenant(), work)
+        await inquiries.wait(latest, 5, report)
+    assert (latest.answer, latest.error, latest.cancelled) == (answer, "", False)
+    assert len(inquiries._held) == MOST_ENDED + 1
+
+
+def test_a_program_mounts_the_same_server_and_knows_who_calls() -> None:
+    requests: list[Any] = []
+
+    def visitor_of(request: Any) -> Visitor:
+        requests.append(request)
+        return Tenant(graphs=frozenset({request.headers["x-graph"]}))
+
+    anything: Any = FakeEngine()
+    server = create_server(Desk(anything, visitor_of=visitor_of))
+    app = server.streamable_http_app(json_response=True, stateless_http=True)
+    head = {"Accept": "application/json, text/event-stream", "Host": "127.0.0.1:80"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "graphs"}}
+    with TestClient(app, base_url="http://127.0.0.1:80") as http:
+        for graph in ("birds", "secrets"):
+            reply = http.post("/mcp", json=body, headers={**head, "x-graph": graph}).json()
+            listed = reply["result"]["structuredContent"]["graphs"]
+            assert [one["name"] for one in listed] == [graph]
+    assert len(requests) == 2
+
+
+def test_the_library_leaves_the_logs_of_the_process_alone() -> None:
+    root = logging.getLogger()
+    before = (list(root.handlers), root.level)
+    create_server(desk(FakeEngine()))
+    assert (list(root.handlers), root.level) == before

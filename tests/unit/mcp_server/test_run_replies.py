@@ -1,0 +1,192 @@
+"""What is replied about runs: answers in pieces, their citations, and runs without an answer."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.errors import DeadlineError
+from pgs_neo4j.mcp_server.inquiries import Inquiry
+from pgs_neo4j.mcp_server.replies import RunReply
+from pgs_neo4j.mcp_server.results import MOST_WARNINGS, inquiry_reply, plan_reply, with_answer
+from pgs_neo4j.model import Coverage, Plan, PlannedCalls, PlannedSweep, Routing
+from tests.fakes.mcp_engine import FakeEngine, Tenant, answer, call, desk, said, stored_run
+
+EMPTY = RunReply(run="r9", state="running", graph="birds", session="one", question="Why?")
+ANSWERED = {"status": "complete", "details": "{}"}
+
+
+def asked(run: str) -> Inquiry:
+    return Inquiry(run, "birds", "ann / one", "Why?")
+
+
+def reply(
+    text: str = "Owls hunt [P1:n1].", tokens: int = 8000, offset: int = 0, **given: Any
+) -> Any:
+    opened = desk(FakeEngine(), Tenant(), reply_tokens=tokens)
+    return with_answer(EMPTY, answer(text, **given), offset, opened)
+
+
+def test_an_answer_comes_with_the_nodes_that_it_cites_each_once() -> None:
+    shown = reply("Owls hunt [P1:n1], also [P1:n1]; not [P1:n9]. Mice hide [P2:n2].")
+    cited = [(one.name, one.title, one.element_id) for one in shown.from_model.citations]
+    assert cited == [("P1:n1", "Owls", "4:a:1"), ("P2:n2", "Mice", "4:a:2")]
+    assert (shown.state, shown.model_calls, shown.tokens, shown.cost) == ("complete", 3, 7, 0.5)
+    assert (shown.coverage.partitions_read, shown.coverage.nodes) == (1, 9)
+    assert "continue_reading" in shown.note
+
+
+def test_a_piece_comes_with_its_own_citations_only() -> None:
+    text = f"Owls hunt [P1:n1]. {'word ' * 400}\nMice hide [P2:n2]."
+    first = reply(text, tokens=500)
+    assert [one.name for one in first.from_model.citations] == ["P1:n1"]
+    assert f"offset={first.from_model.next_offset} has the rest" in first.note
+    whole, offset = first.from_model.text, first.from_model.next_offset
+    while offset is not None:
+        part = reply(text, tokens=500, offset=offset)
+        assert part.from_model.offset == offset
+        whole, offset = whole + part.from_model.text, part.from_model.next_offset
+    assert whole == text
+    assert [one.name for one in part.from_model.citations] == ["P2:n2"]
+
+
+def test_beyond_the_end_there_is_nothing_to_show() -> None:
+    shown = reply(offset=9999).from_model
+    assert (shown.text, shown.offset, shown.next_offset) == ("", shown.characters, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "state", "note"),
+    [
+        ({"stopped": "the budget was used up"}, "partial", "a limit ended the run early: the bu"),
+        (
+            {"coverage": Coverage(
+                partitions_swept=2, partitions_total=2, nodes_read=9, nodes_total=9
+            )},
+            "complete", "",
+        ),
+    ],
+)  # fmt: skip
+def test_a_reply_says_what_is_left_to_do(given: dict[str, Any], state: str, note: str) -> None:
+    shown = reply(**given)
+    assert shown.state == state
+    assert shown.note.startswith(note)
+    assert bool(shown.note) == bool(note)
+
+
+def test_warnings_are_few_and_short() -> None:
+    shown = reply(warnings=tuple("long " * 200 for _ in range(9)))
+    assert len(shown.warnings) == MOST_WARNINGS
+    assert all(len(warning) <= 300 for warning in shown.warnings)
+
+
+def test_invisible_characters_of_an_answer_are_dropped() -> None:
+    shown = reply("Owls\u202e hunt\x1b[31m red\U000e0041.")
+    assert shown.from_model.text == "Owls hunt red."
+
+
+async def test_a_stored_answer_is_fetched_again() -> None:
+    stored = stored_run("birds", "ann / one", **ANSWERED)
+    opened = desk(FakeEngine(stored={"r9": stored}, answers={"r9": answer()}), Tenant())
+    fetched = (await call(opened, "result", run="r9", offset=5)).structured_content
+    assert (fetched["run"], fetched["session"], fetched["state"]) == ("r9", "one", "complete")
+    assert (fetched["from_model"]["text"], fetched["from_model"]["offset"]) == ("hunt [P1:n1].", 5)
+
+
+@pytest.mark.parametrize(
+    ("silent", "note"), [(False, "it was asked elsewhere"), (True, "resumes it")]
+)
+async def test_a_run_of_another_process_is_awaited_while_it_lives(silent: bool, note: str) -> None:
+    stored = stored_run("birds", "ann / one", silent, status="running")
+    shown = (
+        await call(desk(FakeEngine(stored={"r9": stored}), Tenant()), "result", run="r9")
+    ).structured_content
+    assert shown["state"] == "running"
+    assert note in shown["note"]
+
+
+async def test_a_run_is_resumed_in_its_own_graph_and_session() -> None:
+    stored = stored_run("birds", "ann / one")
+    engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
+    resumed = await call(desk(engine, Tenant()), "continue_reading", run="r9", max_cost=1)
+    shown = resumed.structured_content
+    assert (shown["run"], shown["session"], shown["question"]) == ("r9", "one", "Why?")
+    assert engine.asked == [("r9", {"max_cost": 1.0})]
+
+
+async def test_further_reading_takes_the_last_question_of_the_session() -> None:
+    infos = (
+        SimpleNamespace(session="bob / one", question="Of Bob?"),
+        SimpleNamespace(session="ann / one", question="Of Ann?"),
+    )
+    engine = FakeEngine(infos=infos)
+    opened = desk(engine, Tenant(), most_wait_s=0)
+    refused = said(await call(opened, "continue_reading", session="two"))
+    assert "session two of graph birds has no question" in refused
+    shown = (await call(opened, "continue_reading", session="one")).structured_content
+    assert (shown["question"], shown["state"]) == ("Of Ann?", "running")
+    await asyncio.sleep(0)
+    ((question, given),) = engine.asked
+    assert (question, given["mode"], given["session_id"]) == ("Of Ann?", "continue", "ann / one")
+    stopped = (await call(opened, "cancel", run=shown["run"])).structured_content
+    assert (stopped["state"], stopped["run"]) == ("interrupted", "r1")
+
+
+async def test_a_question_that_ended_before_its_run_tells_why() -> None:
+    opened = desk(FakeEngine(), Tenant())
+
+    async def fail(hear: Any, max_cost: float | None) -> Any:
+        raise DeadlineError("the time is up")
+
+    async def crash(hear: Any, max_cost: float | None) -> Any:
+        raise ZeroDivisionError("secret")
+
+    async def report(advance: Any) -> None: ...
+
+    for work, error in ((fail, "the time is up"), (crash, "unexpected error in pgs_neo4j (Zero")):
+        inquiry = await opened.inquiries.start(asked("r7"), Tenant(), work)
+        await opened.inquiries.wait(inquiry, 5, report)
+        shown = await inquiry_reply(opened, Tenant(), inquiry, 0)
+        assert (shown.state, shown.run, shown.from_model) == ("failed", "r7", None)
+        assert shown.error.startswith(error)
+        assert "secret" not in shown.error
+
+
+async def test_a_failed_run_is_reported_as_it_was_stored() -> None:
+    opened = desk(FakeEngine(stored={"r9": stored_run("birds", "ann / one")}), Tenant())
+
+    async def fail(hear: Any, max_cost: float | None) -> Any:
+        raise DeadlineError("the time is up")
+
+    async def report(advance: Any) -> None: ...
+
+    inquiry = await opened.inquiries.start(asked("r9"), Tenant(), fail)
+    inquiry.advance.run = "r9"
+    await opened.inquiries.wait(inquiry, 5, report)
+    shown = await inquiry_reply(opened, Tenant(), inquiry, 0)
+    assert (shown.run, shown.state, shown.error) == ("r9", "interrupted", "the time is up")
+
+
+def test_a_plan_that_is_too_long_says_so() -> None:
+    sweeps = tuple(
+        PlannedSweep(
+            partition=number, nodes=5, passes=1, cached=0, input_tokens=10, output_tokens=2,
+            output_most=4, reason="matches the question",
+        )
+        for number in range(1, 41)
+    )  # fmt: skip
+    plan = Plan(
+        graph="birds", session="ann / one", mode="full", generation="g", sweep_model="m",
+        synthesis_model="m", routing=Routing(routes=(), considered=40), sweeps=sweeps,
+        synthesis=PlannedCalls(calls=1), flagged=PlannedCalls(), low=0.1, high=0.4,
+        budget="the budget leaves out 3 partitions",
+    )  # fmt: skip
+    shown = plan_reply(plan, "one", 200)
+    assert (shown.partition_count, shown.session, shown.model_calls) == (40, "one", 41)
+    assert shown.note == f"{40 - len(shown.partitions)} partitions left out to keep the reply short"
+    assert (shown.cost_low, shown.cost_high) == (0.1, 0.4)
+    assert shown.limits == "the budget leaves out 3 partitions"
+    assert plan_reply(plan, "one", 20_000).note == ""

@@ -1,0 +1,153 @@
+"""Tokens, and what their callers may see and do."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgs_neo4j.config import TokenEntry
+from pgs_neo4j.config.token_table import entries
+from pgs_neo4j.errors import ConfigError, UnknownGraphError, UnknownRunError, UsageError
+from pgs_neo4j.web.access import tokens as module
+from pgs_neo4j.web.access.callers import OWNER, ROLES, Caller, ForbiddenError
+from pgs_neo4j.web.access.tokens import COOKIE_S, LINK_S, MOST_COOKIES, Tokens, hashed
+from pgs_neo4j.web.serve import ServeOptions, caller_of, check_options
+
+HASH = "ab" * 32
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [0.0]
+    monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_link_is_good_for_an_hour_and_once(clock: list[float]) -> None:
+    tokens = Tokens()
+    late, good = tokens.new_link(), tokens.new_link()
+    traded = tokens.log_in(good)
+    assert traded is not None
+    assert traded[1] is OWNER
+    assert tokens.log_in(good) is None
+    clock[0] = LINK_S + 1
+    assert tokens.log_in(late) is None
+
+
+def test_a_cookie_lives_as_long_as_it_is_used(clock: list[float]) -> None:
+    tokens = Tokens()
+    cookie, _ = tokens.log_in(tokens.new_link()) or ("", None)
+    for _ in range(3):
+        clock[0] += COOKIE_S - 1
+        assert tokens.cookie(cookie) is OWNER
+    clock[0] += COOKIE_S + 1
+    assert tokens.cookie(cookie) is None
+
+
+def test_nothing_that_is_good_is_kept_or_shown(clock: list[float]) -> None:
+    tokens = Tokens({hashed("pgs_program"): Caller("program")})
+    link = tokens.new_link()
+    cookie, _ = tokens.log_in(link) or ("", None)
+    held = f"{tokens!r} {tokens.programs} {tokens._links} {tokens._cookies}"
+    assert not [text for text in ("pgs_program", link, cookie) if text in held]
+
+
+def test_a_token_of_a_program_can_be_traded_again(clock: list[float]) -> None:
+    tokens = Tokens({hashed("pgs_program"): Caller("program")})
+    assert all(tokens.log_in("pgs_program") for _ in range(2))
+    assert tokens.program("pgs_other") is None
+    assert tokens.program("") is None
+
+
+def test_cookies_are_bounded(clock: list[float]) -> None:
+    tokens = Tokens({hashed("t"): Caller("program")})
+    for _ in range(MOST_COOKIES + 5):
+        tokens.log_in("t")
+    assert len(tokens._cookies) == MOST_COOKIES
+
+
+@pytest.mark.parametrize("number", range(len(ROLES)))
+def test_a_role_includes_those_before(number: int) -> None:
+    caller = Caller("ann", role=ROLES[number])
+    for role in ROLES[: number + 1]:
+        caller.require(role)
+    for role in ROLES[number + 1 :]:
+        with pytest.raises(ForbiddenError, match=f"needs the role {role}"):
+            caller.require(role)
+
+
+def test_a_tenant_sees_its_graphs_and_its_own_sessions() -> None:
+    ann = Caller("ann", tenant=True, graphs=frozenset({"papers"}))
+    assert ann.check_graph("papers") == "papers"
+    assert ann.visible(["other", "papers"]) == ["papers"]
+    with pytest.raises(UnknownGraphError, match="there is no graph other"):
+        ann.check_graph("other")
+    stored = ann.stored_session("default")
+    assert ann.own_session(stored) == "default"
+    ann.check_run("r1", "papers", stored)
+    for graph, session in (("other", stored), ("papers", "default"), ("papers", "bob / default")):
+        with pytest.raises(UnknownRunError, match="there is no run r1"):
+            ann.check_run("r1", graph, session)
+
+
+def test_the_owner_sees_everything() -> None:
+    assert OWNER.sees("anything")
+    assert OWNER.own_session("ann / default") == "ann / default"
+    assert OWNER.stored_session("default") == "default"
+
+
+def test_a_table_becomes_a_caller() -> None:
+    (entry,) = entries([{"name": "ann", "sha256": HASH, "graphs": ["a"], "runs": 2}])
+    assert caller_of(entry) == Caller("ann", "asker", True, frozenset({"a"}), 2, None)
+    assert HASH not in repr(entry)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("x", "not a list of tables"),
+        ([1], "entry 1 is not a table"),
+        ([{"name": "ann"}], "token entry 1: sha256"),
+        ([{"name": "ann", "sha256": "secret"}], "token entry 1: sha256"),
+        ([{"name": "a / b", "sha256": HASH}], "token entry 1: name"),
+        ([{"name": "ann", "sha256": HASH, "role": "king"}], "token entry 1: role"),
+        ([{"name": "ann", "sha256": HASH, "token": "pgs_secret"}], "token entry 1: token"),
+        ([{"name": "ann", "sha256": HASH}] * 2, "two tokens have the name ann"),
+    ],
+)
+def test_a_wrong_table_is_told_without_its_values(values: object, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        entries(values)
+    assert "secret" not in str(caught.value)
+
+
+ENTRY = TokenEntry(name="ann", sha256=HASH)
+
+
+@pytest.mark.parametrize(
+    ("options", "tokens", "message"),
+    [
+        (ServeOptions(host="0.0.0.0"), (), "has no"),
+        (ServeOptions(host="192.168.0.1", allow_hosts=("a",)), (), "has no"),
+        (ServeOptions(host="::"), (ENTRY,), "--allow-host"),
+        (ServeOptions(host="graphs.example"), (ENTRY,), "--allow-host"),
+    ],
+)
+def test_an_address_for_others_needs_tokens_and_names(
+    options: ServeOptions, tokens: tuple[TokenEntry, ...], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_options(options, tokens)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.0.1"])
+def test_this_machine_needs_neither(host: str) -> None:
+    check_options(ServeOptions(host=host), ())
+    with pytest.raises(UsageError):
+        check_options(ServeOptions(host=f"{host}.example"), ())
+
+
+def test_tokens_and_names_are_enough_for_others() -> None:
+    options = ServeOptions(host="0.0.0.0", allow_hosts=("a",))
+    check_options(options, (ENTRY,))
+    with pytest.raises(UsageError):
+        check_options(options, ())

@@ -1,0 +1,166 @@
+"""``/mcp`` in the application: who calls, what a run costs at most, and a missing library."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import BudgetError, BusyError, ModelError
+from pgs_neo4j.events import PhaseStarted, RunStarted
+from pgs_neo4j.mcp_server.inquiries import Inquiry
+from pgs_neo4j.model import Answer, Coverage, Usage
+from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
+from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.agents.desks import _launch, _name_of
+from pgs_neo4j.web.runs.awaited import RunCancelledError, start_awaited
+from pgs_neo4j.web.runs.board import LiveRun, RunBoard
+from pgs_neo4j.web.shared import Serving
+from tests.papers import ROOT
+
+COVERED = Coverage(partitions_swept=1, partitions_total=2, nodes_read=3, nodes_total=4)
+PROGRAM = """
+import sys
+sys.modules["mcp"] = None
+from starlette.testclient import TestClient
+from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.app import create_app
+from pgs_neo4j.web.runs.board import RunBoard
+from pgs_neo4j.web.shared import Serving
+with TestClient(create_app(Serving(None, RunBoard(1), Tokens(), "c"))) as http:
+    for path in ("/mcp", "/api/health"):
+        print(http.get(path).status_code, http.get(path).text)
+"""
+
+
+def answered(run: str = "r1") -> Answer:
+    stand_in = SimpleNamespace(
+        run=run, partial=False, stopped="", coverage=COVERED, usage=Usage(calls=1), cost=0.5,
+        synthesis=SimpleNamespace(thesis="It is so."),
+    )  # fmt: skip
+    return cast(Answer, stand_in)
+
+
+class Costs:
+    """A day on which ann spent 0.4."""
+
+    async def costs(self, days: int) -> list[Any]:
+        return [SimpleNamespace(session="ann / default", cost=0.4)]
+
+
+class Asked:
+    """Work that notes what it may cost."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.limits: list[float | None] = []
+        self.error = error
+
+    async def __call__(self, hear: Any, max_cost: float | None) -> Answer:
+        self.limits.append(max_cost)
+        hear(RunStarted("r1", resumed=False))
+        hear(PhaseStarted("route"))
+        if self.error is not None:
+            raise self.error
+        return answered()
+
+
+def serving(**more: Any) -> Serving:
+    pgs = cast(PGS, SimpleNamespace(runs=Costs(), config=SimpleNamespace(max_cost=0.5)))
+    return Serving(pgs, RunBoard(1), Tokens(), "c", **more)
+
+
+def inquiry(max_cost: float | None = None) -> Inquiry:
+    return Inquiry("r1", "papers", "ann / mcp", "Why?", max_cost)
+
+
+@pytest.mark.parametrize(
+    ("day", "wanted", "most"),
+    [(None, None, None), (None, 0.2, 0.2), (0.7, None, 0.3), (1.0, 0.1, 0.1), (9.0, None, 0.5)],
+)
+async def test_a_run_costs_no_more_than_the_day_and_the_agent_allow(
+    day: float | None, wanted: float | None, most: float | None
+) -> None:
+    ann, work, asked = Caller("ann", tenant=True, cost_per_day=day), Asked(), inquiry(wanted)
+    server = serving()
+    assert (await (await _launch(server, asked, ann, work))).run == "r1"
+    assert work.limits == [most if most is None else pytest.approx(most)]
+    live = server.board.find("r1", ann)
+    assert live is not None
+    assert live.most_cost == pytest.approx(most or 0.0)
+    assert asked.advance.line == "choosing the partitions to read"
+    names = [entry.name for entry in live.log.entries]
+    assert names == ["accepted", "run_started", "phase_started", "answered"]
+
+
+async def test_what_may_not_begin_is_refused_before_it_does() -> None:
+    work = Asked()
+    with pytest.raises(BudgetError, match="ann has spent"):
+        await _launch(serving(), inquiry(), Caller("ann", tenant=True, cost_per_day=0.3), work)
+    with pytest.raises(ForbiddenError):
+        await _launch(serving(read_only=True), inquiry(), OWNER, work)
+    server = serving()
+    server.board.stopping = True
+    with pytest.raises(BusyError, match="stopping"):
+        await _launch(server, inquiry(), OWNER, work)
+    assert work.limits == []
+
+
+async def test_what_ended_a_run_reaches_the_agent() -> None:
+    task = await _launch(serving(), inquiry(), OWNER, Asked(ModelError("the key was refused")))
+    with pytest.raises(ModelError, match="the key was refused"):
+        await task
+
+
+async def forever(hear: Any) -> Answer:
+    await asyncio.Event().wait()
+    return answered()
+
+
+@pytest.mark.parametrize("cancel", [True, False])
+async def test_who_stops_waiting_cancels_only_if_told_to(cancel: bool) -> None:
+    board = RunBoard(1)
+    run = LiveRun(id="r1", caller=OWNER, graph="papers", session="s", question="Why?")
+    waiting = asyncio.create_task(start_awaited(board, run, forever).answer(cancel=cancel))
+    await asyncio.sleep(0.01)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    assert run.active is not cancel
+    await board.stop()
+
+
+async def test_a_run_that_was_canceled_in_the_queue_ends_the_wait() -> None:
+    board = RunBoard(0)
+    run = LiveRun(id="r1", caller=OWNER, graph="papers", session="s", question="Why?")
+    waiting = asyncio.create_task(start_awaited(board, run, forever).answer())
+    await asyncio.sleep(0.01)
+    assert run.state == "queued"
+    await board.cancel(run)
+    with pytest.raises(RunCancelledError, match="resume"):
+        await waiting
+
+
+def test_a_tenant_of_the_name_owner_is_not_the_owner() -> None:
+    callers = (OWNER, Caller("owner", tenant=True))
+    names = [_name_of({"state": {"caller": caller}}) for caller in callers]
+    assert names == ["owner owner", "tenant owner"]
+
+
+def test_without_the_library_the_server_says_what_to_install() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        check=True,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    agents, health = ended.stdout.splitlines()
+    assert agents.startswith("501 ")
+    assert "pip install 'pgs-neo4j[serve,mcp]'" in agents
+    assert health.startswith("200 ")

@@ -1,0 +1,136 @@
+"""A question over HTTP arrives at the engine with all of its options."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.events import ignore
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.routes.asking import Question, carry_out
+from pgs_neo4j.web.routes.runs import within_budget
+from pgs_neo4j.web.runs.board import LiveRun, RunBoard
+from pgs_neo4j.web.shared import Serving
+
+DEFAULTS = {
+    "graph": "papers", "mode": "full", "session_id": "s", "full_sweep": False,
+    "structure_only": False, "run": "r1", "on_event": ignore,
+}  # fmt: skip
+
+
+class Recorder:
+    """An engine that notes how it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, dict[str, Any]]] = []
+
+    async def execute(self, question: str, **options: Any) -> str:
+        self.asked.append(("execute", question, options))
+        return "answer"
+
+    async def layered_search(self, question: str, **options: Any) -> SimpleNamespace:
+        self.asked.append(("layered_search", question, options))
+        return SimpleNamespace(answer="layered")
+
+    async def search(self, question: str, **options: Any) -> SimpleNamespace:
+        self.asked.append(("search", question, options))
+        return SimpleNamespace(answer="found")
+
+
+async def ask(key: str | None = None, **body: Any) -> tuple[Any, tuple[str, str, dict[str, Any]]]:
+    engine = Recorder()
+    asked = Question(question="Why?", **body)
+    run = LiveRun("r1", Caller("ann", tenant=True), "papers", "s", "Why?", key)
+    answer = await carry_out(cast(PGS, engine), asked, run, ignore)
+    (call,) = engine.asked
+    return answer, call
+
+
+async def test_a_plain_question_is_executed() -> None:
+    answer, (name, question, options) = await ask("k1")
+    assert (answer, name, question) == ("answer", "execute", "Why?")
+    assert options == DEFAULTS | {"idempotency_key": "k1"}
+
+
+async def test_limits_that_were_set_arrive_and_others_are_left_to_the_settings() -> None:
+    _, (_, _, options) = await ask(max_calls=3, max_cost=0.5, max_sweep_partitions=2)
+    assert options == DEFAULTS | {
+        "idempotency_key": None, "max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "top_k", "mode"),
+    [({"top_k": 5}, 5, None), ({"search_mode": "local"}, 20, "local"),
+     ({"top_k": 7, "search_mode": "mix"}, 7, "mix")],
+)  # fmt: skip
+async def test_a_search_comes_first_if_it_is_asked_for(
+    body: dict[str, Any], top_k: int, mode: str | None
+) -> None:
+    answer, (name, _, options) = await ask(**body)
+    assert (answer, name) == ("layered", "layered_search")
+    assert options == DEFAULTS | {"top_k": top_k, "search_mode": mode}
+
+
+async def test_a_search_alone_answers_and_shows_no_run_of_others() -> None:
+    answer, (name, question, options) = await ask(
+        "k1", answer_from="search", search_mode="mix", top_k=3, max_calls=1
+    )
+    assert (answer, name, question) == ("found", "search", "Why?")
+    assert options == {
+        "graph": "papers", "mode": "mix", "top_k": 3, "answer": True, "session_id": "s",
+        "idempotency_key": "k1", "run": "r1", "sessions_of": Caller("ann", tenant=True).own_prefix,
+        "on_event": ignore, "max_calls": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("mode", "continue"), ("full_sweep", True), ("structure_only", True)],
+)
+async def test_options_arrive(name: str, value: object) -> None:
+    _, (_, _, options) = await ask(**{name: value})
+    assert options[name] == value
+
+
+def test_limits_are_lowered_and_never_raised() -> None:
+    config = PGSConfig(max_cost=2.0, max_calls=10)
+    asked = Question(question="Why?", max_cost=5.0, max_calls=3, max_tokens=7)
+    assert asked.lowered(config).knobs() == {"max_cost": 2.0, "max_calls": 3, "max_tokens": 7}
+    assert Question(question="Why?").lowered(config).knobs() == {}
+
+
+@pytest.mark.parametrize(
+    ("tenant", "day", "asked", "most"),
+    [(True, None, 5.0, 2.0), (True, None, 1.0, 1.0), (True, None, None, None),
+     (True, 1.5, 5.0, 1.5), (True, 9.0, None, 2.0), (False, None, 5.0, 5.0)],
+)  # fmt: skip
+async def test_a_tenant_raises_no_limit(
+    tenant: bool, day: float | None, asked: float | None, most: float | None
+) -> None:
+    async def costs(days: int) -> list[Any]:
+        return []
+
+    pgs = SimpleNamespace(config=PGSConfig(max_cost=2.0), runs=SimpleNamespace(costs=costs))
+    serving = Serving(cast(PGS, pgs), RunBoard(1), Tokens(), "c")
+    caller = Caller("ann", tenant=tenant, cost_per_day=day)
+    bounded = await within_budget(serving, caller, Question(question="Why?", max_cost=asked))
+    assert bounded.max_cost == most
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"question": "x" * 20_001}, {"session": ""}, {"session": "x" * 121}, {"graph": "x" * 65},
+     {"max_tokens": 0}, {"max_cost": 0}, {"max_cost": float("nan")}, {"max_cost": float("inf")},
+     {"top_k": 0}, {"top_k": 1001}, {"search_mode": "x"}, {"neo4j_password": "x"},
+     {"answer_from": "x"}, {"max_unmatched_tokens": 5}],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(body: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Question(**{"question": "Why?"} | body)

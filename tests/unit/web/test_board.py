@@ -1,0 +1,231 @@
+"""Runs of a server: their queue, their ends, and their limits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from pgs_neo4j.errors import BusyError, StoppedError, UnknownRunError
+from pgs_neo4j.events import OnEvent, PhaseStarted, TextStreamed
+from pgs_neo4j.model import Answer, Coverage, Usage
+from pgs_neo4j.telemetry.log_ids import RUN
+from pgs_neo4j.web.access.callers import OWNER, Caller
+from pgs_neo4j.web.runs import board as module
+from pgs_neo4j.web.runs.board import KEEP_S, MOST_ENDED, LiveRun, RunBoard
+
+COVERED = Coverage(partitions_swept=1, partitions_total=2, nodes_read=3, nodes_total=4)
+
+
+def answer(run: str = "r1") -> Answer:
+    stand_in = SimpleNamespace(
+        run=run, partial=False, stopped="", coverage=COVERED, usage=Usage(calls=1), cost=0.5,
+        synthesis=SimpleNamespace(thesis="It is so."),
+    )  # fmt: skip
+    return cast(Answer, stand_in)
+
+
+def a_run(number: int = 1, caller: Caller = OWNER, **more: Any) -> LiveRun:
+    given = {"graph": "papers", "session": "default", "question": "Why?"} | more
+    return LiveRun(id=f"r{number}", caller=caller, **given)
+
+
+def held(until: asyncio.Event) -> Callable[[OnEvent], Awaitable[Answer]]:
+    async def work(hear: OnEvent) -> Answer:
+        await until.wait()
+        return answer()
+
+    return work
+
+
+async def at_once(hear: OnEvent) -> Answer:
+    hear(PhaseStarted("route"))
+    hear(TextStreamed("It is "))
+    hear(TextStreamed("so."))
+    return answer()
+
+
+async def told(run: LiveRun) -> list[tuple[str, dict[str, Any]]]:
+    return [(entry.name, json.loads(entry.data)) async for entry in run.log.after(0)]
+
+
+async def test_a_run_tells_its_whole_story() -> None:
+    run = RunBoard(1).start(a_run(), at_once)
+    listed = await told(run)
+    assert [name for name, _ in listed] == [
+        "accepted", "phase_started", "text_streamed", "answered",
+    ]  # fmt: skip
+    assert listed[0][1] == {"run": "r1", "graph": "papers", "question": "Why?"}
+    assert listed[2][1] == {"text": "It is so."}
+    assert listed[3][1]["coverage"]["nodes_read"] == 3
+    assert (run.state, run.active) == ("answered", False)
+
+
+async def test_accepted_is_told_before_anything_is_done() -> None:
+    run = RunBoard(1).start(a_run(), held(asyncio.Event()))
+    assert [entry.name for entry in run.log.entries] == ["accepted"]
+    assert run.task is not None
+    run.task.cancel()
+
+
+async def test_an_error_is_told_with_what_to_do() -> None:
+    async def fail(hear: OnEvent) -> Answer:
+        raise StoppedError("a limit was reached; raise it")
+
+    run = RunBoard(1).start(a_run(), fail)
+    assert (await told(run))[-1] == (
+        "failed",
+        {"run": "r1", "error": "a limit was reached", "code": "stopped", "fix": "raise it"},
+    )
+
+
+async def test_a_fault_is_told_without_its_text() -> None:
+    async def fail(hear: OnEvent) -> Answer:
+        raise RuntimeError("canary")
+
+    run = RunBoard(1).start(a_run(), fail)
+    listed = await told(run)
+    assert listed[-1][1]["code"] == "fault"
+    assert "canary" not in str(listed)
+    assert run.task is not None
+    with pytest.raises(RuntimeError, match="canary"):
+        await run.task
+
+
+async def test_others_wait_in_their_order() -> None:
+    board, go = RunBoard(2), asyncio.Event()
+    runs = [board.start(a_run(number), held(go)) for number in range(5)]
+    await asyncio.sleep(0)
+    assert [run.state for run in runs] == ["running"] * 2 + ["queued"] * 3
+    await board.cancel(runs[3])
+    assert runs[3].state == "cancelled"
+    go.set()
+    assert [name for name, _ in await told(runs[4])][-1] == "answered"
+    places = [data["place"] for name, data in await told(runs[4]) if name == "queued"]
+    assert places == [3, 2, 1]
+    assert board._running == 0
+
+
+async def test_cancelling_at_the_moment_of_its_turn_loses_no_place() -> None:
+    board, go = RunBoard(1), asyncio.Event()
+    first, second, third = (board.start(a_run(number), held(go)) for number in range(3))
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.sleep(0)
+    await board.cancel(second)
+    assert (await told(third))[-1][0] == "answered"
+    assert first.state == "answered"
+    assert board._running == 0
+    assert not board._waiting
+
+
+async def test_a_caller_has_so_many_runs_at_once() -> None:
+    board, go = RunBoard(8), asyncio.Event()
+    ann = Caller("ann", tenant=True, runs_at_once=2)
+    runs = [board.start(a_run(number, ann), held(go)) for number in range(2)]
+    with pytest.raises(BusyError, match="ann has 2 runs in progress"):
+        board.start(a_run(3, ann), held(go))
+    board.start(a_run(4), held(go))
+    go.set()
+    await told(runs[0])
+    board.start(a_run(5, ann), held(go))
+    await board.stop()
+
+
+async def test_a_run_in_progress_is_not_started_again() -> None:
+    board, go = RunBoard(1), asyncio.Event()
+    run = board.start(a_run(), held(go))
+    with pytest.raises(BusyError, match="r1 is in progress"):
+        board.start(a_run(), held(go))
+    go.set()
+    await told(run)
+    assert (await told(board.start(a_run(), at_once)))[-1][0] == "answered"
+
+
+async def test_a_key_finds_its_run_in_its_session_only() -> None:
+    board = RunBoard(1)
+    run = board.start(a_run(key="k"), at_once)
+    assert board.repeated(a_run(2, key="k")) is run
+    assert board.repeated(a_run(2, key="other")) is None
+    assert board.repeated(a_run(2, key="k", session="other")) is None
+    assert board.repeated(a_run(2)) is None
+
+
+async def test_others_must_not_see_a_run() -> None:
+    board = RunBoard(1)
+    board.start(a_run(), at_once)
+    assert board.find("r1", OWNER) is not None
+    assert board.find("r2", OWNER) is None
+    with pytest.raises(UnknownRunError):
+        board.find("r1", Caller("ann", tenant=True))
+
+
+async def test_stopping_cancels_what_runs_and_waits() -> None:
+    board = RunBoard(1)
+    runs = [board.start(a_run(number), held(asyncio.Event())) for number in range(2)]
+    await asyncio.sleep(0)
+    await board.stop()
+    for run in runs:
+        assert [name for name, _ in await told(run)][-2:] == ["stopping", "cancelled"]
+    with pytest.raises(BusyError, match="stopping"):
+        board.start(a_run(3), at_once)
+
+
+async def test_costs_of_runs_in_progress_are_held() -> None:
+    board, go = RunBoard(1), asyncio.Event()
+    ann = Caller("ann", tenant=True)
+    run = board.start(a_run(1, ann, most_cost=2.0), held(go))
+    board.start(a_run(2, OWNER, most_cost=5.0), held(go))
+    assert board.held_cost(ann) == 2.0
+    go.set()
+    await told(run)
+    assert board.held_cost(ann) == 0.0
+
+
+async def test_runs_that_ended_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    board, now = RunBoard(4), [0.0]
+    monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    for number in range(MOST_ENDED + 3):
+        await told(board.start(a_run(number), at_once))
+    board.start(a_run(1000), at_once)
+    assert len(board.live) == MOST_ENDED + 1
+    now[0] = KEEP_S + 1
+    await told(board.live["r1000"])
+    now[0] += KEEP_S + 1
+    board.start(a_run(1001), at_once)
+    assert [*board.live] == ["r1001"]
+
+
+async def test_log_records_name_the_run_and_not_the_question(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stop(hear: OnEvent) -> Answer:
+        raise StoppedError("a limit was reached; raise it")
+
+    async def fail(hear: OnEvent) -> Answer:
+        raise RuntimeError("canary")
+
+    listed: list[tuple[str, str]] = []
+    caplog.set_level(logging.INFO, logger="pgs_neo4j")
+
+    def note(record: logging.LogRecord) -> bool:
+        listed.append((RUN.get(), record.levelname))
+        return True
+
+    monkeypatch.setattr(caplog.handler, "filters", [note])
+    board = RunBoard(2)
+    for number, work in enumerate((stop, fail)):
+        await told(board.start(a_run(number, question="private"), work))
+    await asyncio.sleep(0.01)
+    ids = [f"r{number}" for number in range(2)]
+    assert listed == [
+        *((ids[0], level) for level in ("INFO", "WARNING", "INFO")),
+        *((ids[1], level) for level in ("INFO", "ERROR", "INFO")),
+    ]
+    assert "private" not in caplog.text
+    assert "RuntimeError: canary" in caplog.text

@@ -1,0 +1,326 @@
+"""Chats in OpenAI's form: what is asked, what is refused, and what a stream says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import (
+    BudgetError,
+    BusyError,
+    ModelError,
+    QuestionError,
+    UnknownGraphError,
+    UsageError,
+)
+from pgs_neo4j.events import PhaseStarted, TextStreamed
+from pgs_neo4j.export import Document
+from pgs_neo4j.model import (
+    Answer,
+    Coverage,
+    GraphMapping,
+    Routing,
+    Synthesis,
+    Usage,
+)
+from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
+from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.chat.asking import ChatRun, Chats
+from pgs_neo4j.web.chat.bodies import ChatRequest
+from pgs_neo4j.web.chat.models import ChatModel, chosen_model, listed_models
+from pgs_neo4j.web.chat.replies import PING, ChatReplies, progress_line
+from pgs_neo4j.web.failures import Failure, failure_response
+from pgs_neo4j.web.runs.awaited import start_awaited
+from pgs_neo4j.web.runs.board import LiveRun, RunBoard
+from pgs_neo4j.web.runs.log import LoggedEvent
+from pgs_neo4j.web.shared import Serving
+
+ANN = Caller("ann", "asker", True, frozenset({"papers"}))
+COVERED = Coverage(partitions_swept=1, partitions_total=2, nodes_read=3, nodes_total=4)
+
+
+def answered(text: str = "It is so.", **more: Any) -> Answer:
+    given: dict[str, Any] = {
+        "question": "Why?", "graph": "papers", "session": "s", "run": "r1", "mode": "full",
+        "model": "m", "synthesis": Synthesis(text=text), "sweeps": (), "coverage": COVERED,
+        "routing": Routing(routes=(), considered=1), "cost": 0.5, "seconds": {},
+        "usage": Usage(calls=2, input_tokens=30, output_tokens=4),
+    }  # fmt: skip
+    return Answer(**given | more)
+
+
+class Graphs:
+    async def __call__(self) -> list[StoredGraph]:
+        return [await self.get(name) for name in ("papers", "secret")]
+
+    async def get(self, name: str | None = None) -> StoredGraph:
+        if name not in ("papers", "secret"):
+            raise UnknownGraphError(f"there is no graph {name}; there are papers, secret")
+        return StoredGraph(name, GraphMapping(labels=("Paper",)))
+
+
+class Engine:
+    """An engine that answers when it may, and notes how it is asked."""
+
+    def __init__(self) -> None:
+        self.go, self.asked = asyncio.Event(), list[tuple[str, dict[str, Any]]]()
+        self.graphs, self.config = Graphs(), SimpleNamespace(max_cost=None)
+        self.runs = SimpleNamespace(new_id=self.new_id, costs=self.costs)
+        self.error: Exception | None = None
+        self.answer = answered()
+        self.ids = 0
+
+    def new_id(self) -> str:
+        self.ids += 1
+        return f"r{self.ids}"
+
+    async def costs(self, days: int) -> list[Any]:
+        return []
+
+    async def execute(self, question: str, *, on_event: Any, **given: Any) -> Answer:
+        self.asked.append(("execute", given))
+        on_event(PhaseStarted("route"))
+        on_event(TextStreamed("It is "))
+        await self.go.wait()
+        on_event(TextStreamed("so."))
+        if self.error is not None:
+            raise self.error
+        return answered()
+
+    async def search(self, question: str, **given: Any) -> Any:
+        self.asked.append(("search", given))
+        return SimpleNamespace(answer=answered())
+
+    async def document(self, run: str) -> Document:
+        return Document(answer=self.answer, asked_at="2026-01-01")
+
+
+def serving(engine: Engine | None = None, **more: Any) -> Serving:
+    return Serving(cast(PGS, engine or Engine()), RunBoard(4), Tokens(), "c", **more)
+
+
+def request(*texts: str, **more: Any) -> ChatRequest:
+    roles = ("user", "assistant")
+    turns = [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts or ("Why?",))]
+    return ChatRequest.model_validate({"model": "papers", "messages": turns} | more)
+
+
+def test_the_last_message_is_the_question_and_the_first_names_the_session() -> None:
+    one, two = request("Why?"), request("Why?", "So.", "And how?")
+    assert (one.question(), two.question()) == ("Why?", "And how?")
+    assert one.session() == two.session() != request("How?").session()
+    assert one.session() != request("Why?", user="bob").session()
+    assert request("Why?", metadata={"session": "mine"}).session() == "mine"
+    parts = [{"type": "text", "text": "Why"}, {"type": "text", "text": "so?"}]
+    split = request(messages=[{"role": "user", "content": parts}])
+    assert split.question() == "Why\nso?"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"temperature": 2, "top_p": 0.1, "seed": 1, "stop": ["x"], "max_completion_tokens": 5},
+     {"n": 1, "tools": [], "functions": None, "logprobs": False, "store": False},
+     {"response_format": {"type": "text"}, "modalities": ["text"], "anything": {"else": 1}}],
+)  # fmt: skip
+def test_harmless_parameters_are_ignored(more: dict[str, Any]) -> None:
+    asked = request(**more)
+    asked.check()
+    assert asked.question() == "Why?"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"n": 2}, {"tools": [{}]}, {"functions": [{}]}, {"logprobs": True}, {"modalities": ["audio"]},
+     {"response_format": {"type": "json_schema"}}],
+)  # fmt: skip
+def test_what_no_answer_can_be_is_refused(more: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(more))} is not supported"):
+        request(**more).check()
+
+
+def test_messages_that_are_no_question_are_refused() -> None:
+    for asked, why in (
+        (request("Why?", "So."), "last message"),
+        (request("x" * 20_001), "at most 20,000"),
+        (request("### Task:\nGenerate a title"), "task of the chat program"),
+        (request(messages=[{"role": "user", "content": [{"type": "image_url"}]}]), "image_url"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            asked.question()
+    for session in ("", "x" * 121, 7):
+        with pytest.raises(UsageError, match=r"metadata\.session"):
+            request(metadata={"session": session}).session()
+    with pytest.raises(ValidationError):
+        request(messages=[])
+
+
+async def test_a_model_is_a_graph_and_how_it_is_asked() -> None:
+    here = serving()
+    assert await chosen_model(here, ANN, "papers") == ChatModel("papers")
+    assert await chosen_model(here, ANN, "papers:targeted") == ChatModel("papers", "targeted")
+    assert (await chosen_model(here, OWNER, "secret:mix")).search == "mix"
+    for name in ("secret", "nothing", "papers:x", ":auto", "papers:", "x:full"):
+        if name == "papers:":
+            assert (await chosen_model(here, ANN, name)).mode == "full"
+            continue
+        with pytest.raises(UnknownGraphError, match=f"no model {name}") as hidden:
+            await chosen_model(here, ANN, name)
+        assert "papers, secret" not in str(hidden.value)
+    listed = [model["id"] for model in await listed_models(here, ANN)]
+    assert listed == ["papers", "papers:continue", "papers:auto"]
+
+
+async def test_a_repeated_request_joins_the_run_in_progress() -> None:
+    engine = Engine()
+    chats = Chats(serving(engine))
+    poor = Caller("ann", "asker", True, frozenset({"papers"}), None, 0.5)
+    first = await chats.begin(poor, request())
+    again = await chats.begin(poor, request())
+    assert again.id == first.id == "r1"
+    with pytest.raises(BudgetError):
+        await chats.begin(poor, request("How?"))
+    engine.go.set()
+    assert (await again.document()).answer.text == "It is so."
+    assert (await chats.begin(poor, request())).id != first.id
+    ((_, given),) = engine.asked[:1]
+    assert (given["max_cost"], given["session_id"]) == (0.5, f"ann / {request().session()}")
+
+
+async def test_a_search_is_bounded_to_the_sessions_of_a_tenant() -> None:
+    engine = Engine()
+    chats = Chats(serving(engine))
+    for caller in (ANN, OWNER):
+        await (await chats.begin(caller, request(model="papers:mix"))).document()
+    assert [(name, given["mode"], given["sessions_of"]) for name, given in engine.asked] == [
+        ("search", "mix", "ann / "), ("search", "mix", ""),
+    ]  # fmt: skip
+
+
+async def test_what_may_not_be_asked_begins_nothing() -> None:
+    engine = Engine()
+    with pytest.raises(ForbiddenError):
+        await Chats(serving(engine)).begin(Caller("eve", "reader", True), request())
+    with pytest.raises(ForbiddenError):
+        await Chats(serving(engine, read_only=True)).begin(ANN, request())
+    with pytest.raises(QuestionError):
+        await Chats(serving(engine)).begin(ANN, request("  "))
+    one = Caller("one", "asker", True, None, 1)
+    chats = Chats(serving(engine))
+    await chats.begin(one, request())
+    with pytest.raises(BusyError):
+        await chats.begin(one, request("How?"))
+    await chats.serving.board.stop()
+    assert len(engine.asked) <= 1
+
+
+def parsed(chunks: list[str]) -> list[Any]:
+    assert all(chunk.endswith("\n\n") for chunk in chunks)
+    lines = [chunk.removeprefix("data: ").strip() for chunk in chunks if chunk != PING]
+    return [line if line == "[DONE]" else json.loads(line) for line in lines]
+
+
+async def test_a_stream_keeps_the_connection_and_ends_as_clients_expect() -> None:
+    engine = Engine()
+    run = await Chats(serving(engine)).begin(ANN, request())
+    chunks: list[str] = []
+    async for chunk in ChatReplies(run, "papers", usage=True, silence_s=0.01).stream():
+        chunks.append(chunk)
+        if chunks.count(PING) == 2:
+            engine.go.set()
+    told = parsed(chunks)
+    assert chunks.count(PING) >= 2
+    assert told[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert told[1]["choices"][0]["delta"] == {
+        "reasoning_content": "Choosing the partitions to read.\n"
+    }
+    text = told[2]["choices"][0]["delta"]["content"]
+    assert text.startswith("It is so.\n\n## Sources")
+    assert told[3]["choices"][0] == {"index": 0, "delta": {}, "finish_reason": "stop"}
+    assert told[4]["choices"] == []
+    assert told[4]["usage"] == {"prompt_tokens": 30, "completion_tokens": 4, "total_tokens": 34}
+    assert (told[4]["pgs"]["run"], told[4]["pgs"]["cost"]) == ("r1", 0.5)
+    assert told[5] == "[DONE]"
+    assert {one["id"] for one in told[:5]} == {"chatcmpl-r1"}
+
+
+async def test_an_error_within_a_stream_is_its_last_event() -> None:
+    for error, code, kind in (
+        (ModelError("the key was refused; set another one"), "model", StopAsyncIteration),
+        (RuntimeError("canary"), "fault", RuntimeError),
+    ):
+        engine = Engine()
+        engine.error = error
+        engine.go.set()
+        run = await Chats(serving(engine)).begin(ANN, request())
+        chunks: list[str] = []
+        stream = ChatReplies(run, "papers").stream()
+        with pytest.raises(kind):
+            while True:
+                chunks.append(await anext(stream))
+        task = run.awaited.run.task
+        assert task is not None
+        assert isinstance(task.exception(), RuntimeError) is (kind is RuntimeError)
+        last = parsed(chunks)[-1]["error"]
+        assert (last["code"], "canary" in str(chunks)) == (code, False)
+
+
+async def test_an_answer_that_a_limit_cut_says_so() -> None:
+    engine = Engine()
+
+    async def cut(hear: Any) -> Answer:
+        return engine.answer
+
+    engine.answer = answered(stopped="max_cost was reached")
+
+    here = serving(engine)
+    run = LiveRun(id="r1", caller=OWNER, graph="papers", session="s", question="Why?")
+    whole = await ChatReplies(ChatRun(here, start_awaited(here.board, run, cut)), "papers").whole()
+    assert whole["choices"][0]["finish_reason"] == "length"
+    assert whole["pgs"]["stopped"] == "max_cost was reached"
+    assert "max_cost was reached" in whole["choices"][0]["message"]["content"].replace("`", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "line"),
+    [
+        ("queued", {"place": 2}, "Place 2 in the queue."),
+        ("routed", {"routes": [1]}, "1 partition to read."),
+        ("sweep_finished", {"partition": 3, "status": "accepted", "nodes_read": 7},
+         "Partition 3: accepted, 7 nodes read."),
+        ("phase_started", {"phase": "synthesize"}, "Writing the answer."),
+        ("phase_started", {"phase": "record"}, ""),
+        ("usage", {"calls": 1}, ""),
+    ],
+)  # fmt: skip
+def test_events_become_sentences(name: str, data: dict[str, Any], line: str) -> None:
+    assert progress_line(LoggedEvent(1, name, json.dumps(data))) == line
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code", "told", "kind", "again"),
+    [
+        ("/v1/models", 401, "unauthenticated", "invalid_api_key", "authentication_error", "false"),
+        ("/v1/models", 404, "unknown_graph", "model_not_found", "invalid_request_error", "false"),
+        ("/v1/models", 402, "budget", "insufficient_quota", "insufficient_quota", "false"),
+        ("/v1/models", 409, "busy", "busy", "invalid_request_error", "true"),
+        ("/v1/models", 502, "model", "model", "server_error", "false"),
+    ],
+)
+def test_a_failure_has_the_form_of_its_path(
+    path: str, status: int, code: str, told: str, kind: str, again: str
+) -> None:
+    failure = Failure(error="it failed", code=code, fix="do this")
+    chat = failure_response(path, status, failure)
+    assert json.loads(chat.body)["error"] == {
+        "message": "it failed; do this", "type": kind, "param": None, "code": told,
+    }  # fmt: skip
+    assert (chat.status_code, chat.headers["x-should-retry"]) == (status, again)
+    plain = failure_response("/api/runs", status, failure)
+    assert json.loads(plain.body) == failure.model_dump()

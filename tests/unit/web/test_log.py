@@ -1,0 +1,120 @@
+"""The events of a run: joined text, readers that come back, and bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from pgs_neo4j.web.runs.log import MOST_ENTRIES, EventLog, MissedEventsError
+from pgs_neo4j.web.runs.stream import stream_events
+
+
+async def names(log: EventLog, place: int = 0) -> list[tuple[int, str]]:
+    return [(entry.id, entry.name) async for entry in log.after(place)]
+
+
+async def test_ids_count_up_from_one() -> None:
+    log = EventLog()
+    for name in "abc":
+        log.add(name, {})
+    log.end()
+    assert await names(log) == [(1, "a"), (2, "b"), (3, "c")]
+    assert await names(log, 2) == [(3, "c")]
+    assert await names(log, 3) == []
+
+
+async def test_text_is_joined_and_stays_in_its_place() -> None:
+    log = EventLog()
+    for piece in ("one ", "two ", "three"):
+        log.add_text(piece)
+    log.add("then", {})
+    log.add_text("four")
+    log.end()
+    listed = [(entry.name, json.loads(entry.data)) async for entry in log.after(0)]
+    assert listed == [
+        ("text_streamed", {"text": "one two three"}),
+        ("then", {}),
+        ("text_streamed", {"text": "four"}),
+    ]
+
+
+async def test_text_makes_at_most_twenty_events_a_second() -> None:
+    log = EventLog()
+    for _ in range(60):
+        log.add_text("x")
+        await asyncio.sleep(0.005)
+    log.end()
+    listed = [json.loads(entry.data)["text"] async for entry in log.after(0)]
+    assert "".join(listed) == "x" * 60
+    assert len(listed) < 20
+
+
+async def test_any_number_may_read_while_it_grows() -> None:
+    log = EventLog()
+    reading = [asyncio.create_task(names(log, place)) for place in (0, 0, 1)]
+    for number in range(100):
+        log.add("e", {"n": number})
+        if number % 7 == 0:
+            await asyncio.sleep(0)
+    log.end()
+    whole, same, rest = await asyncio.gather(*reading)
+    assert whole == same == [(number, "e") for number in range(1, 101)]
+    assert rest == whole[1:]
+
+
+async def test_nothing_is_added_after_the_end() -> None:
+    log = EventLog()
+    log.end()
+    log.add("late", {})
+    log.add_text("late")
+    log.end()
+    assert await names(log) == []
+
+
+async def test_old_events_go_and_who_missed_them_is_told() -> None:
+    log = EventLog()
+    for _ in range(MOST_ENTRIES + 1):
+        log.add("e", {})
+    assert len(log.entries) <= MOST_ENTRIES
+    assert log.last == MOST_ENTRIES + 1
+    with pytest.raises(MissedEventsError):
+        await names(log)
+    log.end()
+    assert len(await names(log, log.first - 1)) == len(log.entries)
+
+
+async def snapshot() -> dict[str, object]:
+    return {"state": "running"}
+
+
+async def test_a_reader_that_missed_events_gets_a_snapshot_in_their_place() -> None:
+    log = EventLog()
+    for _ in range(MOST_ENTRIES + 1):
+        log.add("e", {})
+    log.end()
+    told = [(event.event, event.id) async for event in stream_events(log, None, snapshot)]
+    assert told == [("snapshot", str(log.last))]
+
+
+async def test_an_id_of_an_earlier_server_gets_a_snapshot_and_then_what_comes() -> None:
+    log = EventLog()
+    log.add("accepted", {})
+    reading = stream_events(log, 99, snapshot)
+    first = await anext(reading)
+    log.add("answered", {})
+    log.end()
+    rest = [event.event async for event in reading]
+    assert (first.event, first.id, rest) == ("snapshot", "1", ["answered"])
+
+
+async def test_a_run_that_is_not_here_is_a_snapshot_alone() -> None:
+    told = [event.event async for event in stream_events(None, None, snapshot)]
+    assert told == ["snapshot"]
+
+
+async def test_numbers_that_json_lacks_are_an_error_and_never_sent() -> None:
+    log = EventLog()
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        log.add("e", {"cost": float("nan")})

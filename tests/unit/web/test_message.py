@@ -1,0 +1,110 @@
+"""A message shows the same text at once and while it arrives, and no mark of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs_neo4j.export import Document
+from pgs_neo4j.model import (
+    Answer,
+    Citation,
+    Coverage,
+    Routing,
+    Synthesis,
+    Usage,
+)
+from pgs_neo4j.web.chat.message import REWRITTEN, MessageStream, to_message
+
+TEXT = """## Thesis
+Owls hunt by ear [P1:n1], and mice hide [P1:n1, P2:n2].
+
+## Connections
+- **Sound** leads
+  - to owls
+- `quiet` wings
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+1. first
+2. second
+
+```
+code
+```
+The end."""
+
+
+def document(text: str = TEXT, **more: Any) -> Document:
+    citations = (
+        Citation(alias="n1", partition=1, title="Owls", element_id="4:a:1", rank=0),
+        Citation(alias="n2", partition=2, title="Mice", element_id="4:a:2", rank=1),
+    )
+    answer = Answer(
+        question="Why?", graph="birds", session="s", run="r9", mode="full", model="m",
+        synthesis=Synthesis(text=text, citations=citations), sweeps=(),
+        routing=Routing(routes=(), considered=1), usage=Usage(), seconds={},
+        coverage=Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9),
+    )  # fmt: skip
+    return Document(answer=replace(answer, **more), asked_at="2026-01-01")
+
+
+def streamed(pieces: list[str], end: Document) -> list[str]:
+    stream = MessageStream()
+    return [*map(stream.add, pieces), stream.end(end)]
+
+
+def test_a_message_names_the_nodes_that_it_cites() -> None:
+    text = to_message(document())
+    assert text.startswith("## Thesis\n\nOwls hunt by ear [P1:n1], and mice hide [P1:n1, P2:n2].")
+    assert "\n\n## Sources\n\n- P1:n1  Owls\n- P2:n2  Mice\n\n" in text
+    assert text.endswith("Run r9.")
+    assert to_message(document("")).startswith("There is no synthesis.")
+    assert "a limit was reached" in to_message(document(stopped="a limit was reached"))
+
+
+@given(st.lists(st.integers(1, len(TEXT)), max_size=30))
+def test_the_same_message_arrives_whatever_the_pieces(cuts: list[int]) -> None:
+    places = [0, *sorted(cuts), len(TEXT)]
+    pieces = [TEXT[a:b] for a, b in pairwise(places)]
+    assert "".join(streamed(pieces, document())) == to_message(document())
+
+
+LINES = st.sampled_from(
+    ["# a", "b", "- c", "  - d", "1. e", "| f | g |", "|---|---|", "```", "", "> h", "    i",
+     "===", "---", "![x](http://evil/)", "[P1:n1]: http://evil", "<img src=x>", "**j", "[x] k"]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, min_size=1, max_size=12))
+def test_what_was_shown_is_never_taken_back_in_silence(lines: list[str]) -> None:
+    end = document("\n".join(lines))
+    whole = "".join(streamed([f"{line}\n" for line in lines], end))
+    assert whole == to_message(end) or whole.endswith(f"{REWRITTEN}\n\n{to_message(end)}")
+
+
+def test_a_model_can_show_no_picture_and_no_link() -> None:
+    hostile = "![x](http://evil/?q=1)\n\n<img src=http://evil/>\n\n[P1:n1]: http://evil/"
+    for text in (to_message(document(hostile)), "".join(streamed([hostile], document(hostile)))):
+        assert "](" not in text
+        assert "<" not in text
+        assert "]: " not in text
+
+
+def test_a_text_that_became_another_follows_as_a_whole() -> None:
+    shown = streamed(["One.\n\nTwo.\n\nThree.\n"], document("Four."))
+    assert shown[0].startswith("One.\n\n")
+    assert REWRITTEN in shown[1]
+    assert shown[1].endswith(to_message(document("Four.")))
+
+
+@pytest.mark.parametrize("text", ["Owls", "Owls\nhunt", "- one"])
+def test_a_line_waits_for_the_next(text: str) -> None:
+    assert MessageStream().add(text) == ""

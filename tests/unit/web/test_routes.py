@@ -1,0 +1,259 @@
+"""Routes ask the engine for what the caller may see, and for nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx2
+import pytest
+
+from pgs_neo4j.browse.costs import DayCost
+from pgs_neo4j.engine import PGS, Check, RunInfo, SessionInfo, StoredGraph
+from pgs_neo4j.errors import UnknownGraphError, UnknownNodeError, UnknownRunError
+from pgs_neo4j.model import Coverage, GraphMapping, NodeFinding, Partition
+from pgs_neo4j.model.graph import Adjacent
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.guard import Guard, served_hosts
+from pgs_neo4j.web.access.tokens import Tokens, hashed
+from pgs_neo4j.web.app import create_app
+from pgs_neo4j.web.runs.board import RunBoard
+from pgs_neo4j.web.shared import Serving
+
+COVERED = Coverage(partitions_swept=1, partitions_total=2, nodes_read=3, nodes_total=4)
+INFO = RunInfo(
+    id="r0123456789ab", graph="papers", session="ann / default", mode="full", status="complete",
+    question="Why?", started_at="2026-01-01T00:00:00Z", finished_at=None, answered=True,
+    silent=False, nodes_read=3, seconds=1.0, model="m", cost=0.5, error=None,
+    structure_only=False,
+)  # fmt: skip
+COST = DayCost(
+    day="2026-01-01", graph="papers", session="ann / default", model="m", runs=1, calls=2,
+    cached=0, input_tokens=3, output_tokens=4, cost=0.5, unpriced=0,
+)  # fmt: skip
+FINDING = NodeFinding(
+    id="f1", text="It melts.", run=INFO.id, session="ann / default", question="Why?",
+    started_at=INFO.started_at, partition=1,
+)  # fmt: skip
+PART = Partition(
+    id=1, size=9, tokens=100, keywords=("ice",), label="ice", titles=("Ice",),
+    adjacent=(Adjacent(id=2, edges=3, weight=1.5),),
+)  # fmt: skip
+
+
+class Graphs:
+    """Two graphs, one of which only the owner sees."""
+
+    async def __call__(self) -> list[StoredGraph]:
+        return [await self.get("papers"), await self.get("secret")]
+
+    async def get(self, name: str | None = None) -> StoredGraph:
+        if name not in ("papers", "secret", None):
+            raise UnknownGraphError(f"there is no graph {name}; 'pgs graph list' lists them")
+        return StoredGraph(name or "papers", GraphMapping(labels=("Paper",)), "g1", 9, 1)
+
+
+class Runs:
+    """A run of ann's."""
+
+    def __init__(self) -> None:
+        self.listed: list[tuple[Any, ...]] = []
+
+    async def __call__(
+        self, graph: str | None, session: str | None, *, limit: int
+    ) -> list[RunInfo]:
+        self.listed.append((graph, session, limit))
+        return [INFO]
+
+    async def get(self, run: str) -> Any:
+        if run != INFO.id:
+            raise UnknownRunError(f"there is no run {run}")
+        return SimpleNamespace(
+            id=run, graph="papers", session="ann / default", status="complete", silent=False,
+            properties={"question": "Why?", "details": "{}", "cost": 0.5},
+        )  # fmt: skip
+
+    async def costs(self, days: int) -> list[DayCost]:
+        return [COST]
+
+
+class Sessions:
+    """Sessions of ann, bob, and the owner."""
+
+    async def __call__(self, graph: str | None = None) -> list[SessionInfo]:
+        return [
+            SessionInfo(
+                id=name, graph="papers", created_at="", updated_at="", runs=1, coverage=COVERED
+            )
+            for name in ("ann / default", "bob / default", "default")
+        ]
+
+    async def runs(self, session: str, graph: str) -> list[dict[str, Any]]:
+        return [
+            {"id": INFO.id, "question": "Why?", "sweeps": [{"partition": 1, "status": "accepted"}]}
+        ]
+
+    async def coverage(self, session: str, graph: str) -> Coverage:
+        return COVERED
+
+
+class Browser:
+    """Nodes with one finding."""
+
+    def __init__(self) -> None:
+        self.sessions: list[Any] = []
+
+    async def findings_on_node(self, graph: str, node: str, *, sessions: Any, limit: int) -> Any:
+        self.sessions.append(sessions)
+        return (FINDING,)
+
+    async def node(self, graph: str, node: str) -> Any:
+        raise UnknownNodeError(f"graph {graph} has no node {node}")
+
+
+async def partitions(graph: str) -> tuple[Partition, ...]:
+    return (PART,)
+
+
+async def doctor() -> tuple[Check, ...]:
+    return (Check("neo4j", "passed", "it answers"),)
+
+
+@pytest.fixture
+def engine() -> SimpleNamespace:
+    return SimpleNamespace(
+        graphs=Graphs(), runs=Runs(), sessions=Sessions(), browse=Browser(),
+        partitions=partitions, doctor=doctor,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def serving(engine: SimpleNamespace) -> Serving:
+    callers = {
+        hashed("ann"): Caller("ann", "asker", True, frozenset({"papers"})),
+        hashed("bob"): Caller("bob", "reader", True, frozenset({"papers", "other"})),
+        hashed("boss"): Caller("boss", "operator"),
+        hashed("poor"): Caller("ann", "asker", True, None, None, 0.5),
+    }
+    return Serving(cast(PGS, engine), RunBoard(2), Tokens(callers), "pgs_1")
+
+
+@pytest.fixture
+async def web(serving: Serving) -> AsyncIterator[httpx2.AsyncClient]:
+    app = Guard(create_app(serving), serving.tokens, "pgs_1", served_hosts("127.0.0.1", 1, ()))
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
+        yield client
+
+
+def of(name: str) -> dict[str, dict[str, str]]:
+    return {"headers": {"Authorization": f"Bearer {name}"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "graphs"), [("ann", ["papers"]), ("bob", ["papers"]), ("boss", ["papers", "secret"])]
+)
+async def test_graphs_are_those_that_the_caller_sees(
+    web: httpx2.AsyncClient, name: str, graphs: list[str]
+) -> None:
+    listed = (await web.get("/api/graphs", **of(name))).json()
+    assert [graph["name"] for graph in listed] == graphs
+    hidden = await web.get("/api/graphs/secret", **of(name))
+    assert hidden.status_code == (200 if "secret" in graphs else 404)
+
+
+async def test_a_hidden_graph_and_none_at_all_look_the_same(web: httpx2.AsyncClient) -> None:
+    for path in ("", "/partitions", "/generation", "/sessions/s", "/nodes/1"):
+        hidden = await web.get(f"/api/graphs/secret{path}", **of("ann"))
+        missing = await web.get(f"/api/graphs/nothing{path}", **of("ann"))
+        assert hidden.status_code == missing.status_code == 404
+        assert hidden.text.replace("secret", "x") == missing.text.replace("nothing", "x")
+
+
+async def test_who_sees_several_graphs_has_to_name_one(web: httpx2.AsyncClient) -> None:
+    one = await web.get("/api/sessions", params={"graph": "papers"}, **of("bob"))
+    assert one.status_code == 200
+    asked = await web.post("/api/plan", json={"question": "Why?", "graph": "secret"}, **of("ann"))
+    assert (asked.status_code, asked.json()["code"]) == (404, "unknown_graph")
+
+
+@pytest.mark.parametrize(
+    ("name", "sessions"),
+    [("ann", ["default"]), ("bob", ["default"]),
+     ("boss", ["ann / default", "bob / default", "default"])],
+)  # fmt: skip
+async def test_sessions_have_the_names_that_their_callers_gave(
+    web: httpx2.AsyncClient, name: str, sessions: list[str]
+) -> None:
+    listed = (await web.get("/api/sessions", **of(name))).json()
+    assert [session["session"] for session in listed] == sessions
+
+
+async def test_runs_and_costs_of_others_are_left_out(web: httpx2.AsyncClient) -> None:
+    for path in ("/api/runs", "/api/cost"):
+        assert len((await web.get(path, **of("ann"))).json()) == 1
+        assert len((await web.get(path, **of("boss"))).json()) == 1
+        assert (await web.get(path, **of("bob"))).json() == []
+    for path in ("", "/events", "/answer.html"):
+        seen = await web.get(f"/api/runs/{INFO.id}{path}", **of("bob"))
+        assert (seen.status_code, seen.json()["code"]) == (404, "unknown_run")
+
+
+async def test_a_run_is_shown_with_its_sweeps(web: httpx2.AsyncClient) -> None:
+    shown = (await web.get(f"/api/runs/{INFO.id}", **of("ann"))).json()
+    assert (shown["state"], shown["session"], shown["answered"]) == ("complete", "default", True)
+    assert shown["sweeps"] == [{"partition": 1, "status": "accepted"}]
+
+
+async def test_a_partition_has_its_borders(web: httpx2.AsyncClient) -> None:
+    (part,) = (await web.get("/api/graphs/papers/partitions", **of("ann"))).json()
+    assert (part["nodes"], part["label"]) == (9, "ice")
+    assert part["adjacent"] == [{"partition": 2, "relationships": 3, "weight": 1.5}]
+
+
+async def test_findings_are_those_of_own_sessions(
+    web: httpx2.AsyncClient, engine: SimpleNamespace
+) -> None:
+    for name in ("ann", "boss"):
+        (found,) = (await web.get("/api/graphs/papers/nodes/4:0:1/findings", **of(name))).json()
+        assert found["text"] == "It melts."
+    assert engine.browse.sessions == [["ann / default"], None]
+
+
+@pytest.mark.parametrize("partition", ["0", "-1", "x", "99999999999"])
+async def test_a_partition_is_a_number(web: httpx2.AsyncClient, partition: str) -> None:
+    path = f"/api/graphs/papers/partitions/{partition}/members"
+    refused = await web.get(path, **of("ann"))
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid")
+
+
+async def test_a_node_that_is_gone_is_told(web: httpx2.AsyncClient) -> None:
+    gone = await web.get("/api/graphs/papers/nodes/4:0:7", **of("ann"))
+    assert (gone.status_code, gone.json()["code"]) == (404, "unknown_node")
+
+
+@pytest.mark.parametrize("run", ["r1", "R0123456789AB", "r0123456789ab0", "..%2f..%2fetc"])
+async def test_an_id_of_another_form_is_refused(web: httpx2.AsyncClient, run: str) -> None:
+    refused = await web.get(f"/api/runs/{run}", **of("ann"))
+    assert refused.status_code in (404, 422)
+    assert refused.json()["code"] in ("invalid", "not_found")
+
+
+async def test_roles(web: httpx2.AsyncClient) -> None:
+    assert (await web.get("/api/doctor", **of("boss"))).json()[0]["name"] == "neo4j"
+    assert (await web.get("/api/doctor", **of("ann"))).status_code == 403
+    asked = await web.post("/api/runs", json={"question": "Why?"}, **of("bob"))
+    assert (asked.status_code, asked.json()["code"]) == (403, "forbidden")
+
+
+async def test_who_has_spent_the_money_of_the_day_waits(web: httpx2.AsyncClient) -> None:
+    body = {"question": "Why?", "graph": "papers"}
+    refused = await web.post("/api/runs", json=body, **of("poor"))
+    assert (refused.status_code, refused.json()["code"]) == (402, "budget")
+    assert "tomorrow" in refused.json()["fix"]
+
+
+async def test_me(web: httpx2.AsyncClient) -> None:
+    me = (await web.get("/api/me", **of("bob"))).json()
+    assert (me["name"], me["role"], me["graphs"]) == ("bob", "reader", ["other", "papers"])

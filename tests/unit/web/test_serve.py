@@ -1,0 +1,107 @@
+"""A server begins, is told to stop, and ends in time."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from types import SimpleNamespace
+from typing import cast
+
+import httpx2
+import pytest
+
+from pgs_neo4j.config import Settings
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.web.serve import ServeOptions, _listening, serve
+from tests.serving import free_port, served
+
+ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0)))
+
+
+async def test_it_serves_the_page_and_says_that_it_is_well() -> None:
+    async with served(ENGINE) as server, server.client() as client:
+        page = await client.get("/")
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert "<script" in page.text
+        for view in ("/graphs/papers", "/runs/r0123456789ab", "/ask"):
+            assert (await client.get(view)).text == page.text
+        assert (await client.get("/app.js")).headers["content-type"].startswith("text/javascript")
+        assert (await client.get("/answer.css")).headers["content-type"].startswith("text/css")
+        assert (await client.get("/api/health")).json() == {"status": "ok"}
+
+
+async def test_the_link_of_a_server_leads_in() -> None:
+    async with served(ENGINE) as server:
+        assert server.link.startswith(f"{server.base}/#token=")
+        async with server.owner() as owner:
+            me = (await owner.get("/api/me")).json()
+            assert (me["name"], me["confirm_cost"]) == ("owner", 2.0)
+        async with server.client() as stranger:
+            assert (await stranger.get("/api/me")).status_code == 401
+
+
+async def test_a_port_that_is_taken_is_one_sentence() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        options = ServeOptions(port=taken.getsockname()[1])
+        with pytest.raises(UsageError, match=r"Address already in use.*; choose another one"):
+            await serve(ENGINE, options, lambda link: None)
+
+
+def test_no_part_of_an_answer_waits_for_the_one_before() -> None:
+    options = ServeOptions(port=free_port())
+    with (
+        _listening(options) as listening,
+        socket.create_connection(("127.0.0.1", options.port)),
+        listening.accept()[0] as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
+async def test_it_ends_within_five_seconds_with_idle_connections() -> None:
+    async with served(ENGINE) as server:
+        clients = [server.client() for _ in range(50)]
+        for client in clients:
+            assert (await client.get("/api/health")).status_code == 200
+        server.task.cancel()
+        async with asyncio.timeout(5):
+            await asyncio.wait([server.task])
+        assert server.task.done()
+        for client in clients:
+            await client.aclose()
+        async with server.client() as late:
+            with pytest.raises(httpx2.ConnectError):
+                await late.get("/api/health")
+
+
+async def test_options_are_checked_before_anything_listens() -> None:
+    port = free_port()
+    with pytest.raises(UsageError, match="has no"):
+        await serve(ENGINE, ServeOptions(host="0.0.0.0", port=port), lambda link: None)
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+async def test_two_servers_have_cookies_of_their_own() -> None:
+    async with served(ENGINE) as one, served(ENGINE) as two:
+        async with one.owner() as owner:
+            (name,) = owner.cookies
+            assert name == f"pgs_{one.base.rpartition(':')[2]}"
+            jar = {f"pgs_{two.base.rpartition(':')[2]}": owner.cookies[name]}
+        async with two.client(cookies=jar) as other:
+            assert (await other.get("/api/me")).status_code == 401
+
+
+async def test_files_travel_compressed_and_only_when_they_changed() -> None:
+    async with served(ENGINE) as server, server.client() as client:
+        plain = await client.get("/app.js", headers={"Accept-Encoding": "identity"})
+        packed = await client.get("/app.js", headers={"Accept-Encoding": "gzip"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert int(packed.headers["content-length"]) < len(plain.content) / 2
+        assert packed.text == plain.text
+        known = {"If-None-Match": plain.headers["etag"]}
+        assert (await client.get("/app.js", headers=known)).status_code == 304
+        assert (await client.get("/missing.js")).status_code == 404
+        assert (await client.get("/../pyproject.toml")).status_code == 404

@@ -1,0 +1,103 @@
+"""Events as they travel: small, and with nothing that a report holds at length."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+
+from pgs_neo4j.events import (
+    Event,
+    PassFinished,
+    Progressed,
+    Routed,
+    RunStarted,
+    SweepFinished,
+    UsageCounted,
+    Warned,
+)
+from pgs_neo4j.model import (
+    Absence,
+    Finding,
+    Flag,
+    Report,
+    Route,
+    Routing,
+    Sweep,
+    SweepStatus,
+    Usage,
+)
+from pgs_neo4j.web.runs.told import told_data
+
+REPORT = Report(
+    partition=4,
+    domain_state="state " * 500,
+    findings=(Finding(text="It melts.", citations=()), Finding(text="It boils.", citations=())),
+    flags=(Flag(text="See P2.", citations=(), target=2),),
+    absences=(Absence(text="No date."),),
+)
+SWEEP = Sweep(
+    partition=4, generation="g1", status=SweepStatus.ACCEPTED, report=REPORT, nodes=9,
+    read=((0, 8),), passes=1, seconds=1.25, usage=Usage(calls=1),
+)  # fmt: skip
+
+
+def test_a_report_travels_as_counts_and_findings() -> None:
+    data = told_data(SweepFinished(SWEEP))
+    assert data == {
+        "partition": 4, "status": "accepted", "nodes": 9, "nodes_read": 8, "passes": 1,
+        "seconds": 1.25, "findings": ["It melts.", "It boils."], "flags": 1, "absences": 1,
+        "errors": [],
+    }  # fmt: skip
+    assert "state" not in json.dumps(data)
+
+
+def test_a_sweep_that_failed_tells_why() -> None:
+    failed = replace(SWEEP, status=SweepStatus.FAILED, report=None, errors=("no reply",))
+    data = told_data(SweepFinished(failed))
+    assert (data["status"], data["errors"], data["findings"]) == ("failed", ["no reply"], [])
+
+
+def test_a_routing_tells_reasons_and_no_ranks() -> None:
+    route = Route(partition=4, similarity=0.5, reason="near", evidence=3, matches=(1, 2))
+    routing = Routing(routes=(route,), considered=9, note="so")
+    assert told_data(Routed(routing)) == {
+        "routes": [{"partition": 4, "similarity": 0.5, "evidence": 3, "reason": "near"}],
+        "considered": 9, "broad": False, "fallback": False, "unmatched": False, "note": "so",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("cost", [None, 0.25])
+def test_usage_is_tokens_and_money(cost: float | None) -> None:
+    usage = Usage(calls=2, input_tokens=30, output_tokens=4, cached=1)
+    assert told_data(UsageCounted(usage, cost)) == {
+        "calls": 2, "tokens": 34, "cached": 1, "estimated": False, "cost": cost,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("event", "data"),
+    [
+        (RunStarted("r1", resumed=True), {"run": "r1", "resumed": True}),
+        (Warned("mind"), {"message": "mind"}),
+        (
+            PassFinished(4, 1, 2, None),
+            {"partition": 4, "number": 1, "passes": 2, "error": None},
+        ),
+        (
+            Progressed("load", 3, 0, "rows"),
+            {"phase": "load", "done": 3, "total": 0, "what": "rows"},
+        ),
+    ],
+)
+def test_other_events_are_their_fields(event: Event, data: dict[str, Any]) -> None:
+    assert told_data(event) == data
+
+
+def test_the_names_of_events_are_those_that_the_manual_and_the_page_use() -> None:
+    kinds = {kind.kind for kind in get_args(Event)}
+    own = {"accepted", "queued", "snapshot", "answered", "failed", "cancelled", "stopping"}
+    assert not kinds & own
+    assert {"usage", "checked", "routed", "sweep_started", "text_streamed"} <= kinds

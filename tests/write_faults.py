@@ -1,0 +1,67 @@
+"""Writes to the database that fail, or are done without saying so, or are done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.queries import Query
+from pgs_neo4j.errors import DatabaseUnavailableError
+
+Write = Callable[..., Awaitable[list[Row]]]
+
+
+@dataclass(slots=True)
+class WriteFaults:
+    """Counts the writes of a connection and does something to one of them.
+
+    ``how``: ``once`` fails one write, ``dead`` that one and all after it, ``lost`` does it and
+    fails then, ``twice`` does it and then again.
+    """
+
+    write: Write
+    how: str = ""
+    at: int = 0
+    name: str = ""
+    seen: list[str] = field(default_factory=list)
+
+    def arm(self, how: str, at: int, name: str = "") -> None:
+        """Begin to count; all writes, or those of a name."""
+        self.how, self.at, self.name, self.seen = how, at, name, []
+
+    @property
+    def done(self) -> list[str]:
+        """The writes that were done up to the armed one."""
+        return self.seen[: self.at if self.how == "lost" else self.at - 1]
+
+    @property
+    def fired(self) -> bool:
+        """Whether the armed one came by."""
+        return len(self.seen) >= self.at
+
+    async def run(self, db: Database, query: Query, params: Row) -> list[Row]:
+        """In place of ``Database.write``."""
+        if self.name in ("", query.name):
+            self.seen.append(query.name)
+        hit = len(self.seen) == self.at and self.name in ("", query.name)
+        if (self.how == "dead" and self.fired) or (self.how == "once" and hit):
+            raise DatabaseUnavailableError(f"gone before {query.name}")
+        rows = await self.write(db, query, **params)
+        if self.how == "lost" and hit:
+            raise DatabaseUnavailableError(f"gone after {query.name}")
+        return await self.write(db, query, **params) if self.how == "twice" and hit else rows
+
+
+def faulty_writes(patch: pytest.MonkeyPatch) -> WriteFaults:
+    """Return what is to go wrong with the writes from now on, nothing to begin with."""
+    made = WriteFaults(Database.write)
+
+    async def write(db: Database, query: Query, **params: Any) -> list[Row]:
+        return await made.run(db, query, params)
+
+    patch.setattr(Database, "write", write)
+    return made
