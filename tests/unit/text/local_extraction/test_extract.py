@@ -123,6 +123,18 @@ def test_terms_that_share_two_sentences_are_related() -> None:
     assert grounded.relations[0].fact == "Ada met Babbage."
 
 
+def test_a_pair_weighs_its_sentences_less_for_words_that_stand_anywhere() -> None:
+    text = "Near Oslo, the fjord, for people. By Oslo: a fjord and people. In Oslo, fjord, people."
+    pairs = [one for one in extract_terms(chunk_of(text)).relations if one.weight > 0]
+    weights = {frozenset((one.source, one.target)): one.weight for one in pairs}
+    assert weights == {
+        frozenset(("fjord", "Oslo")): 3 * 1.0 * 0.5,
+        frozenset(("Oslo", "people")): 3 * 1.0 * 0.25,
+        frozenset(("fjord", "people")): 3 * 0.5 * 0.25,
+    }
+    assert [*weights.values()] == sorted(weights.values(), reverse=True)
+
+
 def test_a_phrase_is_not_related_to_its_own_words() -> None:
     text = "The Nobel Prize in Oslo. A Nobel Prize from Oslo. Nobel Prize and Oslo."
     pairs = stated(extract_terms(chunk_of(text)), "occurs with")
