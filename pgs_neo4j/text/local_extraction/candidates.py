@@ -9,23 +9,28 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from pgs_neo4j.model.documents import Chunk
 from pgs_neo4j.text.local_extraction.tokens import (
     CAPITAL,
+    DETERMINER,
     LINK,
     NAME,
     NUMBER,
+    QUALIFIERS,
     STOP,
     TOKEN,
     WORD,
     Word,
+    is_fragment,
+    is_initial,
     plain_words,
     word_of,
 )
 
-LONGEST_PHRASE = 4
-"""Words of a phrase."""
+LONGEST_PHRASE, LONGEST_NAME = 4, 8
+"""Words of a phrase, and of a row of words with capitals."""
 
 HEADING, CODE, PROPER, NESTED, PART, NOUN, MARKED = (1 << bit for bit in range(7))
 """Flags of a place. ``NOUN``: a determiner or preposition stands before it, and no word after."""
@@ -151,18 +156,23 @@ def _read(text: str, flags: int, places: _Places) -> None:
     noun = False
     for place in range(1, len(pieces), 2):
         word = word_of(pieces[place])
+        if word[1] <= DETERMINER:
+            word = _within_name(word, stretch, pieces, place)
         kind = word[1]
         if stretch:
             between = pieces[place - 1]
             apart = between != " " and between.strip(" \n\t")
-            if apart or (kind == CAPITAL and stretch[-1][1] == WORD):
+            if apart == "." and kind >= CAPITAL and is_initial(stretch[-1].text):
+                stretch[-1] = word_of(f"{stretch[-1].text}.")
+            elif apart or (kind == CAPITAL and stretch[-1][1] == WORD):
                 _count(stretch, flags, places, initial=initial, noun=noun)
                 stretch, initial, noun = [], False, not apart
         if kind > LINK:
             stretch.append(word)
             continue
         if stretch:
-            if stretch[-1][1] >= CAPITAL and (kind == LINK or word[0] == "I"):
+            before = stretch[-1][1]
+            if before != WORD and (kind == LINK or (word[0] == "I" and before >= CAPITAL)):
                 stretch.append(word)
                 continue
             _count(stretch, flags, places, initial=initial, noun=noun)
@@ -171,6 +181,17 @@ def _read(text: str, flags: int, places: _Places) -> None:
         noun = kind != STOP
     if stretch:
         _count(stretch, flags, places, initial=initial, noun=noun)
+
+
+def _within_name(word: Word, stretch: list[Word], pieces: list[str], place: int) -> Word:
+    """Return a small word as part of a name if the next word has a capital."""
+    text, kind, key, _ = word
+    qualifies = key in QUALIFIERS and text[0].isupper()
+    if not qualifies and not (kind == DETERMINER and stretch and stretch[-1].kind == LINK):
+        return word
+    if pieces[place + 1] != " " or word_of(pieces[place + 2]).kind < CAPITAL:
+        return word
+    return Word(text, CAPITAL if qualifies else LINK, key)
 
 
 def _count(stretch: list[Word], flags: int, places: _Places, *, initial: bool, noun: bool) -> None:
@@ -185,9 +206,10 @@ def _count(stretch: list[Word], flags: int, places: _Places, *, initial: bool, n
     for first, (text, kind, key, parts) in enumerate(stretch):
         if kind <= NUMBER:
             continue
-        capital = kind == NAME or (kind == CAPITAL and (first > 0 or not initial))
-        codes[text].append(plain | PROPER if capital else plain)
-        keys[text] = key
+        if not is_fragment(key):
+            capital = kind == NAME or (kind == CAPITAL and (first > 0 or not initial))
+            codes[text].append(plain | PROPER if capital else plain)
+            keys[text] = key
         for part in parts:
             codes[part].append(flags | PART)
             keys[part] = word_of(part).key
@@ -204,11 +226,24 @@ def _count_phrases(stretch: list[Word], first: int, flags: int, places: _Places)
         text = f"{text} {word}"
         key = f"{key} {root}"
         proper = proper and kind != WORD
-        if kind != LINK:
+        if kind != LINK and not is_fragment(root):
             whole = first == 0 and (last == size - 1 or (proper and stretch[last + 1].kind == WORD))
             code = flags & ~NESTED if whole else flags
             places.codes[text].append(code | PROPER if proper else code)
             places.keys[text] = key
+    if first == 0 and size > LONGEST_PHRASE and proper:
+        _count_long_name(stretch, flags, places)
+
+
+def _count_long_name(stretch: list[Word], flags: int, places: _Places) -> None:
+    """Count the row of words with capitals that begins a stretch, if it is longer than phrases."""
+    row = [*takewhile(lambda word: word.kind != WORD, stretch)]
+    while row[-1].kind == LINK:
+        row.pop()
+    if LONGEST_PHRASE < len(row) <= LONGEST_NAME:
+        text = " ".join(word.text for word in row)
+        places.codes[text].append((flags & ~NESTED) | PROPER)
+        places.keys[text] = " ".join(word.key for word in row)
 
 
 def _read_marked(raw: str, flags: int, places: _Places) -> None:

@@ -14,18 +14,25 @@ from pgs_neo4j.text.stopwords import FUNCTION_WORDS, STOP_WORDS
 STOP, DETERMINER, LINK, NUMBER, WORD, CAPITAL, NAME = range(7)
 """``CAPITAL``: only its first letter is one. ``NAME``: capitals, digits, or signs inside."""
 
-TOKEN = re.compile(r"([^\W_]+(?:[-'\u2019._&][^\W_]+)*(?:\+\+|\#(?!\w))?)")
+TOKEN = re.compile(r"([^\W_]+(?:[-\u2013'\u2019._&][^\W_]+)*(?:\+\+|\#(?!\w))?)")
 """Splits a sentence: words at the odd places, and what stands between them at the even ones."""
 
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"')\]]+|\]\([^()\s]*\)|\]\[[^\]\n]{0,80}\]")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
-_PARTS = re.compile(r"[-.&'\u2019]")
+_PARTS = re.compile(r"[-\u2013.&'\u2019]")
 _LINKS = frozenset(("of", "de", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den"))
 _BEFORE_NOUNS = """
 a an the this these that its their his her our your my each any every some no by in on for with from
 to as
 """
 _FEW_LETTERS = "am at be do he if is it me or so up us we ll re ve eg ie i e.g i.e etc"
+_QUALIFIERS = """
+far first former full general great high higher large last little long low lower new old right small
+third wide
+"""
+QUALIFIERS = frozenset(_QUALIFIERS.split())
+"""Function words that begin names: New Mexico, Great Britain."""
+
 _DETERMINERS = frozenset(_BEFORE_NOUNS.split())
 _SHORT = frozenset(_FEW_LETTERS.split())
 
@@ -67,6 +74,16 @@ def word_of(text: str) -> Word:
     if not any(map(str.isalpha, plain)):
         return Word(plain, NUMBER, lower)
     return Word(plain, _kind(plain), root(lower) if lower.isalpha() else lower, _parts(plain))
+
+
+def is_initial(text: str) -> bool:
+    """Whether it is one capital letter, which a dot may follow within a name."""
+    return len(text) == 1 and text.isupper()
+
+
+def is_fragment(key: str) -> bool:
+    """Whether a word is only a part of names: one with a dot, or one that qualifies them."""
+    return key in QUALIFIERS or (len(key) == 2 and key[1] == ".")
 
 
 def key_of(text: str) -> str:

@@ -45,6 +45,44 @@ def test_names_may_have_small_words_and_numerals_inside() -> None:
     assert "love of his life" not in found
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("They flew to New York today.", "New York"),
+        ("New York is large.", "New York"),
+        ("It was the Great Vowel Shift that did it.", "Great Vowel Shift"),
+        ("He met William H. Seward at noon.", "William H. Seward"),
+        ("It is a poem by W. B. Yeats about age.", "W. B. Yeats"),
+        ("She led the Department of the West for long.", "Department of the West"),
+        ("He fought in the Mexican\u2013American War at sea.", "Mexican\u2013American War"),
+        (
+            "It became the Alaska Native Claims Settlement Act later.",
+            "Alaska Native Claims Settlement Act",
+        ),
+    ],
+)
+def test_names_are_whole(text: str, name: str) -> None:
+    one = candidate(text, name)
+    assert (one.name, one.nested) == (name, 0)
+    assert one.proper
+    assert name in terms(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "none"),
+    [
+        ("New studies of rivers.", "New studies"),
+        ("He went to New York.", "New"),
+        ("Many Greeks met.", "Many Greeks"),
+        ("They saw William H. Seward.", "William H."),
+        ("The University of the river.", "University of the"),
+        ("A row of Ten Plain Old Words That Have Capitals For No Reason Here.", "Ten"),
+    ],
+)
+def test_what_only_looks_like_a_part_of_a_name_is_none(text: str, none: str) -> None:
+    assert none not in terms(text)
+
+
 def test_a_name_is_divided_from_the_words_before_it() -> None:
     found = count_candidates(chunk_of("She met the physicist Henri Becquerel there."))
     assert key_of("Henri Becquerel") in found
