@@ -189,7 +189,8 @@ def _within_name(word: Word, stretch: list[Word], pieces: list[str], place: int)
     qualifies = key in QUALIFIERS and text[0].isupper()
     if not qualifies and not (kind == DETERMINER and stretch and stretch[-1].kind == LINK):
         return word
-    if pieces[place + 1] != " " or word_of(pieces[place + 2]).kind < CAPITAL:
+    following = pieces[place + 1 : place + 3]
+    if len(following) < 2 or following[0] != " " or word_of(following[1]).kind < CAPITAL:
         return word
     return Word(text, CAPITAL if qualifies else LINK, key)
 

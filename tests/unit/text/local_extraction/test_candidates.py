@@ -74,6 +74,7 @@ def test_names_are_whole(text: str, name: str) -> None:
         ("New studies of rivers.", "New studies"),
         ("He went to New York.", "New"),
         ("Many Greeks met.", "Many Greeks"),
+        ("We call the town New ", "New"),
         ("They saw William H. Seward.", "William H."),
         ("The University of the river.", "University of the"),
         ("A row of Ten Plain Old Words That Have Capitals For No Reason Here.", "Ten"),
