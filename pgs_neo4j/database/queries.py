@@ -28,6 +28,10 @@ one it was written for, because its prefix says so.
 - ``5``: needs something that Cypher 25 lacks.
 - ``any``: sent without a prefix, for servers that are too old to know one.
 
+A line ``plan: once`` may follow. It is for a statement that finds everything by keys, so that its
+plan is as good in an empty database as in a full one. Else the server plans it again whenever the
+database has grown a lot, which takes longer than a large statement runs.
+
 Loading a file fails if its header does not match the parameters of its statement.
 """
 
@@ -49,8 +53,9 @@ LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType(
 )
 # The language that is asked for where a statement has several.
 PREFERRED: Language = "5"
+ONCE = "once"
 
-_HEADER = re.compile(r"//\s?(?:(params|returns|mode|language):)?(.*)")
+_HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan):)?(.*)")
 _CONTINUED = "//   "
 _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")
 _TYPE = re.compile(r"(?:bool|int|float|number|str|bytes|datetime|dict|any|list\[(?P<item>.+)\])\??")
@@ -118,10 +123,14 @@ def parse(name: str, text: str) -> Query:
         raise ValueError(f"{name}: language is {header['language']!r}, not one of {listed}")
     if not purpose:
         raise ValueError(f"{name}: the header does not say what the statement is for")
+    if header.get("plan", ONCE) != ONCE:
+        raise ValueError(f"{name}: plan is {header['plan']!r}; it can only be {ONCE!r}")
     languages = LANGUAGES[header["language"]]
+    if "plan" in header and not languages:
+        raise ValueError(f"{name}: a statement without a prefix cannot be planned {ONCE}")
     query = Query(
         name=name,
-        text=prefix(text, languages),
+        text=prefix(text, languages, once="plan" in header),
         purpose=purpose,
         mode=cast("QueryMode", header["mode"]),
         languages=languages,
@@ -132,11 +141,15 @@ def parse(name: str, text: str) -> Query:
     return query
 
 
-def prefix(text: str, languages: Sequence[Language] = (PREFERRED,)) -> str:
-    """Return a statement that names its language: the preferred one, if it has several."""
+def prefix(text: str, languages: Sequence[Language] = (PREFERRED,), *, once: bool = False) -> str:
+    """Return a statement that names its language: the preferred one, if it has several.
+
+    ``once``: the server keeps its plan.
+    """
     if not languages:
         return text
-    return f"CYPHER {PREFERRED if PREFERRED in languages else languages[0]}\n{text}"
+    option = " replan=skip" if once else ""
+    return f"CYPHER {PREFERRED if PREFERRED in languages else languages[0]}{option}\n{text}"
 
 
 def _read_header(statement: str, text: str) -> tuple[str, dict[str, str]]:

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.ingest.names.index import create_name_indexes
+from pgs_neo4j.ingest.publish import prepare
 from tests.cypher.strings import find_statements, iterate_strings
 
 PACKAGE = Path(queries.__file__).parents[1]
@@ -48,6 +51,33 @@ async def test_the_planner_agrees_with_the_header(db, name):
             kind, columns = await db.explain(replace(query, text=text))
             assert kind in PLANNED_AS[query.mode], language
             assert columns == tuple(query.columns), language
+
+
+async def test_statements_that_are_planned_once_find_everything_by_keys(db):
+    """Their plan stays whatever the database held when it was made, so it must read no label."""
+    await ensure_schema(db)
+    await prepare(db)
+    await create_name_indexes(db)
+    once = [name for name in queries.names() if " replan=skip\n" in queries.get(name).text]
+    assert "ingest/documents/publish" in once
+    for name in once:
+        operators = await read_operators(db, queries.get(name))
+        assert [one for one in operators if "Scan" in one] == [], name
+
+
+async def read_operators(db, query):
+    """The operators of a statement's plan."""
+    async with db.driver.session(database=db.name) as session:
+        result = await session.run(
+            query.text.replace("\n", "\nEXPLAIN ", 1), dict.fromkeys(query.params)
+        )
+        plans = [(await result.consume()).plan]
+    operators = []
+    while plans:
+        plan = plans.pop()
+        operators.append(plan["operatorType"])
+        plans += plan.get("children", ())
+    return operators
 
 
 def test_every_statement_is_used_by_exactly_one_module():

@@ -3,6 +3,7 @@
 // returns: deleted: int
 // mode: write
 // language: 5, 25
+// plan: once
 UNWIND $keys AS key
 MATCH (x:PgsExtraction {uid: $graph + '/' + key})
 DELETE x

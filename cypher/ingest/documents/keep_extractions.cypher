@@ -3,6 +3,7 @@
 // returns:
 // mode: write
 // language: 5, 25
+// plan: once
 UNWIND $rows AS row
 MERGE (x:PgsExtraction {uid: $graph + '/' + row.key})
 SET x.graph = $graph, x.key = row.key, x.data = row.data

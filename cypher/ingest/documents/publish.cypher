@@ -14,6 +14,7 @@
 // returns: held: bool
 // mode: data
 // language: 5, 25
+// plan: once
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w, coalesce(w.publication = $publication, false) AS again
@@ -40,8 +41,10 @@ CALL () {
   UNWIND $dropped AS row
   MATCH (s:LoadedNode {graph: $graph, id: row.source})
   MATCH (t:LoadedNode {graph: $graph, id: row.target})
-  MATCH (s)-[r:RELATES {rel_type: row.rel_type}]->(t)
-  DELETE r
+  CALL (row, s, t) {
+    MATCH (s)-[r:RELATES {rel_type: row.rel_type}]->(t)
+    DELETE r
+  }
 }
 CALL () {
   UNWIND $moved AS row

@@ -3,6 +3,7 @@
 // returns: id: str
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND range(0, size($documents) - 1) AS place
 MATCH (:LoadedNode {graph: $graph, id: $documents[place]})-[:PART_OF]->(c:Chunk)
 RETURN c.id AS id

@@ -4,6 +4,7 @@
 //   unpruned: str, sure: bool
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $documents AS document
 MATCH (:LoadedNode {graph: $graph, id: document})-[:PART_OF]->(c:Chunk)
 RETURN document, c.id AS id, c.extraction_key AS extraction_key, c.extraction AS extraction,

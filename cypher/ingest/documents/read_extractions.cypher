@@ -3,6 +3,7 @@
 // returns: key: str, data: str
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $keys AS key
 MATCH (x:PgsExtraction {uid: $graph + '/' + key})
 RETURN x.key AS key, x.data AS data

@@ -3,6 +3,7 @@
 // returns: id: str, extraction: str, sure: bool
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $rows AS row
 MATCH (e:LoadedNode {graph: $graph, id: row.entity})-[m:MENTIONED_IN {type: row.type}]->(c:Chunk)
 WHERE m.name IN row.names

@@ -4,6 +4,7 @@
 // returns: entity_key: str, entity_type: str, names: list[dict], fragments: list[dict]
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $entities AS id
 MATCH (e:LoadedNode {graph: $graph, id: id})
 CALL (e) {

@@ -5,6 +5,7 @@
 //   mentions: int, chunks: list[str]
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $rows AS row
 MATCH (s:LoadedNode {graph: $graph, id: row.source})
 MATCH (t:LoadedNode {graph: $graph, id: row.target})

@@ -4,6 +4,7 @@
 // returns: id: str, extraction: str, sure: bool
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $rows AS row
 MATCH (s:LoadedNode {graph: $graph, id: row.source})
 MATCH (t:LoadedNode {graph: $graph, id: row.target})

@@ -4,6 +4,7 @@
 //   unpruned: str, sure: bool
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $ids AS id
 MATCH (d:Document)-[:PART_OF]->(c:LoadedNode:Chunk {graph: $graph, id: id})
 RETURN d.id AS document, c.id AS id, c.extraction_key AS extraction_key, c.extraction AS extraction,

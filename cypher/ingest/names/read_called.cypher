@@ -4,6 +4,7 @@
 // returns: entities: list[dict]
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $entities AS id
 MATCH (e:LoadedNode {graph: $graph, id: id})
 WITH e, COUNT { (e)-[:MENTIONED_IN]->() } AS mentions

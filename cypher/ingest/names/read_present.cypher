@@ -4,6 +4,7 @@
 // returns: names: list[dict]
 // mode: read
 // language: 5, 25
+// plan: once
 UNWIND $keys AS key
 MATCH (n:PgsName {graph: $graph, key: key})
 RETURN collect({

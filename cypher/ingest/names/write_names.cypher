@@ -3,6 +3,7 @@
 // returns: held: bool
 // mode: write
 // language: 5, 25
+// plan: once
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

@@ -51,6 +51,8 @@ def test_a_long_header_line_continues():
         (("// Count nodes of a label.\n", ""), "does not say what"),
         (("// mode: read", "// mode: read\n// mode: write"), "two lines 'mode:'"),
         (("RETURN", "; RETURN"), "more than one statement"),
+        (("// mode: read", "// mode: read\n// plan: twice"), "plan is 'twice'"),
+        (("5, 25\n", "any\n// plan: once\n"), "without a prefix cannot be planned once"),
     ],
 )
 def test_a_header_that_does_not_fit_is_refused(change, message):
@@ -78,6 +80,12 @@ def test_the_text_that_is_sent_names_its_language(stated, languages, first_line)
     assert query.languages == languages
     assert query.text.splitlines()[0] == first_line
     assert query.text.endswith(GOOD.splitlines()[-1] + "\n")
+    assert query.statement == GOOD.splitlines()[-1]
+
+
+def test_a_statement_that_is_planned_once_says_so_in_its_prefix():
+    query = queries.parse("test/count", GOOD.replace("5, 25\n", "5, 25\n// plan: once\n"))
+    assert query.text.splitlines()[0] == "CYPHER 5 replan=skip"
     assert query.statement == GOOD.splitlines()[-1]
 
 
