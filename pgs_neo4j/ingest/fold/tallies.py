@@ -39,7 +39,10 @@ class EntityTally:
 
     def add_fragments(self, texts: Iterable[str]) -> None:
         """Keep the descriptions with the lowest hashes."""
-        self.fragments |= {text_hash(text): text for text in texts if text}
+        self._keep({text_hash(text): text for text in texts if text})
+
+    def _keep(self, fragments: Mapping[int, str]) -> None:
+        self.fragments.update(fragments)
         if len(self.fragments) > MOST_FRAGMENTS:
             lowest = sorted(self.fragments)[:MOST_FRAGMENTS]
             self.fragments = {place: self.fragments[place] for place in lowest}
@@ -50,7 +53,7 @@ class EntityTally:
         self.sure += other.sure
         self.names += other.names
         self.shorts += other.shorts
-        self.add_fragments(other.fragments.values())
+        self._keep(other.fragments)
 
     @property
     def name(self) -> str:
@@ -74,7 +77,7 @@ class RelationTally:
 
     def add(self, chunk: str, statement: Statement) -> None:
         """Count a statement of a chunk."""
-        self.merge(RelationTally(1, statement.weight, statement, {text_hash(chunk): chunk}))
+        self.merge(RelationTally(1, statement.weight, statement, keep_lowest([chunk])))
 
     def merge(self, other: RelationTally) -> None:
         """Add the statements of another tally."""
@@ -82,7 +85,7 @@ class RelationTally:
         self.weight += other.weight
         both = [one for one in (self.best, other.best) if one is not None]
         self.best = min(both, key=lambda one: (one.rank, one.keywords), default=None)
-        self.chunks = keep_lowest([*self.chunks.values(), *other.chunks.values()])
+        self.chunks = _lowest({**self.chunks, **other.chunks})
 
 
 def commonest(counts: Mapping[str, int]) -> str:
@@ -92,5 +95,8 @@ def commonest(counts: Mapping[str, int]) -> str:
 
 def keep_lowest(chunks: Iterable[str]) -> dict[int, str]:
     """Return the chunks that a relation names, by hash in ascending order."""
-    by_hash = {text_hash(chunk): chunk for chunk in chunks}
+    return _lowest({text_hash(chunk): chunk for chunk in chunks})
+
+
+def _lowest(by_hash: Mapping[int, str]) -> dict[int, str]:
     return {place: by_hash[place] for place in sorted(by_hash)[:MOST_CHUNKS]}

@@ -78,8 +78,9 @@ def neutral_text(text: str) -> str:
     So a place in it is a place in the document. The text has no line break but ``\\n``.
     """
     plain = clean_text(text)
-    for pattern in (BROKEN_DELIMITER, BROKEN_COMPLETE):
-        plain = pattern.sub(lambda match: match[0].translate(_SAME_LENGTH), plain)
+    if "<" in plain or "|" in plain:  # else there is none, which most sentences show at once
+        for pattern in (BROKEN_DELIMITER, BROKEN_COMPLETE):
+            plain = pattern.sub(lambda match: match[0].translate(_SAME_LENGTH), plain)
     return _LINE_BREAK.sub(" ", plain)
 
 

@@ -151,7 +151,8 @@ def prune(extraction: GroundedExtraction, schema: EntitySchema) -> GroundedExtra
             continue
         type_ = type_ or label_name(entity.type) or OTHER
         types[entity.name, entity.type] = type_
-        entities.setdefault((entity.name, type_), replace(entity, type=type_))
+        named = entity if entity.type == type_ else replace(entity, type=type_)
+        entities.setdefault((entity.name, type_), named)
     relations: dict[tuple[str, ...], GroundedRelation] = {}
     for relation in extraction.relations:
         pruned = _pruned(relation, types, schema)
@@ -182,6 +183,8 @@ def _pruned(
         and (source, type_, target) not in (schema.patterns)
     ):
         return "pattern"
+    if (source, target, type_) == (relation.source_type, relation.target_type, relation.type):
+        return relation
     return replace(relation, source_type=source, target_type=target, type=type_)
 
 
