@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tests.bench.ingestion.replies import graphrag_json, lightrag_records
+from tests.bench.ingestion.spent import Spent, Watch
 from tests.bench.store import Server
 
 DIMENSIONS = 384
@@ -31,8 +32,8 @@ class _Letters:
         return "".join(map(chr, tokens))
 
 
-async def lightrag_seconds(texts: Sequence[str], folder: Path) -> float | None:
-    """Return the seconds that LightRAG takes without those of the model; None without it.
+async def spent_by_lightrag(texts: Sequence[str], folder: Path) -> Spent | None:
+    """Return what LightRAG takes; None without it.
 
     Its stores are its defaults, and nothing is gleaned.
     """
@@ -66,15 +67,15 @@ async def lightrag_seconds(texts: Sequence[str], folder: Path) -> float | None:
     )
     await rag.initialize_storages()
     try:
-        began = perf_counter()
+        watch = Watch()
         names = [f"{number}.txt" for number in range(len(texts))]
         await rag.ainsert([*texts], ids=names, file_paths=names)
-        return perf_counter() - began - model_s
+        return watch.stop(model_s)
     finally:
         await rag.finalize_storages()
 
 
-async def graphrag_seconds(texts: Sequence[str], server: Server, warm: int) -> float | None:
+async def spent_by_graphrag(texts: Sequence[str], server: Server, warm: int) -> Spent | None:
     """Return the same of neo4j-graphrag's SimpleKGPipeline; None without it.
 
     It needs APOC in the server. Documents are written one after another; the first ``warm`` come
@@ -120,7 +121,7 @@ async def graphrag_seconds(texts: Sequence[str], server: Server, warm: int) -> f
         )
         for text in texts[:warm]:
             await pipeline.run_async(text=text)
-        began, model_s = perf_counter(), 0.0
+        watch, model_s = Watch(server.pid), 0.0
         for text in texts:
             await pipeline.run_async(text=text)
-        return perf_counter() - began - model_s
+        return watch.stop(model_s)

@@ -17,7 +17,8 @@ from tests.bench.ingestion.bare import write_bare
 from tests.bench.ingestion.corpus import HUB, Fact, make_world, write_files, write_texts
 from tests.bench.ingestion.figure import GRAPH, Bench, Figure
 from tests.bench.ingestion.replies import FaithfulLLM
-from tests.bench.ingestion.rivals import graphrag_seconds, lightrag_seconds
+from tests.bench.ingestion.rivals import spent_by_graphrag, spent_by_lightrag
+from tests.bench.ingestion.spent import Spent, Watch
 
 PER_DOCUMENT, CHARACTERS = 8, 4000
 """Planted relations, and characters, of a document. It is one chunk."""
@@ -33,38 +34,41 @@ async def measure_own_time(bench: Bench) -> list[Figure]:
     """Own time per chunk beside LightRAG and SimpleKGPipeline, in one run."""
     texts = _texts(bench.documents)
 
-    async def own(number: int) -> float:
+    async def own(number: int) -> Spent:
         program.say(f"ours, {number}")
         await place.emptied(bench.database)
-        return await _ingest_seconds(bench, texts, bench.folder / f"own{number}")
+        return await _spent_by_ingesting(bench, texts, bench.folder / f"own{number}")
 
     # Others use the machine, so each package is compared with what is measured before and after.
     first = await own(1)
     program.say("LightRAG")
-    light = await lightrag_seconds(texts, bench.folder / "lightrag")
+    light = await spent_by_lightrag(texts, bench.folder / "lightrag")
     second = await own(2)
     await place.emptied(bench.database)
     program.say("SimpleKGPipeline")
     why = "not installed"
     try:
-        pipeline_s = await graphrag_seconds(texts, bench.server, WARM)
+        pipeline = await spent_by_graphrag(texts, bench.server, WARM)
     except Exception as error:  # noqa: BLE001 - without APOC, whatever it raises
-        pipeline_s, why = None, str(error).partition("\n")[0][:120]
+        pipeline, why = None, str(error).partition("\n")[0][:120]
     third = await own(3)
 
-    def ratio(name: str, seconds: float | None, own_s: float) -> Figure:
+    def ratios(name: str, theirs: Spent | None, both: Spent) -> list[Figure]:
+        own_time = f"own time: {name} ÷ ours"
+        if theirs is None:
+            return [Figure(name=own_time, value=None, bar=3.0, note=why)]
         scale = 1000 / len(texts)
-        told = f"ours {own_s * scale:.1f} ms a chunk"
-        return Figure(
-            name=f"own time: {name} ÷ ours",
-            value=None if seconds is None else seconds / own_s,
-            bar=3.0,
-            note=why if seconds is None else f"{told}, theirs {seconds * scale:.1f}",
-        )
+        told = "ours {:.1f} ms a chunk, theirs {:.1f}"
+        wall = told.format(both.wall * scale / 2, theirs.wall * scale)
+        cpu = told.format(both.cpu * scale / 2, theirs.cpu * scale)
+        return [
+            Figure(name=own_time, value=2 * theirs.wall / both.wall, bar=3.0, note=wall),
+            Figure(name=f"CPU: {name} ÷ ours", value=2 * theirs.cpu / both.cpu, note=cpu),
+        ]
 
     return [
-        ratio("LightRAG", light, (first + second) / 2),
-        ratio("SimpleKGPipeline", pipeline_s, (second + third) / 2),
+        *ratios("LightRAG", light, first + second),
+        *ratios("SimpleKGPipeline", pipeline, second + third),
     ]
 
 
@@ -149,19 +153,28 @@ def _texts(count: int) -> list[str]:
 
 async def _ingest_seconds(bench: Bench, texts: Sequence[str], folder: Path) -> float:
     """Return the seconds of an ingestion without those of the model."""
+    return (await _spent_by_ingesting(bench, texts, folder)).wall
+
+
+async def _spent_by_ingesting(bench: Bench, texts: Sequence[str], folder: Path) -> Spent:
+    """Return what an ingestion takes."""
     write_files(folder / "warm", texts[:WARM])
     write_files(folder / "docs", texts)
     llm = FaithfulLLM()
     async with bench.engine(llm) as pgs:
         await pgs.ingest(folder / "warm", "warm")
-        return await _timed(pgs, llm, folder / "docs")
+        return await _spent(pgs, llm, folder / "docs", bench.server.pid)
 
 
 async def _timed(pgs: Any, llm: FaithfulLLM, folder: Path) -> float:
-    began, model_s = perf_counter(), llm.seconds
+    return (await _spent(pgs, llm, folder)).wall
+
+
+async def _spent(pgs: Any, llm: FaithfulLLM, folder: Path, server: int | None = None) -> Spent:
+    watch, model_s = Watch(server), llm.seconds
     done = await pgs.ingest(folder, GRAPH)
     assert done.complete, done.outcomes
-    return perf_counter() - began - (llm.seconds - model_s)
+    return watch.stop(llm.seconds - model_s)
 
 
 @contextmanager
