@@ -48,7 +48,7 @@ async def measure_own_time(bench: Bench) -> list[Figure]:
     program.say("SimpleKGPipeline")
     why = "not installed"
     try:
-        pipeline = await spent_by_graphrag(texts, bench.server, WARM)
+        pipeline = await spent_by_graphrag(texts, bench.server, 2 * WARM)
     except Exception as error:  # noqa: BLE001 - without APOC, whatever it raises
         pipeline, why = None, str(error).partition("\n")[0][:120]
     third = await own(3)
@@ -162,6 +162,9 @@ async def _spent_by_ingesting(bench: Bench, texts: Sequence[str], folder: Path) 
     write_files(folder / "docs", texts)
     llm = FaithfulLLM()
     async with bench.engine(llm) as pgs:
+        await pgs.ingest(folder / "warm", "warm")
+        # A first ingestion ends with an index, at which the server drops all of its plans.
+        write_files(folder / "warm", texts[: 2 * WARM])
         await pgs.ingest(folder / "warm", "warm")
         return await _spent(pgs, llm, folder / "docs", bench.server.pid)
 
