@@ -74,6 +74,11 @@ class Holder:
             return False
         return False
 
+    def is_this_process(self) -> bool:
+        """Whether it names the process that asks; False where that cannot be known for sure."""
+        own = (os.getpid(), this_machine(), this_place())
+        return bool(self.place) and (self.pid, self.machine, self.place) == own
+
 
 def this_machine() -> str:
     """Return the name of this machine, at most 100 characters."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from pgs_neo4j.database import queries
@@ -18,6 +18,9 @@ HELD_S = 60.0
 """Seconds for which the right to write lasts unless it is renewed."""
 RENEWED_S = 15.0
 CLOSE_S = 5.0
+
+_in_use: set[str] = set()
+"""Holders of this process whose bodies run, or that are about to take the right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +44,30 @@ async def hold_documents(
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph while the body runs.
 
-    It is taken from a process of this machine that is gone. Raises BusyError while another process
-    holds it. When it is lost, the body is canceled, and LeaseLostError is raised. The schema must
-    exist.
+    It is taken from a process of this machine that is gone, and from a body of this process that
+    ended while the database was away. Raises BusyError while another one holds it. When it is lost,
+    the body is canceled, and LeaseLostError is raised. The schema must exist.
     """
-    writer = Writer(graph=graph, holder=str(Holder.unique()), label=label, describer=describer)
+    with _unique_holder() as holder:
+        writer = Writer(graph=graph, holder=holder, label=label, describer=describer)
+        async with _hold(db, writer):
+            yield writer
+
+
+@contextmanager
+def _unique_holder() -> Iterator[str]:
+    """Name a holder that counts as alive in this process until the body ends."""
+    holder = str(Holder.unique())
+    _in_use.add(holder)
+    try:
+        yield holder
+    finally:
+        _in_use.discard(holder)
+
+
+@asynccontextmanager
+async def _hold(db: Database, writer: Writer) -> AsyncIterator[None]:
+    graph = writer.graph
     holder = await _take(db, writer)
     if holder and _has_ended(holder):
         holder = await _take(db, writer, former=holder)
@@ -61,7 +83,7 @@ async def hold_documents(
 
     try:
         async with keep_beating(renew, first_s=RENEWED_S, close_s=CLOSE_S):
-            yield writer
+            yield
     finally:
         query = queries.get("ingest/documents/release_ingest")
         await to_the_end(db.write(query, graph=graph, holder=writer.holder))
@@ -77,7 +99,9 @@ def lost_right(graph: str) -> LeaseLostError:
 
 def _has_ended(holder: str) -> bool:
     process = Holder.parse(holder)
-    return process is not None and process.has_ended()
+    if process is None:
+        return False
+    return process.has_ended() or (process.is_this_process() and holder not in _in_use)
 
 
 async def _take(db: Database, writer: Writer, former: str = "") -> str:

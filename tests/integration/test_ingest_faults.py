@@ -29,7 +29,6 @@ AFTER = {
     "curie.md": "Marie Curie found radium in Paris.\n",
     "radium.txt": "Pierre Curie carried radium across the Seine.\n",
 }
-EXPIRE = "MATCH (w:PgsIngest) SET w.expires_at = datetime() - duration('PT1S')"
 OWN = ("take_ingest", "keep_extractions", "publish", "delete_extractions", "release_ingest")
 FAULTS = [("dead", name) for name in OWN] + [("lost", name) for name in OWN[1:4]]
 """It goes before a write, or after it and before it tells."""
@@ -84,7 +83,6 @@ async def test_a_database_that_goes_at_any_write_loses_and_doubles_nothing(
         faults.arm("", 0)
         assert await half_documents(db, "faulty") == [], (how, write)
         assert (await read_documents(db, "faulty")).keys() <= {*BEFORE, *AFTER}
-        await db.call(EXPIRE, {}, "write")  # as if its process had ended
         await change(pgs, path, "faulty")
         assert await graph_without_name(db, "faulty") == undisturbed, (how, write)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,14 @@ def test_only_a_process_of_this_machine_is_known_to_have_ended() -> None:
     assert not Holder.of_this_process().has_ended()
     assert not Holder("elsewhere", ended, place=place).has_ended()
     assert not Holder(this_machine(), 10**9 * 9, place=place).has_ended()
+
+
+def test_only_a_holder_of_a_known_place_is_this_process() -> None:
+    here = Holder.unique()
+    assert here.is_this_process() == bool(this_place())
+    assert not replace(here, place="").is_this_process()
+    assert not replace(here, pid=here.pid + 1).is_this_process()
+    assert not replace(here, machine="elsewhere").is_this_process()
 
 
 def test_a_process_of_another_container_or_boot_is_not_taken_for_dead(

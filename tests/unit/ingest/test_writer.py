@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pgs_neo4j.database.holder import Holder
-from pgs_neo4j.errors import BusyError, LeaseLostError
+from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.ingest import writer
 from pgs_neo4j.ingest.writer import HELD_S, RENEWED_S, hold_documents
 from tests.fakes.database import FakeDatabase, Row
@@ -21,14 +22,18 @@ class Right:
 
     def __init__(self, holder: str = "") -> None:
         self.holder = holder
+        self.away = False
         self.database: Any = FakeDatabase(take_ingest=self.take, release_ingest=self.release)
 
     def take(self, params: Row) -> list[Row]:
-        self.holder = self.holder or params["holder"]
+        if self.holder in ("", params["former"]):
+            self.holder = params["holder"]
         taken = self.holder == params["holder"]
         return [{"taken": taken, "holder": self.holder, "expires_at": UNTIL}]
 
     def release(self, params: Row) -> list[Row]:
+        if self.away:
+            raise DatabaseUnavailableError("the database is away")
         if self.holder == params["holder"]:
             self.holder = ""
         return []
@@ -65,6 +70,29 @@ async def test_two_writers_of_one_process_are_two() -> None:
             async with hold_documents(right.database, "docs", "Docs"):
                 pytest.fail("the body ran")
         assert right.holder == first.holder
+
+
+async def test_what_a_body_of_this_process_could_not_give_up_is_taken_at_once() -> None:
+    right = Right()
+    with pytest.raises(DatabaseUnavailableError):
+        async with hold_documents(right.database, "docs", "Docs") as first:
+            right.away = True
+    assert right.holder == first.holder
+    right.away = False
+    async with hold_documents(right.database, "docs", "Docs") as held:
+        assert right.holder == held.holder != first.holder
+        with pytest.raises(BusyError):
+            async with hold_documents(right.database, "docs", "Docs"):
+                pytest.fail("the body ran")
+    assert right.holder == ""
+
+
+async def test_an_ended_body_of_a_process_with_the_same_id_elsewhere_keeps_its_right() -> None:
+    here = Holder.unique()
+    for other in (replace(here, machine="elsewhere"), replace(here, place="00000000")):
+        with pytest.raises(BusyError):
+            async with hold_documents(Right(str(other)).database, "docs", "Docs"):
+                pytest.fail("the body ran")
 
 
 async def test_the_right_is_given_up_when_the_body_fails() -> None:
