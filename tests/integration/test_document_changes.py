@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import BusyError, LeaseLostError
+from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.arbiter.judging import judge_names
 from pgs_neo4j.ingest.assemble import assemble
@@ -45,6 +48,7 @@ from tests.fakes.ingestion import Documents, ingestion
 HISTORIES = int(os.environ.get("PGS_TEST_HISTORIES", "30"))  # 300 in the long form
 AT_ONCE = 30
 STEPS = 6
+KINDS = ("add", "edit", "rename", "delete", "merge", "split", "kill")
 
 
 @pytest.fixture
@@ -79,18 +83,20 @@ async def embed(db: Database, writer: Writer, embedder: ScriptedEmbedder) -> Non
     assert not done.ended
 
 
-async def rule(db: Database, writer: Writer, random: Random) -> None:
-    """Merge two entities or split one, if there are such."""
-    there = await list_entities(db, writer.graph)
+async def rule(db: Database, writer: Writer, random: Random) -> str:
+    """Merge two entities or split one, if there are such; tell which."""
+    there = sorted(entity.id for entity in await list_entities(db, writer.graph))
     async with hold_resolved(db, writer.graph, writer.label) as held:
-        if len(there) > 1 and random.random() < 0.6:
-            one, into = random.sample(sorted(entity.id for entity in there), 2)
+        if len(there) > 1 and random.random() < 0.5:
+            one, into = random.sample(there, 2)
             await merge_entities(db, held, [one], into)
-        elif there:
-            page = await read_entity(db, writer.graph, random.choice(there).id)
-            names = [name.id for name in page.names if name.joined != "leads"]
-            if names:
+            return "merge"
+        for id_ in random.sample(there, len(there)):
+            page = await read_entity(db, writer.graph, id_)
+            if names := [name.id for name in page.names if name.joined != "leads"]:
                 await split_entity(db, held, page.entity.id, [random.choice(names)])
+                return "split"
+    return ""
 
 
 async def judge(db: Database, writer: Writer) -> None:
@@ -129,37 +135,117 @@ def changed(random: Random, document: NewDocument | None, name: str) -> NewDocum
     return new_document(name, {text: kept[text] for text in order})
 
 
-async def test_any_history_ends_at_what_its_end_makes_at_once(db: Database, writer: Writer) -> None:
-    """Some histories side by side, since most of their time is the server's."""
-    for first in range(0, HISTORIES, AT_ONCE):
-        seeds = range(first, min(first + AT_ONCE, HISTORIES))
-        ended = await together(*(is_as_at_once(db, writer, seed) for seed in seeds))
-        assert [seed for seed, same in zip(seeds, ended, strict=True) if not same] == []
+def renamed(document: NewDocument, name: str) -> NewDocument:
+    """The same document under another name."""
+    return new_document(name, {new.chunk.text: new.extraction for new in document.chunks})
 
 
-async def is_as_at_once(db: Database, writer: Writer, seed: int) -> bool:
-    random, held = Random(seed), replace(writer, graph=f"docs {seed}")
-    live: dict[str, NewDocument] = {}
-    embedder = ScriptedEmbedder()
-    for _ in range(STEPS):
-        if random.random() < 0.3:
-            await embed(db, held, embedder)
-        if random.random() < 0.3:
-            await rule(db, held, random)
-        if random.random() < 0.2:
-            await judge(db, held)
+@dataclass(slots=True)
+class DyingDatabase(Database):
+    """A database whose client is killed at a write: before it, or before it is acknowledged."""
+
+    writes_left: int = -1
+    done: bool = False
+
+    @classmethod
+    def of(cls, db: Database) -> DyingDatabase:
+        return cls(**{one.name: getattr(db, one.name) for one in fields(Database)})
+
+    async def write(self, query: Query, **params: object) -> list[Row]:
+        self.writes_left -= self.writes_left > 0
+        if self.writes_left:
+            return await Database.write(self, query, **params)
+        if self.done:
+            await Database.write(self, query, **params)
+            self.done = False
+        raise DatabaseUnavailableError("killed")
+
+
+@dataclass(slots=True)
+class History:
+    """Some changes of a graph, and the documents that it is to have after them."""
+
+    db: DyingDatabase
+    writer: Writer
+    random: Random
+    live: dict[str, NewDocument] = field(default_factory=dict)
+    happened: Counter[str] = field(default_factory=Counter)
+    embedder: ScriptedEmbedder = field(default_factory=ScriptedEmbedder)
+
+    async def run(self) -> None:
+        random, db, writer = self.random, self.db, self.writer
+        for _ in range(STEPS):
+            if random.random() < 0.3:
+                await self.survive(lambda: embed(db, writer, self.embedder))
+            if random.random() < 0.3:
+                await self.survive(self.rule)
+            if random.random() < 0.2:
+                await self.survive(lambda: judge(db, writer))
+            kind, documents, gone = self.changed()
+            times = random.choice((1, 1, 2))
+            change = (db, writer, *documents)
+            if await self.survive(lambda: write(*change, gone=gone, times=times)):  # noqa: B023
+                await write(*change, gone=gone)
+            self.happened[kind] += 1
+
+    async def rule(self) -> None:
+        self.happened[await rule(self.db, self.writer, self.random)] += 1
+
+    async def survive(self, step: Callable[[], Awaitable[None]]) -> bool:
+        """Run a step, which may be killed, and return whether it was."""
+        if self.random.random() < 0.2:
+            self.db.writes_left, self.db.done = (
+                self.random.randint(1, 6),
+                self.random.random() < 0.5,
+            )
+        try:
+            await step()
+        except DatabaseUnavailableError:
+            self.happened["kill"] += 1
+            return True
+        finally:
+            self.db.writes_left = -1
+        return False
+
+    def changed(self) -> tuple[str, list[NewDocument], str]:
+        """Change a document; return how, what is to be written of it, and what goes."""
+        random, live = self.random, self.live
         name = random.choice(("a", "b", "c", "d"))
+        free = sorted({"a", "b", "c", "d"} - live.keys())
         if name in live and random.random() < 0.3:
             del live[name]
-            await write(db, held, gone=name)
-        else:
-            live[name] = changed(random, live.get(name), name)
-            await write(db, held, live[name], times=random.choice((1, 1, 2)))
-    other = replace(writer, graph=f"at once {seed}")
+            return "delete", [], name
+        if name in live and free and random.random() < 0.3:
+            other = random.choice(free)
+            live[other] = renamed(live.pop(name), other)
+            return "rename", [live[other]], name
+        kind = "edit" if name in live else "add"
+        live[name] = changed(random, live.get(name), name)
+        return kind, [live[name]], ""
+
+
+async def test_any_history_ends_at_what_its_end_makes_at_once(db: Database, writer: Writer) -> None:
+    """Some histories side by side, since most of their time is the server's."""
+    happened: Counter[str] = Counter()
+    for first in range(0, HISTORIES, AT_ONCE):
+        histories = {
+            seed: History(DyingDatabase.of(db), replace(writer, graph=f"docs {seed}"), Random(seed))
+            for seed in range(first, min(first + AT_ONCE, HISTORIES))
+        }
+        ended = await together(*(is_as_at_once(db, one) for one in histories.values()))
+        assert [seed for seed, same in zip(histories, ended, strict=True) if not same] == []
+        happened.update(sum((one.happened for one in histories.values()), Counter()))
+    assert min(happened[kind] for kind in KINDS) > HISTORIES / 10, happened
+
+
+async def is_as_at_once(db: Database, history: History) -> bool:
+    await history.run()
+    held, live = history.writer, history.live
+    other = replace(held, graph=held.graph.replace("docs", "at once"))
     ruled, judged = await read_rulings(db, held.graph), await read_judgments(db, held.graph)
     await publish_rulings(db, other, ruled, judged)
     await write(db, other, *live.values())
-    await together(*(embed(db, one, embedder) for one in (held, other)))
+    await together(*(embed(db, one, history.embedder) for one in (held, other)))
     found, wanted = await stored_graph(db, held.graph), await stored_graph(db, other.graph)
     for node in (*found["nodes"], *wanted["nodes"]):
         del node["properties"]["graph"]
