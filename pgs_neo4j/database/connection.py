@@ -8,31 +8,29 @@ earlier writes, on a cluster as on a single server.
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
-from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
+from neo4j.exceptions import DriverError, Neo4jError
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.address import check_address, secured, shown_address
 from pgs_neo4j.database.bookmarks import Position, parse_position
-from pgs_neo4j.database.driver_errors import translate_errors
+from pgs_neo4j.database.commits import Result, read_nothing, run_to_commit
+from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
 from pgs_neo4j.database.queries import Query, QueryMode
-from pgs_neo4j.errors import DatabaseVersionError
+from pgs_neo4j.database.version import check_version
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
 Row = dict[str, Any]
 Access = Literal["read", "write"]
 
-MINIMUM_VERSION = (5, 26)
-LOST_S = 0.2  # pause after the acknowledgement of a commit was lost
 PATIENCE_S = 60.0  # how long a statement is retried while the server restarts
 
 
@@ -54,7 +52,7 @@ class Database:
 
         Retried on transient faults within the deadline.
         """
-        _check(query, params, ("read",))
+        query.check(params, ("read",))
         with self._span(query.name):
             return await self._managed("read", query.text, params)
 
@@ -64,13 +62,31 @@ class Database:
         Retried on transient faults, and when the acknowledgement of a commit was lost.
         So every write statement must be harmless to repeat.
         """
-        _check(query, params, ("write", "data", "schema"))
+        query.check(params, ("write", "data", "schema"))
         with self._span(query.name):
             return await self._managed(query.mode, query.text, params)
 
+    async def transact(
+        self, work: Callable[[Database], Awaitable[Result]], timeout_s: float
+    ) -> Result:
+        """Return what ``work`` returns: all that it writes becomes visible at once, at its end.
+
+        It gets a database whose reads see its own writes, and must be harmless to repeat. Its
+        errors undo all. ``timeout_s`` applies to all of it.
+        """
+        own = {one.name: getattr(self, one.name) for one in fields(Database)}
+
+        @neo4j.unit_of_work(timeout=timeout_s)
+        async def run(transaction: AsyncManagedTransaction) -> Result:
+            return await work(_OneTransaction(**own, transaction=transaction))
+
+        with self._translate_errors():
+            async with asyncio.timeout(timeout_s), self._session("write") as session:
+                return await run_to_commit(session.execute_write, run)
+
     async def rehearse(self, query: Query, **params: object) -> list[Row]:
         """Run a write statement, roll it back, and return its rows."""
-        _check(query, params, ("write", "data"))
+        query.check(params, ("write", "data"))
         with self._span(query.name), self._translate_errors():
             async with (
                 asyncio.timeout(self.timeout_s),
@@ -84,7 +100,7 @@ class Database:
 
     async def batch(self, query: Query, **params: object) -> list[Row]:
         """Return the rows of a self-committing batch statement; never retried."""
-        _check(query, params, ("batch",))
+        query.check(params, ("batch",))
         return (await self.call(query.text, params, "write", name=query.name))[1]
 
     async def stream(
@@ -94,7 +110,7 @@ class Database:
 
         The deadline applies to each fetch. Never retried, because the caller has seen rows.
         """
-        _check(query, params, ("read",))
+        query.check(params, ("read",))
         with self._span(query.name), self._translate_errors():
             async with self._session("read", fetch) as session:
                 async with asyncio.timeout(self.timeout_s):
@@ -118,8 +134,7 @@ class Database:
     ) -> tuple[list[str], list[Row]]:
         """Return columns and rows of a statement in an implicit transaction.
 
-        Used for ``gds`` and for batches. The server lists ``metadata`` with the running
-        transaction. ``name`` is that of its span.
+        Used for ``gds`` and batches. The server lists ``metadata`` with it; ``name`` is its span's.
         """
         with self._span(name), self._translate_errors():
             async with (
@@ -145,7 +160,7 @@ class Database:
         """
         with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session("read") as session:
-                await session.execute_read(_read_nothing)
+                await session.execute_read(read_nothing)
                 raw = (await session.last_bookmarks()).raw_values
         return parse_position(next(iter(raw))) if len(raw) == 1 else None
 
@@ -177,12 +192,7 @@ class Database:
                         if not error.is_retryable():
                             raise
                 run = session.execute_read if access == "read" else session.execute_write
-                while True:
-                    try:
-                        return await run(work)
-                    except IncompleteCommit:
-                        # It may have been committed; repeating it is harmless.
-                        await asyncio.sleep(LOST_S)
+                return await run_to_commit(run, work)
 
     @asynccontextmanager
     async def _session(self, access: Access, fetch: int = 1000) -> AsyncIterator[AsyncSession]:
@@ -206,6 +216,26 @@ class Database:
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_errors(self.uri, self.timeout_s)
+
+
+@dataclass(slots=True, kw_only=True)
+class _OneTransaction(Database):
+    """Runs statements in one transaction. Driver errors pass, since that is run again on some."""
+
+    transaction: AsyncManagedTransaction = field(repr=False)
+
+    async def _managed(self, mode: QueryMode, text: str, params: Row) -> list[Row]:
+        if mode not in ("read", "data"):
+            raise ValueError(f"a statement of mode {mode} has a transaction of its own")
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                result = await self.transaction.run(text, params)
+                return [dict(record) async for record in result]
+        except Neo4jError as error:
+            if not is_out_of_memory(error):
+                raise
+            with self._translate_errors():  # so it is not tried again
+                raise
 
 
 @asynccontextmanager
@@ -257,40 +287,14 @@ async def connect(
         await driver.close()
 
 
-def parse_version(text: str) -> tuple[int, ...]:
-    """Return the leading numbers of a version: ``5.26.30`` gives (5, 26, 30)."""
-    return tuple(int(number) for number in re.findall(r"\d+", text.split("-")[0])[:3])
-
-
 async def _read_server(database: Database) -> None:
     """Note the server's version, edition, and languages, or refuse it."""
     row = (await database.read(queries.get("database/read_components")))[0]
     database.version, database.edition = str(row["version"]), str(row["edition"])
     database.languages = tuple(row["languages"]) or database.languages
-    if parse_version(database.version) < MINIMUM_VERSION:
-        wanted = ".".join(map(str, MINIMUM_VERSION))
-        raise DatabaseVersionError(
-            f"Neo4j at {database.uri} is {database.version}; upgrade it to {wanted} or newer"
-        )
-    if queries.PREFERRED not in database.languages:
-        raise DatabaseVersionError(
-            f"Neo4j at {database.uri} is {database.version}, which no longer speaks Cypher "
-            f"{queries.PREFERRED}; upgrade pgs-neo4j, or use an earlier release of Neo4j"
-        )
-
-
-def _check(query: Query, params: Row, modes: Sequence[str]) -> None:
-    if query.mode not in modes:
-        raise ValueError(f"{query.name} has mode {query.mode}, and was run as {modes[0]}")
-    if params.keys() != set(query.params):
-        wrong = ", ".join(sorted(params.keys() ^ set(query.params)))
-        raise ValueError(f"{query.name} was run with the wrong parameters: {wrong}")
+    check_version(database.uri, database.version, database.languages)
 
 
 async def _read_once(session: AsyncSession, text: str, params: Row) -> list[Row]:
     result = await session.run(text, params)
     return [dict(record) async for record in result]
-
-
-async def _read_nothing(transaction: AsyncManagedTransaction) -> None:
-    await (await transaction.run(queries.get("database/read_nothing").text)).consume()

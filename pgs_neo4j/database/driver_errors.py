@@ -64,6 +64,12 @@ def is_halted(error: driver_errors.Neo4jError) -> bool:
     return "TransactionLogError" in (error.code or "") or any(sign in told for sign in HALTED)
 
 
+def is_out_of_memory(error: driver_errors.Neo4jError) -> bool:
+    """Whether the server has too little memory for a transaction."""
+    code = error.code or ""
+    return "MemoryPool" in code or "OutOfMemory" in f"{code} {error.message}"
+
+
 def _unreachable(uri: str, error: BaseException) -> DatabaseError:
     untrusted = next(
         (cause for cause in _causes(error) if isinstance(cause, ssl.SSLCertVerificationError)), None
@@ -108,7 +114,7 @@ def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
         )
     if "TransactionTimedOut" in code or "Terminated" in code:
         return DatabaseTimeoutError(f"Neo4j at {uri} ended the transaction: {message}")
-    if "OutOfMemory" in code or "OutOfMemory" in message or "MemoryPool" in code:
+    if is_out_of_memory(error):
         return DatabaseMemoryError(
             f"Neo4j at {uri} ran out of memory for this statement; raise "
             f"server.memory.heap.max_size (PGS_LOCAL_HEAP_MB for the local server): {message}"

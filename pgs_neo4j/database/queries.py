@@ -79,6 +79,14 @@ class Query:
     params: Mapping[str, str]
     columns: Mapping[str, str]
 
+    def check(self, params: Mapping[str, object], modes: Sequence[QueryMode]) -> None:
+        """Raise ValueError unless it has one of some modes and exactly these parameters."""
+        if self.mode not in modes:
+            raise ValueError(f"{self.name} has mode {self.mode}, and was run as {modes[0]}")
+        if params.keys() != set(self.params):
+            wrong = ", ".join(sorted(params.keys() ^ set(self.params)))
+            raise ValueError(f"{self.name} was run with the wrong parameters: {wrong}")
+
     @property
     def statement(self) -> str:
         """The statement without prefix and comments, on one line."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pgs_neo4j import gds
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, parse_version
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.version import parse_version
 from pgs_neo4j.doctor.check import Check, run_check, skip_checks
 from pgs_neo4j.doctor.procedures import GDS_FIX, check_gds_procedures, check_neo4j_procedures
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, parse_version
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.version import parse_version
 from pgs_neo4j.errors import DatabaseVersionError, GDSMissingError, QueryError
 from pgs_neo4j.gds.calls import Owner, run_supervised
 

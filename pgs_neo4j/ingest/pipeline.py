@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -17,17 +17,18 @@ from pgs_neo4j.ingest.deletion.record import read_begun
 from pgs_neo4j.ingest.describe.waiting import EntitiesDescribed, describe_waiting
 from pgs_neo4j.ingest.documents import Compared, compare
 from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, embed_waiting
-from pgs_neo4j.ingest.extract.buying import Extracted, extract_group
+from pgs_neo4j.ingest.extract.buying import extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
 from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import prepare
 from pgs_neo4j.ingest.schemas import in_use, keep_schemas
 from pgs_neo4j.ingest.stored import read_documents
-from pgs_neo4j.ingest.transactions.groups import ExtractedGroup, write_group
+from pgs_neo4j.ingest.transactions.groups import ExtractedGroup, WrittenGroup, write_group
+from pgs_neo4j.ingest.transactions.large import extract_large, write_large
 from pgs_neo4j.ingest.transactions.parts import (
+    LargeDocument,
     divide_document,
-    join_outcomes,
     read_former,
     text_size,
 )
@@ -154,9 +155,9 @@ async def _write_groups(
     while ready is not None:
         following, written = await together(
             _extract_next(order, tools, groups, tally),
-            write_group(order, tools, writer, ready),
+            _write(order, tools, writer, ready),
         )
-        join_outcomes(tally.outcomes, written.outcomes)
+        tally.outcomes += written.outcomes
         tally.dropped.update(written.dropped)
         # Only now, so that what the next group repeats is always known to it.
         needed = written.needed | (following.needed if following else set())
@@ -196,11 +197,13 @@ async def group_documents(
         if group and (len(group) == GROUP_DOCUMENTS or size + own > GROUP_BYTES):
             yield group
             group, size = [], 0
-        *parts, rest = divide_document(document)
-        for part in parts:
-            yield [part]
-        group.append(rest)
-        size += own
+        parts = [*divide_document(document)]
+        if len(parts) > 1:
+            for part in parts:
+                yield [part]
+        else:
+            group.append(document)
+            size += own
     if group:
         yield group
 
@@ -210,34 +213,29 @@ async def _extract_next(
     tools: IngestTools,
     groups: AsyncIterator[list[WantedDocument]],
     tally: _Tally,
-) -> ExtractedGroup | None:
+) -> ExtractedGroup | LargeDocument | None:
     """Extract what is new in the next group; None after the last one, or a limit."""
-    group = None if tally.stopped else await anext(groups, None)
-    if group is None:
+    if tally.stopped:
         return None
-    stored = await read_former(tools.db, order.graph, group)
-    if group[0].part and group[0].part.large.error:
-        return ExtractedGroup(Extracted(group, {}, frozenset(), {}), stored)
-    extracted = await extract_group(order, tools, group, stored)
-    tally.stopped = tally.stopped or extracted.stopped or await _extract_rest(order, tools, group)
-    return ExtractedGroup(extracted, stored)
+    async for group in groups:
+        part = group[0].part
+        if part is None:
+            stored = await read_former(tools.db, order.graph, group)
+            extracted = await extract_group(order, tools, group, stored)
+            tally.stopped = tally.stopped or extracted.stopped
+            return ExtractedGroup(extracted, stored)
+        if not part.number:  # it stands for all parts
+            tally.stopped = await extract_large(order, tools, part.large) or tally.stopped
+            return part.large
+    return None
 
 
-async def _extract_rest(
-    order: IngestOrder, tools: IngestTools, group: Sequence[WantedDocument]
-) -> str:
-    """Extract the other parts of a large document before its first one is published.
-
-    They are kept, not held in memory. Returns the limit that was reached, empty without one.
-    """
-    first = group[0].part
-    if first is None or first.number or tools.extractor.free:
-        return ""
-    for part in [*first.large.parts][1:]:
-        stored = await read_former(tools.db, order.graph, [part])
-        extracted = await extract_group(order, tools, [part], stored)
-        first.large.fresh |= extracted.fresh
-        first.large.error = first.large.error or extracted.error_of(extracted.documents[0])
-        if extracted.stopped:
-            return extracted.stopped
-    return ""
+async def _write(
+    order: IngestOrder,
+    tools: IngestTools,
+    writer: Writer,
+    ready: ExtractedGroup | LargeDocument,
+) -> WrittenGroup:
+    if isinstance(ready, LargeDocument):
+        return await write_large(order, tools, writer, ready)
+    return await write_group(order, tools, writer, ready)

@@ -132,14 +132,18 @@ def fact_vector(label: str) -> str:
     return f"{label}_embedding"
 
 
-async def publish(db: Database, writer: Writer, what: Publication) -> None:
-    """Write a publication. Raises DatabaseError, and LeaseLostError if another writer took over."""
+async def publish(db: Database, writer: Writer, what: Publication, *, last: bool = True) -> None:
+    """Write a publication, which may be one of several in a transaction.
+
+    Raises DatabaseError, and LeaseLostError if another writer took over.
+    """
     change = what.change
     rows = await db.write(
         queries.get("ingest/documents/publish"),
         graph=writer.graph,
         holder=writer.holder,
         publication=what.id,
+        last=last,
         renamed=[_renamed_row(*pair) for pair in change.renamed.items()],
         labels=[writer.label, chunk_label(writer.label)],
         gone=list(what.gone),
@@ -148,9 +152,7 @@ async def publish(db: Database, writer: Writer, what: Publication) -> None:
         dropped=[relation_ends(place) for place in change.dropped],
         vanished=list(change.vanished),
         documents=[{"id": one.id, **one.properties} for one in what.documents],
-        chunks=[
-            _chunk_row(document, chunk) for document in what.documents for chunk in document.chunks
-        ],
+        chunks=[_chunk_row(one, chunk) for one in what.documents for chunk in one.chunks],
         follows=[pair for document in what.documents for pair in _follows(document)],
         entities=[_entity_row(row, writer) for row in change.entities.values()],
         mentions=[_mention_row(row) for row in change.mentions],

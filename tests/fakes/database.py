@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from pgs_neo4j.database.queries import Query
@@ -38,6 +38,9 @@ class FakeDatabase:
 
     async def write(self, query: Query, **params: Any) -> list[Row]:
         return self._answer(query, params)
+
+    async def transact(self, work: Callable[[Any], Awaitable[Any]], timeout_s: float) -> Any:
+        return await work(self)
 
     async def call(
         self,

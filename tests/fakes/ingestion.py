@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,17 @@ class Documents:
                 if row["document"] in sent["documents"]
             ],
         )
+
+        self.database.transact = self.transact
+
+    async def transact(self, work: Callable[[Any], Awaitable[Any]], timeout_s: float) -> Any:
+        """Do all that is written, or nothing."""
+        documents, chunks = {**self.documents}, {**self.chunks}
+        try:
+            return await work(copy(self.database))
+        except BaseException:
+            self.documents, self.chunks = documents, chunks
+            raise
 
     @property
     def published(self) -> list[list[str]]:

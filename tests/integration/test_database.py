@@ -10,6 +10,7 @@ from neo4j.exceptions import ServiceUnavailable, SessionExpired, TransientError
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema, read_change_token
+from pgs_neo4j.database.version import parse_version
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import (
     ConfigError,
@@ -33,7 +34,7 @@ def query(text, mode="read", returns="value", params=""):
 
 
 async def test_it_knows_the_server(db):
-    assert db_module.parse_version(db.version) >= (5, 26)
+    assert parse_version(db.version) >= (5, 26)
     assert db.edition in {"community", "enterprise"}
 
 

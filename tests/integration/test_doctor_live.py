@@ -254,7 +254,7 @@ async def test_a_refused_password(target: ServerAccess) -> None:
 async def test_an_old_server_is_told_so(
     target: ServerAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs_neo4j.database.connection.MINIMUM_VERSION", (9999, 0))
+    monkeypatch.setattr("pgs_neo4j.database.version.MINIMUM_VERSION", (9999, 0))
     checks = await examined(target)
     assert checks["Neo4j version"].status == "failed"
     assert checks["credentials"].status == "ok"

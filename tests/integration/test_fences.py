@@ -119,6 +119,8 @@ def params_of(query: Query) -> dict[str, Any]:
     values = VALUES | {"rows": rows, "cells": rows}
     if query.name == "partitioning/write_segments":
         values |= {"partitions": rows, "cells": 0}
+    if query.name == "ingest/documents/publish":
+        values |= {"last": True}  # of its transaction
     return {
         name: values.get(name, [] if kind.startswith("list") else EMPTY.get(kind.rstrip("?")))
         for name, kind in query.params.items()

@@ -1,25 +1,27 @@
 // Publish some documents, all in one transaction: a reader sees each either as it was or as it is
 // now. Chunks and entities that stay are the same nodes. Nothing happens for a writer who lost the
-// right to write. `renamed` are nodes that take the ids of others, all at once, and only the first
-// time that this publication is sent. `unbound` are chunks whose mentions are replaced. An entity
-// whose fragments are long keeps its description while they are the same, and else waits for one by
-// `describer`; without it, for one by the model that described it before. A vector goes with the
-// text that it stands for, in the property `vector` of relations; `moved` are chunks with new ids.
+// right to write. A transaction may have several publications: only the `last` one locks that right,
+// since it could not be renewed until the commit. `renamed` are nodes that take the ids of others, all
+// at once, and only the first time that this publication is sent. `unbound` are chunks whose mentions
+// are replaced. An entity whose fragments
+// are long keeps its description while they are the same, and else waits for one by `describer`;
+// without it, for one by the model that described it before. A vector goes with the text that it
+// stands for, in the property `vector` of relations; `moved` are chunks with new ids.
 // params: graph: str, holder: str, publication: str, renamed: list[dict], labels: list[str],
 //   gone: list[str], unbound: list[str],
 //   dropped: list[dict], vanished: list[str], documents: list[dict], chunks: list[dict],
 //   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict],
 //   named: list[dict], unnamed: list[dict], ruled: list[dict], unruled: list[str],
-//   describer: str?, vector: str, moved: list[dict]
+//   describer: str?, vector: str, moved: list[dict], last: bool
 // returns: held: bool
 // mode: data
 // language: 5, 25
 // plan: once
 MATCH (w:PgsIngest {graph: $graph})
-SET w.moved_at = datetime()
+FOREACH (_ IN CASE WHEN $last THEN [1] ELSE [] END | SET w.moved_at = datetime())
 WITH w, coalesce(w.publication = $publication, false) AS again
 WHERE w.holder = $holder
-SET w.publication = $publication
+FOREACH (_ IN CASE WHEN $last THEN [1] ELSE [] END | SET w.publication = $publication)
 WITH again
 CALL (again) {
   UNWIND CASE WHEN again THEN [] ELSE $renamed END AS row

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import DatabaseMemoryError
 from pgs_neo4j.events import OnEvent, StepStarted, ignore
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.assemble import assemble
@@ -45,7 +47,9 @@ from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.traces import Traces
 
 PART_CHUNKS = 1000
-"""Chunks of a large document that one transaction deletes."""
+"""Chunks of a large document that one publication deletes."""
+PART_S = 300.0
+"""Most seconds for a part of a transaction."""
 
 MOST_HOLDERS = 1000
 """Holders that a deletion names; the others are counted."""
@@ -116,14 +120,20 @@ async def _read_groups(
 async def _delete_group(
     db: Database, writer: Writer, ids: Sequence[str], keys: Sequence[str], done: Deletion
 ) -> Deletion:
-    """Delete some documents, with the extractions that are kept of them."""
-    graph, entities, relations = writer.graph, 0, 0
-    async with aclosing(_publications(db, writer, ids)) as publications:
-        async for what in publications:
-            await publish(db, writer, what)
-            entities += len(what.change.vanished)
-            relations += len(what.change.dropped)
-    kept = await forget_extractions(db, graph, keys)
+    """Delete some documents, with the extractions that are kept of them.
+
+    A large one goes part by part, in one transaction if the database has memory for that.
+    """
+    write = partial(_write, writer, ids)
+    if len(ids) > 1 or len(keys) <= PART_CHUNKS:
+        entities, relations = await write(db, apart=True)
+    else:
+        seconds = PART_S * (1 + len(keys) // PART_CHUNKS)
+        try:
+            entities, relations = await db.transact(write, seconds)
+        except DatabaseMemoryError:
+            entities, relations = await write(db, apart=True)
+    kept = await forget_extractions(db, writer.graph, keys)
     return replace(
         done,
         documents=done.documents + len(ids),
@@ -134,10 +144,26 @@ async def _delete_group(
     )
 
 
+async def _write(
+    writer: Writer, ids: Sequence[str], db: Database, *, apart: bool = False
+) -> tuple[int, int]:
+    """Delete some documents; return how many entities and relations went with them.
+
+    ``apart``: each part of a large one has a transaction of its own.
+    """
+    entities = relations = 0
+    async with aclosing(_publications(db, writer, ids)) as publications:
+        async for what in publications:
+            await publish(db, writer, what, last=apart or not what.documents)
+            entities += len(what.change.vanished)
+            relations += len(what.change.dropped)
+    return entities, relations
+
+
 async def _publications(
     db: Database, writer: Writer, ids: Sequence[str]
 ) -> AsyncGenerator[Publication]:
-    """Yield what deletes some documents, a transaction each; of a large one, chunks go first.
+    """Yield what deletes some documents; of a large one, chunks go first.
 
     It loses its hash with them, so that its file, if there is one again, is not taken for known.
     """

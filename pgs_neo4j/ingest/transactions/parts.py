@@ -1,8 +1,8 @@
-"""Divides documents that are too large for one transaction into parts.
+"""Divides documents that are too large for the memory of one publication into parts.
 
 Each part leaves the graph equal to the fold of its chunks. Until the last one, a document has no
-hash, so the next ingestion continues it wherever this one ends. Its parts are published only when
-all of them are extracted, so that no failure of a model leaves it between old and new.
+hash. Its parts share a transaction. Where each has its own, the next ingestion continues wherever
+one ends. They are published only when all of them are extracted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.ingest.batches import GROUP_BYTES, batches
 from pgs_neo4j.ingest.stored import StoredChunk, read_chunk_ids, read_chunks, read_some_chunks
+from pgs_neo4j.ingest.transactions.conversion import extraction_keys
 from pgs_neo4j.ingest.wanted import WantedChunk, WantedDocument
 from pgs_neo4j.model.ingest import DocumentOutcome
 
@@ -25,8 +26,7 @@ class LargeDocument:
     """A document whose parts are published one after another, and what became of them.
 
     ``gone`` are ids of chunks that the graph holds of it and that go, and ``error`` tells why it
-    cannot be published. ``told`` are schemas, ``fresh`` keys of extractions made before the first
-    part is published, and ``settled`` keys of those that the graph has by now.
+    cannot be published. ``told`` are schemas, and ``fresh`` keys of extractions made now.
     """
 
     document: WantedDocument
@@ -35,7 +35,11 @@ class LargeDocument:
     error: Exception | None = None
     told: set[str] = field(default_factory=set)
     fresh: set[str] = field(default_factory=set)
-    settled: set[str] = field(default_factory=set)
+
+    @property
+    def needed(self) -> set[str]:
+        """The keys of its extractions, which are not held in memory."""
+        return extraction_keys([self.document])
 
     @property
     def parts(self) -> Iterator[WantedDocument]:

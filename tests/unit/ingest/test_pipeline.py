@@ -449,7 +449,9 @@ async def test_a_large_document_is_published_in_parts_and_whole_with_the_last(
     (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
     sent = documents.database.params("publish")
     assert len(sent) > 2
-    assert [bool(one["documents"][0]["hash"]) for one in sent] == [False] * (len(sent) - 1) + [True]
+    lasts = [False] * (len(sent) - 1) + [True]
+    assert [bool(one["documents"][0]["hash"]) for one in sent] == lasts
+    assert [one["last"] for one in sent] == lasts
     assert (outcome.state, outcome.chunks) == ("added", len(documents.chunks))
     assert outcome.extracted == len(extractor.asked) == outcome.chunks
     follows = [pair for one in sent for pair in one["follows"]]
@@ -479,28 +481,49 @@ async def test_a_large_document_that_cannot_be_extracted_stays_as_it_was(tmp_pat
 
 
 @pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("memory", [True, False])
 async def test_a_large_document_is_continued_after_a_failure_between_its_parts(
-    tmp_path: Path,
+    tmp_path: Path, *, memory: bool
 ) -> None:
+    """Nothing of it is in the graph, unless a database without memory took it part by part."""
     write_large(tmp_path, *WORDS)
     documents, extractor = Documents(), WordExtractor()
-    count = 0
+    faults: list[Exception | None] = [None, DatabaseError("the connection was lost")]
+    if not memory:
+        faults = [None, DatabaseMemoryError("too large"), *faults]
 
-    def fail_second(sent: Row) -> list[Row]:
-        nonlocal count
-        count += 1
-        if count == 2:
-            raise DatabaseError("the connection was lost")
+    def fail(sent: Row) -> list[Row]:
+        if faults and (error := faults.pop(0)):
+            raise error
         return documents.publish(sent)
 
-    documents.database.answers["publish"] = fail_second
+    documents.database.answers["publish"] = fail
     with pytest.raises(DatabaseError, match="connection was lost"):
         await run(documents, extractor, tmp_path)
-    assert [row["hash"] for row in documents.documents.values()] == [""]
+    assert [row["hash"] for row in documents.documents.values()] == ([] if memory else [""])
     asked = len(extractor.asked)
     (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
-    assert (outcome.state, outcome.extracted, len(extractor.asked)) == ("changed", 0, asked)
+    assert outcome.state == ("added" if memory else "changed")
+    assert (outcome.extracted, len(extractor.asked)) == (0, asked)
     assert all(row["hash"] for row in documents.documents.values())
+    assert documents.kept == {}
+
+
+@pytest.mark.usefixtures("small_parts")
+async def test_what_a_large_document_needs_is_kept_when_another_one_settles_it(
+    tmp_path: Path,
+) -> None:
+    """Both have a text, and the extractions of the large one are not held in memory."""
+    write_large(tmp_path, *WORDS)
+    chunks = Documents()
+    await run(chunks, WordExtractor(), tmp_path)
+    documents, extractor = Documents(), WordExtractor()
+    text = (tmp_path / "large.md").read_text()
+    (tmp_path / "a.md").write_text(text)
+    (tmp_path / "large.md").write_text(text)
+    done = await run(documents, extractor, tmp_path)
+    assert states(done) == {"a.md": "added", "large.md": "added"}
+    assert len(extractor.asked) == len(chunks.chunks)
     assert documents.kept == {}
 
 

@@ -82,6 +82,7 @@ async def test_everything_goes_in_one_statement_fenced_by_the_holder() -> None:
         {"source": "entity:River:SEINE", "target": "entity:Location:PARIS", "rel_type": "CROSSES"}
     ]
     assert (params["vanished"], params["unbound"]) == (["entity:River:SEINE"], ["c1"])
+    assert params["last"]
 
 
 async def test_a_writer_whose_right_is_lost_learns_it() -> None:
