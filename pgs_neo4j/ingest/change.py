@@ -6,11 +6,11 @@ The result equals the fold of all live chunks at once (``fold.folding``).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.ingest.fold.contribution import Contribution, Named
+from pgs_neo4j.ingest.fold.contribution import Contribution, Named, Statement
 from pgs_neo4j.ingest.fold.folding import (
     MentionRow,
     entity_rows,
@@ -29,8 +29,12 @@ from pgs_neo4j.ingest.fold.rows import (
 )
 from pgs_neo4j.ingest.fold.tallies import RelationTally
 from pgs_neo4j.ingest.names.index import IndexedName
+from pgs_neo4j.ingest.names.moving import MovedMentions, MovingNames, moved_mentions
 from pgs_neo4j.ingest.names.neighborhood import Neighborhood, read_neighborhood
-from pgs_neo4j.ingest.stored import read_mentioning, read_relations, read_shared
+from pgs_neo4j.ingest.stored import read_relations, read_shared
+
+StatedBy = Mapping[str, Mapping[RelationPlace, Statement]]
+"""The statements of chunks, by the relation that they belong to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +42,9 @@ class Change:
     """What to write: nodes and relationships as they will be, and those that go.
 
     ``renamed`` are entities whose nodes become those of others, before all else. ``unbound`` are
-    chunks that stay and whose mentions are replaced. ``vanished`` are ids of entities that nothing
-    mentions any more. ``named`` and ``unnamed`` change the index of names.
+    chunks that stay and whose mentions are replaced; of others that stay, some are ``moved``.
+    ``vanished`` are ids of entities that nothing mentions any more. ``named`` and ``unnamed``
+    change the index of names.
     """
 
     entities: Mapping[str, EntityRow]
@@ -48,6 +53,7 @@ class Change:
     dropped: tuple[RelationPlace, ...]
     mentions: tuple[MentionRow, ...]
     unbound: tuple[str, ...]
+    moved: tuple[MovedMentions, ...] = ()
     renamed: Mapping[Named, Named] = field(default_factory=dict)
     named: tuple[IndexedName, ...] = ()
     unnamed: tuple[Named, ...] = ()
@@ -69,15 +75,16 @@ async def work_out(
     leaving = {one.chunk: one for one in gone}
     coming = {one.chunk: one for one in added}
     around = resolution or Resolution(), leaving, coming, [*suspects]
+    moving, parts = MovingNames(), dict[str, Contribution]()
     near = await read_neighborhood(db, graph, *around)
-    while moved := await _moved(db, graph, near, leaving, coming):
-        leaving |= moved  # they name others, which are not read yet
-        coming |= moved
-        near = await read_neighborhood(db, graph, *around)
-    relations, dropped = await _relations(db, graph, leaving, coming, near)
+    while moving.add(near, [*leaving.values(), *parts.values()]):
+        parts = await moving.read(db, graph, {*leaving, *coming})
+        every = around[0], leaving | parts, coming | parts, around[3]
+        near = await read_neighborhood(db, graph, *every)
+    relations, dropped = await _relations(db, graph, leaving | parts, coming | parts, near)
     rows = entity_rows(near.names, near.new)
-    before = _ids(leaving, near.old)
-    touched = before | _ids(coming, near.new) | {*map(entity_id, near.renamed.values())}
+    before = _ids(leaving | parts, near.old)
+    touched = before | _ids(coming | parts, near.new) | {*map(entity_id, near.renamed.values())}
     return Change(
         entities={id_: rows[id_] for id_ in sorted(touched & rows.keys())},
         vanished=tuple(sorted(before - rows.keys())),
@@ -85,6 +92,7 @@ async def work_out(
         dropped=dropped,
         mentions=mention_rows(coming.values(), near.new),
         unbound=tuple(sorted(leaving.keys() & coming.keys())),
+        moved=moved_mentions(near, parts.values()),
         renamed=near.renamed,
         named=near.named,
         unnamed=near.unnamed,
@@ -98,26 +106,6 @@ def _ids(contributions: Mapping[str, Contribution], belonging: Belonging) -> set
         for one in contributions.values()
         for mention in one.mentions
     }
-
-
-async def _moved(
-    db: Database,
-    graph: str,
-    near: Neighborhood,
-    leaving: Mapping[str, Contribution],
-    coming: Mapping[str, Contribution],
-) -> dict[str, Contribution]:
-    """Return the chunks that stay, and whose mentions will belong to other entities."""
-    former = near.former
-    mentions = {
-        (key, kind): (
-            former.get(near.old[key][kind], near.old[key][kind]),
-            near.stay.by_key[key][kind].names,
-        )
-        for key, kind in near.moved
-    }
-    found = await read_mentioning(db, graph, mentions)
-    return {chunk: one for chunk, one in found.items() if chunk not in {*leaving, *coming}}
 
 
 async def _relations(
@@ -134,12 +122,20 @@ async def _relations(
     """
     old, new = near.old, near.new
     standing = {entity for own in old.values() for entity in own.values()}
-    lost = {place for one in leaving.values() for place in stated(one, old)}
-    gained = tally_relations(coming.values(), new)
+    before = {chunk: stated(one, old) for chunk, one in leaving.items()}
+    after = {chunk: stated(one, new) for chunk, one in coming.items()}
+    lost = {
+        place
+        for chunk, own in before.items()
+        for place, statement in own.items()
+        if after.get(chunk, {}).get(place) != statement
+    }
+    tallies = _gained(before, after, lost)
     grown = [
-        place for place in gained if place not in lost and standing.issuperset((place[0], place[2]))
+        place
+        for place in tallies
+        if place not in lost and standing.issuperset((place[0], place[2]))
     ]
-    tallies: dict[RelationPlace, RelationTally] = defaultdict(RelationTally, gained)
     for place, tally in (await read_relations(db, graph, grown, near.former)).items():
         tallies[place].merge(tally)
     shared = await read_shared(db, graph, lost, {*leaving, *coming}, near.former)
@@ -149,6 +145,18 @@ async def _relations(
             tallies[place].merge(tally)
     rows = relation_rows(tallies)
     return rows, tuple(sorted(lost - rows.keys()))
+
+
+def _gained(
+    before: StatedBy, after: StatedBy, lost: Container[RelationPlace]
+) -> defaultdict[RelationPlace, RelationTally]:
+    """Return what chunks state that they did not, or all of it for a relation that loses any."""
+    tallies: defaultdict[RelationPlace, RelationTally] = defaultdict(RelationTally)
+    for chunk, own in after.items():
+        for place, statement in own.items():
+            if place in lost or place not in before.get(chunk, {}):
+                tallies[place].add(chunk, statement)
+    return tallies
 
 
 def _within(contribution: Contribution, belonging: Belonging) -> Contribution:

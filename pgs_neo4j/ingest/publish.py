@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from uuid import uuid4
 
@@ -149,6 +149,7 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
         gone=list(what.gone),
         # Also of new chunks: after a lost acknowledgment, the driver sends this again.
         unbound=sorted({*change.unbound, *(row.chunk for row in change.mentions)}),
+        rebound=[asdict(one) for one in change.moved],
         dropped=[relation_ends(place) for place in change.dropped],
         vanished=list(change.vanished),
         documents=[{"id": one.id, **one.properties} for one in what.documents],

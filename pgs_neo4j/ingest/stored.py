@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -24,6 +24,8 @@ from pgs_neo4j.model.documents import GroundedExtraction
 from pgs_neo4j.text.extraction.names import normalize_name
 
 EXTRACTION = TypeAdapter(GroundedExtraction)
+READ_CHUNKS = 500
+"""Chunks whose extractions are read at a time."""
 NOTHING: Mapping[Named, Named] = MappingProxyType({})
 
 
@@ -138,17 +140,23 @@ async def read_names(
 
 async def read_mentioning(
     db: Database, graph: str, mentions: Mapping[Named, tuple[Named, Iterable[str]]]
-) -> dict[str, Contribution]:
-    """Return what the chunks that mention some names add, by chunk. Raises DatabaseError.
+) -> AsyncIterator[dict[str, Contribution]]:
+    """Yield what the chunks that mention some names add, by chunk, some at a time.
 
-    ``mentions`` have for each name its entity and its spellings.
+    ``mentions`` have for each name its entity and its spellings. Raises DatabaseError.
     """
     rows = [
         {"entity": entity_id(entity), "type": kind, "names": sorted(spellings)}
         for (_, kind), (entity, spellings) in sorted(mentions.items())
     ]
     query = queries.get("ingest/documents/read_mentioning_chunks")
-    return _contributions(await db.read(query, graph=graph, rows=rows) if rows else ())
+    given = {"graph": graph, "rows": rows, "limit": READ_CHUNKS}
+    after, full = "", bool(rows)
+    while full:
+        read = await db.read(query, **given, after=after)
+        yield _contributions(read)
+        full = len(read) == READ_CHUNKS
+        after = read[-1]["id"] if full else ""
 
 
 async def read_relations(

@@ -21,6 +21,7 @@ from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
 from pgs_neo4j.ingest.fold.rulings import Ruled, names_concerned, rulings_in_force
 from pgs_neo4j.ingest.names.index import IndexedName, placed_blocks
+from pgs_neo4j.ingest.names.moving import MovedMentions
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.model.documents import GroundedExtraction
 from tests.documents import names_of
@@ -129,14 +130,15 @@ class DocumentGraph:
         return [{"entities": rows}]
 
     def read_mentioning(self, params: Row) -> list[Row]:
-        """Answer the chunks that mention some entities by a spelling and type."""
-        return self._rows(
+        """Answer some chunks that mention some entities by a spelling and type."""
+        rows = self._rows(
             mentioned.chunk
             for row in params["rows"]
             for mentioned in self.mentions
             if (mentioned.entity, mentioned.mention.type) == (row["entity"], row["type"])
             and mentioned.mention.name in row["names"]
         )
+        return [row for row in rows if row["id"] > params["after"]][: params["limit"]]
 
     def read_relations(self, params: Row) -> list[Row]:
         """Answer relations as they stand."""
@@ -228,6 +230,7 @@ class DocumentGraph:
         self._rename(change.renamed)
         without = {*change.unbound, *gone}
         self.mentions = [row for row in self.mentions if row.chunk not in without]
+        self.mentions = [_move(row, change.moved) for row in self.mentions]
         for place in change.dropped:
             self.relations.pop(place, None)
         for id_ in change.vanished:
@@ -243,6 +246,15 @@ class DocumentGraph:
         for named in change.unnamed:
             del self.names[named]
         self.names |= {one.name.named: one for one in change.named}
+
+
+def _move(row: MentionRow, moved: Iterable[MovedMentions]) -> MentionRow:
+    """The mention at the entity where it belongs now."""
+    for one in moved:
+        same = (row.entity, row.mention.type) == (one.source, one.type)
+        if same and row.mention.name in one.names:
+            return replace(row, entity=one.target)
+    return row
 
 
 def _called(mention: EntityMention) -> tuple[str, str, bool, str]:

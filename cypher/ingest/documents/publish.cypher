@@ -3,12 +3,12 @@
 // right to write. A transaction may have several publications: only the `last` one locks that right,
 // since it could not be renewed until the commit. `renamed` are nodes that take the ids of others, all
 // at once, and only the first time that this publication is sent. `unbound` are chunks whose mentions
-// are replaced. An entity whose fragments
+// are replaced, and `rebound` spellings whose mentions get another entity. An entity whose fragments
 // are long keeps its description while they are the same, and else waits for one by `describer`;
 // without it, for one by the model that described it before. A vector goes with the text that it
 // stands for, in the property `vector` of relations; `moved` are chunks with new ids.
 // params: graph: str, holder: str, publication: str, renamed: list[dict], labels: list[str],
-//   gone: list[str], unbound: list[str],
+//   gone: list[str], unbound: list[str], rebound: list[dict],
 //   dropped: list[dict], vanished: list[str], documents: list[dict], chunks: list[dict],
 //   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict],
 //   named: list[dict], unnamed: list[dict], ruled: list[dict], unruled: list[str],
@@ -37,6 +37,16 @@ CALL () {
 CALL () {
   UNWIND $unbound AS id
   MATCH (:LoadedNode {graph: $graph, id: id})<-[m:MENTIONED_IN]-(:`__Entity__`)
+  DELETE m
+}
+CALL () {
+  UNWIND $rebound AS row
+  MERGE (t:LoadedNode {graph: $graph, id: row.target})
+  WITH row, t
+  MATCH (:LoadedNode {graph: $graph, id: row.source})-[m:MENTIONED_IN {type: row.type}]->(c:Chunk)
+  WHERE m.name IN row.names
+  CREATE (t)-[n:MENTIONED_IN]->(c)
+  SET n = properties(m)
   DELETE m
 }
 CALL () {

@@ -67,9 +67,10 @@ class Contribution:
     statements: tuple[Statement, ...] = ()
 
     @cached_property
-    def keys(self) -> frozenset[str]:
-        """The keys of all names."""
-        return frozenset(mention.key for mention in self.mentions)
+    def keys(self) -> set[str]:
+        """The keys of all names, also of those that only statements have."""
+        ends = {key for one in self.statements for key, _ in (one.source, one.target)}
+        return ends.union(mention.key for mention in self.mentions)
 
 
 def contribution_of(

@@ -103,7 +103,7 @@ async def _gather(
 ) -> None:
     """Read names by key, their entities, and all other names of these."""
     entities = {one.entity for one in found.indexed.values()}
-    leaves = {key for one in leaving.values() for key in one.keys}
+    leaves = {mention.key for one in leaving.values() for mention in one.mentions}
     while keys:
         found.keys |= keys
         indexed = await read_present(db, graph, keys)

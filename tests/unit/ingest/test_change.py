@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.fold.rows import RelationPlace, RelationRow
 from pgs_neo4j.ingest.fold.tallies import MOST_CHUNKS, MOST_FRAGMENTS
+from pgs_neo4j.ingest.names.moving import MovedMentions
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
 from tests.documents import random_extraction, random_judgments, random_rulings
 from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
@@ -85,11 +86,14 @@ async def test_a_stray_type_joins_and_parts_again_when_chunks_come_and_go() -> N
     graph = await graph_of(stray=named(kind="Person"), first=named(), second=named())
     assert graph.entities.keys() == {"entity:Person:PARIS", "entity:Location:PARIS"}
     joining = await graph.write(third=named())
-    assert (joining.vanished, joining.unbound) == (("entity:Person:PARIS",), ("stray",))
+    assert (joining.vanished, joining.unbound) == (("entity:Person:PARIS",), ())
+    hero, city = "entity:Person:PARIS", "entity:Location:PARIS"
+    assert joining.moved == (MovedMentions(hero, city, "Person", ["Paris"]),)
     assert graph.entities["entity:Location:PARIS"].mentions == 4
     assert_whole(graph)
     parting = await graph.write(["first"])
-    assert (parting.vanished, parting.unbound) == ((), ("stray",))
+    assert (parting.vanished, parting.unbound) == ((), ())
+    assert parting.moved == (MovedMentions(city, hero, "Person", ["Paris"]),)
     assert graph.entities["entity:Person:PARIS"].mentions == 1
     assert_whole(graph)
     await graph.write(fourth=named())
@@ -102,7 +106,9 @@ async def test_a_stray_type_that_becomes_common_parts_from_the_main_entity() -> 
     graph = await graph_of(p1=named(kind="Person"), p2=named(kind="Person"), **cities)
     assert graph.entities.keys() == {"entity:Location:PARIS"}
     change = await graph.write(p3=named(kind="Person"))
-    assert change.unbound == ("p1", "p2")
+    assert change.unbound == ()
+    ends = "entity:Location:PARIS", "entity:Person:PARIS"
+    assert change.moved == (MovedMentions(*ends, "Person", ["Paris"]),)
     assert graph.entities["entity:Person:PARIS"].mentions == 3
     assert graph.entities["entity:Location:PARIS"].mentions == 9
     assert_whole(graph)

@@ -12,6 +12,7 @@ from pgs_neo4j.ingest.change import Change
 from pgs_neo4j.ingest.fold.contribution import EntityMention
 from pgs_neo4j.ingest.fold.folding import MentionRow
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow
+from pgs_neo4j.ingest.names.moving import MovedMentions
 from pgs_neo4j.ingest.publish import (
     NewChunk,
     NewDocument,
@@ -73,7 +74,10 @@ async def sent(
 
 
 async def test_everything_goes_in_one_statement_fenced_by_the_holder() -> None:
-    change = change_of(dropped=(PLACE,), vanished=("entity:River:SEINE",), unbound=("c1",))
+    moved = MovedMentions("entity:City:PARIS", "entity:Location:PARIS", "City", ["Paris"])
+    change = change_of(
+        dropped=(PLACE,), vanished=("entity:River:SEINE",), unbound=("c1",), moved=(moved,)
+    )
     params = await sent(gone=("old.md", "old.md#1"), change=change)
     assert (params["graph"], params["holder"]) == ("docs", "me")
     assert params["labels"] == ["Docs", "DocsChunk"]
@@ -82,6 +86,9 @@ async def test_everything_goes_in_one_statement_fenced_by_the_holder() -> None:
         {"source": "entity:River:SEINE", "target": "entity:Location:PARIS", "rel_type": "CROSSES"}
     ]
     assert (params["vanished"], params["unbound"]) == (["entity:River:SEINE"], ["c1"])
+    assert params["rebound"] == [
+        {"source": moved.source, "target": moved.target, "type": "City", "names": ["Paris"]}
+    ]
     assert params["last"]
 
 

@@ -68,7 +68,7 @@ async def test_nothing_is_asked_for_where_nothing_is_wanted() -> None:
     db: Any = FakeDatabase()
     assert await read_chunks(db, "docs", []) == {}
     assert (await read_names(db, "docs", [], ["c"])).names.by_key == {}
-    assert await read_mentioning(db, "docs", {}) == {}
+    assert [one async for one in read_mentioning(db, "docs", {})] == []
     assert await read_relations(db, "docs", []) == {}
     assert await read_shared(db, "docs", [], ["c"]) == {}
     assert db.sent == []
@@ -113,7 +113,8 @@ async def test_names_are_tallied_by_type_and_spelling_without_the_chunks_that_go
 async def test_chunks_that_mention_names_are_read_as_contributions() -> None:
     rows = [{"id": "c1", "extraction": SAID, "sure": True}]
     db: Any = FakeDatabase(read_mentioning_chunks=rows)
-    found = await read_mentioning(db, "docs", {SEINE: (PARIS, ["the Seine", "Seine"])})
+    reading = read_mentioning(db, "docs", {SEINE: (PARIS, ["the Seine", "Seine"])})
+    (found,) = [one async for one in reading]
     assert {id_: sorted(one.keys) for id_, one in found.items()} == {"c1": ["SEINE"]}
     assert found["c1"].mentions[0].sure
     (params,) = db.params("read_mentioning_chunks")

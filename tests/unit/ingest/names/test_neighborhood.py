@@ -7,9 +7,11 @@ from string import ascii_uppercase
 
 import pytest
 
+from pgs_neo4j.ingest import stored
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.rows import entity_id
 from pgs_neo4j.ingest.fold.rulings import Ruling
+from pgs_neo4j.ingest.names.moving import MovedMentions
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
 from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
 
@@ -29,6 +31,22 @@ def found(name: str, thing: str = "Radium") -> Said:
         type="FOUND", fact=f"{name} found it.", keywords=(), weight=1.0,
     )  # fmt: skip
     return GroundedExtraction(ends, (stated,)), True
+
+
+def crowded(name: str, number: int) -> Said:
+    """A chunk that says what a person found, and how others are related."""
+    said, sure = found(name)
+    ends = [GroundedEntity(name=f"{one} {number}", type="City") for one in ("Rome", "Bonn")]
+    stated = GroundedRelation(
+        source=ends[0].name, source_type="City", target=ends[1].name, target_type="City",
+        type="NEAR", fact="They are close.", keywords=(), weight=1.0,
+    )  # fmt: skip
+    return GroundedExtraction((*said.entities, *ends), (*said.relations, stated)), sure
+
+
+def moved(name: str, source: Named, target: Named) -> MovedMentions:
+    """The mentions by a name that move from one entity to another."""
+    return MovedMentions(entity_id(source), entity_id(target), "Person", [name])
 
 
 def ids(*entities: Named) -> set[str]:
@@ -61,7 +79,7 @@ async def test_a_name_that_fits_two_stands_apart_until_one_goes() -> None:
     graph = await graph_of(a=person("M. Curie"), b=person("Marie Curie"))
     assert graph.entities.keys() == ids(FULL)
     change = await graph.write(c=person("Mona Curie"))
-    assert change.unbound == ("a",)
+    assert change.moved == (moved("M. Curie", FULL, SHORT),)
     assert graph.entities.keys() == ids(SHORT, FULL, OTHER)
     assert_whole(graph)
     await graph.write(["b"])
@@ -100,18 +118,37 @@ async def test_a_relation_between_two_names_of_one_entity_is_none() -> None:
     assert_whole(graph)
 
 
-async def test_a_chunk_that_stays_is_written_again_with_all_of_its_mentions() -> None:
+async def test_of_a_chunk_that_stays_only_what_moves_is_written() -> None:
     both = GroundedExtraction(
         (GroundedEntity(name="M. Curie", type="Person"), GroundedEntity(name="Paris", type="City"))
     )
     full = {name: person("Marie Curie") for name in ("b", "c")}
     graph = await graph_of(a=(both, True), d=person("Mona Curie"), **full)
     change = await graph.write(["d"])
-    assert (change.unbound, change.renamed) == (("a",), {})
-    assert sorted((row.chunk, row.entity) for row in change.mentions) == [
-        ("a", "entity:City:PARIS"), ("a", entity_id(FULL)),
-    ]  # fmt: skip
+    assert (change.unbound, change.mentions, change.renamed) == ((), (), {})
+    assert change.moved == (moved("M. Curie", SHORT, FULL),)
+    assert change.entities.keys() == ids(FULL)
     assert_whole(graph)
+
+
+async def test_of_the_chunks_of_merged_hubs_only_what_concerns_them_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are read some at a time."""
+    monkeypatch.setattr(stored, "READ_CHUNKS", 4)
+    birth = ("MARIA_SKŁODOWSKA", "Person")
+    hubs = {f"c{at}": crowded("Marie Curie", at) for at in range(11)}
+    others = {f"d{at}": crowded("Maria Skłodowska", at) for at in range(12)}
+    graph = await graph_of(**hubs, **others)
+    for ruled, ends in (({FULL: Ruling(birth)}, (FULL, birth)), ({}, (birth, FULL))):
+        graph.database.sent.clear()
+        change = await graph.rule(ruled)
+        assert change.moved == (moved("Marie Curie", *ends),)
+        assert (change.unbound, change.mentions) == ((), ())
+        assert change.entities.keys() == ids(birth) | (ids() if ruled else ids(FULL))
+        assert {kind for _, kind, _ in (*change.relations, *change.dropped)} == {"FOUND"}
+        assert len(graph.database.params("read_mentioning_chunks")) >= 3
+        assert_whole(graph)
 
 
 async def test_a_hub_whose_leading_name_changes_is_not_written_again() -> None:
@@ -131,7 +168,8 @@ async def test_a_smaller_entity_of_the_new_name_joins_a_hub_by_its_chunks() -> N
     hub = {f"c{at}": found("Marie Curie") for at in range(9)}
     graph = await graph_of(few=found("Maria Skłodowska"), **hub)
     change = await graph.rule({FULL: Ruling(birth)})
-    assert (change.renamed, change.unbound) == ({FULL: birth, birth: FULL}, ("few",))
+    assert change.renamed == {FULL: birth, birth: FULL}
+    assert change.moved == (moved("Maria Skłodowska", FULL, birth),)
     assert change.vanished == (entity_id(FULL),)
     assert graph.relations[birth, "FOUND", ("RADIUM", "Concept")].mentions == 10
     assert_whole(graph)
@@ -214,7 +252,7 @@ async def test_a_ruling_moves_a_name_with_its_followers() -> None:
     )
     birth = ("MARIA_SKŁODOWSKA", "Person")
     change = await graph.rule({FULL: Ruling(birth)})
-    assert change.unbound == ("c",)
+    assert (change.unbound, change.mentions) == ((), ())
     assert graph.entities[entity_id(birth)].mentions == 3
     assert_whole(graph)
     before = {**graph.entities}
