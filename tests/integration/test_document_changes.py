@@ -33,6 +33,7 @@ from pgs_neo4j.ingest.publish import NewDocument, prepare, publish
 from pgs_neo4j.ingest.stored import read_chunks, read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from pgs_neo4j.model.entities import EntityPage
 from tests.documents import (
     name_rows,
     new_document,
@@ -92,11 +93,19 @@ async def rule(db: Database, writer: Writer, random: Random) -> str:
             await merge_entities(db, held, [one], into)
             return "merge"
         for id_ in random.sample(there, len(there)):
-            page = await read_entity(db, writer.graph, id_)
-            if names := [name.id for name in page.names if name.joined != "leads"]:
-                await split_entity(db, held, page.entity.id, [random.choice(names)])
+            if names := parting_names(await read_entity(db, writer.graph, id_)):
+                await split_entity(db, held, id_, [random.choice(names)])
                 return "split"
     return ""
+
+
+def parting_names(page: EntityPage) -> list[str]:
+    """The names of an entity that can part with it: not the leading one, unless it was merged."""
+    return [
+        name.id
+        for name in page.names
+        if name.joined != "leads" and (name.joined, name.id) != ("apart", page.entity.id)
+    ]
 
 
 async def judge(db: Database, writer: Writer) -> None:
