@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.lease import LeaseHolder
 from pgs_neo4j.engine import repartition
-from pgs_neo4j.engine.repartition import EndedJob, JobOrder
+from pgs_neo4j.engine.repartition import EndedJob, JobOrder, OnBegin
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.runs import jobs as records
 from pgs_neo4j.runs.jobs import Job
@@ -69,10 +69,17 @@ class Jobs:
         )
 
     async def attempt(
-        self, graph: str | None, order: JobOrder, on_event: OnEvent | None = None
+        self,
+        graph: str | None,
+        order: JobOrder,
+        on_event: OnEvent | None = None,
+        on_begin: OnBegin | None = None,
     ) -> EndedJob:
-        """Run a job; returns its end. Raises only a cancellation."""
-        return await repartition.attempt(self._pgs, graph, order, on_event)
+        """Run a job; returns its end. Raises only a cancellation.
+
+        ``on_begin`` gets the record when the job begins. A job that fails before has none.
+        """
+        return await repartition.attempt(self._pgs, graph, order, on_event, on_begin)
 
     async def attempt_all(
         self,

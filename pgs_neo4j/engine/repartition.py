@@ -56,6 +56,7 @@ class FailedJob:
 
 
 EndedJob = Job | FailedJob
+OnBegin = Callable[[Job], None]
 
 
 async def repartition(
@@ -96,15 +97,24 @@ async def repartition_all(
 
 
 async def attempt(
-    pgs: PGS, graph: str | None, order: JobOrder, on_event: OnEvent | None = None
+    pgs: PGS,
+    graph: str | None,
+    order: JobOrder,
+    on_event: OnEvent | None = None,
+    on_begin: OnBegin | None = None,
 ) -> EndedJob:
-    """Run a job and return how it ended; raises only a cancellation."""
+    """Run a job and return how it ended; raises only a cancellation.
+
+    ``on_begin`` gets its record before the work begins.
+    """
     try:
         graph = (await pgs.graph(graph)).name
         await ensure_schema(pgs.db)
         job = await jobs.begin(pgs.db, graph)
     except PGSError as error:
         return FailedJob(graph, error)
+    if on_begin is not None:
+        on_begin(job)
     began = perf_counter()
     try:
         async with jobs.stay_alive(pgs.db, job):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
-from pgs_neo4j.engine import PGS, EndedJob
+from pgs_neo4j.engine import PGS, EndedJob, FailedJob, Job
 from pgs_neo4j.errors import BudgetError, BusyError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
 from pgs_neo4j.model import PartitionMap
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError
 from pgs_neo4j.web.access.tokens import Tokens
-from pgs_neo4j.web.runs.board import STOP_S, RunBoard
+from pgs_neo4j.web.runs.board import STOP_S, STOPPING, RunBoard
+
+JobWork = Callable[[Callable[[Job], None]], Coroutine[None, None, EndedJob]]
+"""Carries out a job, and tells its record when it begins."""
 
 
 @dataclass(slots=True)
@@ -54,13 +57,27 @@ class Serving:
         finally:
             self.streams -= 1
 
-    def start_job(self, graph: str, job: Coroutine[None, None, EndedJob]) -> None:
-        """Carry out a job in the background, one per graph. Raises BusyError."""
+    async def start_job(self, graph: str, work: JobWork) -> Job:
+        """Carry out a job in the background, one per graph; return its record.
+
+        Raises BusyError, and what kept the job from being recorded.
+        """
         former = self.jobs.get(graph)
-        if self.board.stopping or (former is not None and not former.done()):
-            job.close()
+        if former is not None and not former.done():
             raise BusyError(f"a job on graph {graph} is in progress; see 'GET /api/jobs'")
-        self.jobs[graph] = asyncio.create_task(job)
+        if self.board.stopping:
+            raise BusyError(STOPPING)
+        recorded: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
+        job = self.jobs[graph] = asyncio.create_task(work(recorded.set_result))
+        await asyncio.wait([recorded, job], return_when=asyncio.FIRST_COMPLETED)
+        if recorded.done():
+            return recorded.result()
+        if job.cancelled():
+            raise BusyError(STOPPING)
+        ended = job.result()
+        if isinstance(ended, FailedJob):
+            raise ended.error
+        return ended
 
     async def stop(self) -> None:
         """Cancel runs and jobs; both leave a record. Nothing begins any more."""

@@ -47,13 +47,14 @@ def client(server: Served, name: str) -> httpx2.AsyncClient:
     return server.client(f"pgs_{name}")
 
 
-async def job_of(own: httpx2.AsyncClient, graph: str) -> dict[str, Any]:
-    """The record of the only job of a graph, as soon as it has ended."""
+async def job_of(own: httpx2.AsyncClient, started: dict[str, str]) -> dict[str, Any]:
+    """The record of a job, as soon as it has ended."""
     async with asyncio.timeout(120):
         while True:
-            jobs = (await own.get("/api/jobs", params={"graph": graph})).json()
-            if jobs and jobs[0]["finished_at"]:
-                return dict(jobs[0])
+            job: dict[str, Any] = (await own.get(started["record"])).raise_for_status().json()
+            assert job["id"] == started["job"]
+            if job["finished_at"]:
+                return job
             await asyncio.sleep(0.1)
 
 
@@ -153,7 +154,9 @@ async def test_a_job_makes_a_generation_that_can_be_compared(
         await db.call("MATCH (p:Paper {doi: 'doi/0'}) DETACH DELETE p", {}, "write")
         started = await boss.post("/api/jobs", json={"graph": "papers", "keep": 5})
         assert (started.status_code, started.json()["graph"]) == (202, "papers")
-        ended = await job_of(boss, "papers")
+        ended = await job_of(boss, started.json())
+        listed = (await boss.get(started.json()["jobs"])).json()
+        assert [one["id"] for one in listed] == [ended["id"]]
         assert (ended["outcome"], ended["error"]) == ("repartitioned", None)
         generations = (await ann.get("/api/graphs/papers/generations")).json()
         assert [one["id"] for one in generations] == [ended["generation"], first["id"]]

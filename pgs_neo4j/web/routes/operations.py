@@ -40,9 +40,11 @@ class NewJob(BaseModel):
 
 
 class StartedJob(BaseModel):
-    """A job that was started, and where its record will be."""
+    """A job that was started, and where its record is; ``jobs`` lists those of the graph."""
 
+    job: str
     graph: str
+    record: str
     jobs: str
 
 
@@ -63,13 +65,16 @@ async def list_jobs(
 
 @router.post("/jobs", status_code=202)
 async def start_job(body: NewJob, serving: ServingNow, caller: CallerNow) -> StartedJob:
-    """Repartition a graph in the background of this server; ``GET /jobs`` has its record."""
+    """Repartition a graph in the background of this server. ``record`` tells how far it is."""
     caller.require("operator")
     serving.require_writing()
     order = JobOrder(if_changed=body.if_changed, max_drift=body.max_drift, keep=body.keep)
     graph = await visible_graph(serving, caller, body.graph)
-    serving.start_job(graph, serving.pgs.jobs.attempt(graph, order))
-    return StartedJob(graph=graph, jobs=f"/api/jobs?graph={graph}")
+    jobs = serving.pgs.jobs
+    job = await serving.start_job(graph, lambda tell: jobs.attempt(graph, order, on_begin=tell))
+    return StartedJob(
+        job=job.id, graph=graph, record=f"/api/jobs/{job.id}", jobs=f"/api/jobs?graph={graph}"
+    )
 
 
 @router.get("/jobs/{job}")

@@ -31,6 +31,7 @@ KEEP_S = 900.0
 MOST_ENDED = 200
 MOST_WAITING = 1000
 STOP_S = 3.0
+STOPPING = "the server is stopping; ask again when it is back"
 
 
 @dataclass(slots=True, eq=False)
@@ -126,7 +127,7 @@ class RunBoard:
         own = sum(one.caller.name == run.caller.name for one in active)
         most = run.caller.runs_at_once
         if self.stopping:
-            raise BusyError("the server is stopping; ask again when it is back")
+            raise BusyError(STOPPING)
         if most is not None and own >= most:
             raise BusyError(f"{run.caller.name} has {own} runs in progress; wait until one ends")
         if len(self._waiting) >= MOST_WAITING:

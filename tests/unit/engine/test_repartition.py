@@ -178,6 +178,13 @@ async def test_a_second_cancellation_waits_for_the_record(
     assert only(engine)["outcome"] == "interrupted"
 
 
+async def test_a_job_is_told_when_it_begins(engine: Engine) -> None:
+    begun: list[Job] = []
+    ended = await attempt(engine, "papers", JobOrder(), on_begin=begun.append)
+    assert isinstance(ended, Job)
+    assert [(job.id, job.outcome) for job in begun] == [(ended.id, "running")]
+
+
 async def test_a_database_that_is_gone_at_the_end_hides_no_result(engine: Engine) -> None:
     engine.db.failing["runs/set_job_results"] = DatabaseUnavailableError("gone")
     job = await repartition(engine, "papers")
@@ -186,9 +193,10 @@ async def test_a_database_that_is_gone_at_the_end_hides_no_result(engine: Engine
 
 async def test_a_database_that_is_gone_at_the_beginning_leaves_no_record(engine: Engine) -> None:
     engine.db.failing["runs/merge_jobs"] = DatabaseUnavailableError("gone")
-    ended = await attempt(engine, "papers", JobOrder())
+    begun: list[Job] = []
+    ended = await attempt(engine, "papers", JobOrder(), on_begin=begun.append)
     assert isinstance(ended, FailedJob)
-    assert (ended.graph, ended.job) == ("papers", None)
+    assert (ended.graph, ended.job, begun) == ("papers", None, [])
     with pytest.raises(DatabaseUnavailableError):
         await repartition(engine, "papers")
 
