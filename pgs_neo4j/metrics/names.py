@@ -50,7 +50,7 @@ CACHED = Metric(
 # Of a server, now.
 RUNNING = Metric("gauge", "pgs_runs_running", "Runs in progress.")
 WAITING = Metric("gauge", "pgs_runs_waiting", "Runs in the queue.")
-STREAMS = Metric("gauge", "pgs_streams", "Open streams of events.")
+STREAMS = Metric("gauge", "pgs_streams", "Open streams of events and chats.")
 DATABASE_UP = Metric("gauge", "pgs_database_up", "1 if the database answers in time, else 0.")
 INFO = Metric("gauge", "pgs_info", "Always 1; the label is the version of pgs.", ("version",))
 

@@ -154,6 +154,24 @@ async def test_an_open_stream_is_counted_until_it_is_cut(
                 await asyncio.sleep(0.05)
 
 
+async def test_an_open_chat_is_counted_until_it_is_cut(
+    server: Served, pgs: PGS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Held()
+    monkeypatch.setattr(pgs, "sweep_llm", ScriptedLLM(model.answer))
+    body = {"model": "papers", "messages": [{"role": "user", "content": "Why?"}], "stream": True}
+    async with server.client("pgs_ann") as client:
+        async with client.stream("POST", "/v1/chat/completions", json=body) as stream:
+            assert stream.status_code == 200
+            await model.asked.wait()
+            assert (await scrape(server))[0][of("pgs_streams")] == 1
+        async with asyncio.timeout(60):
+            while (await scrape(server))[0][of("pgs_streams")]:
+                await asyncio.sleep(0.05)
+        assert (await scrape(server))[0][of("pgs_runs_running")] == 1
+        model.go.set()
+
+
 @pytest.mark.parametrize("name", ["ann", "chief", "stranger"])
 async def test_other_tokens_do_not_open_it(server: Served, name: str) -> None:
     async with server.client(f"pgs_{name}") as client:

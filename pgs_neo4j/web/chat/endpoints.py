@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import cast
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.chat.asking import Chats
 from pgs_neo4j.web.chat.bodies import ChatRequest
 from pgs_neo4j.web.chat.models import chosen_model, described, listed_models
 from pgs_neo4j.web.chat.replies import ChatReplies
-from pgs_neo4j.web.shared import CallerNow, ServingNow
+from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
 
 # The form is OpenAI's, and described there.
 router = APIRouter(prefix="/v1", include_in_schema=False)
 
 EXTRACTIVE = "extractive"
+
+
+class ChatStream(StreamingResponse):
+    """A reply as it is written, counted as long as its connection is open."""
+
+    def __init__(self, serving: Serving, pieces: AsyncIterator[str]) -> None:
+        super().__init__(
+            pieces, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        )
+        self.serving = serving
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the reply."""
+        # Counted here, since the generator of a stream that was cut may be closed much later.
+        with self.serving.streaming():
+            await super().__call__(scope, receive, send)
 
 
 @router.get("/models")
@@ -44,8 +62,4 @@ async def complete(
     replies = ChatReplies(run, body.model, quoted, usage)
     if not body.stream:
         return JSONResponse(await replies.whole())
-    return StreamingResponse(
-        replies.stream(),
-        media_type="text/event-stream",
-        headers={"X-Accel-Buffering": "no"},
-    )
+    return ChatStream(serving, replies.stream())
