@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.waits import stopping
+from pgs_neo4j.llm.embedders.traced import embed_once_traced, embed_traced
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Metered, is_free
 from pgs_neo4j.model import Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
@@ -42,7 +43,7 @@ async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], th
     ModelError, BudgetError, DeadlineError, and WaitError as completions do.
     """
     if is_free(embedder):
-        await then(await embedder.embed(texts))
+        await then(await embed_traced(embedder, texts))
         return
     model, estimated = priced_model(embedder), sum(map(estimate, texts))
 
@@ -72,6 +73,6 @@ async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], th
 async def _embed(embedder: Embedder, texts: Sequence[str], estimated: int) -> EmbeddedTexts:
     """Return vectors and what they used; by estimate if the embedder does not count."""
     if isinstance(embedder, Metered):
-        return await embedder.embed_once(texts)
+        return await embed_once_traced(embedder, texts)
     usage = Usage(calls=1, input_tokens=estimated, estimated=True)
-    return EmbeddedTexts(await embedder.embed(texts), usage)
+    return EmbeddedTexts(await embed_traced(embedder, texts), usage)

@@ -36,6 +36,8 @@ from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
+from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
 
 @dataclass(slots=True)
@@ -88,7 +90,9 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         if not tools.extractor.free and tally.whole:
             await tools.keeper.forget_replies()
         stopped = tally.stopped or tally.described.stopped
-        tally.embedded = await embed_waiting(tools, writer, stopped=stopped)
+        with _step("embed") as span:
+            tally.embedded = await embed_waiting(tools, writer, stopped=stopped)
+            span.note({names.TEXTS: tally.embedded.texts})
     return _result(order, tools, compared, tally, perf_counter() - began)
 
 
@@ -131,13 +135,14 @@ async def _sync(
         return
     if not compared.missing and not (await read_begun(tools.db, order.graph)).uids:
         return
-    tally.deletion = await delete_documents(
-        tools.db,
-        writer,
-        [*compared.missing.values()],
-        forget_answers=order.forget,
-        on_event=tools.on_event,
-    )
+    with _step("delete", len(compared.missing)):
+        tally.deletion = await delete_documents(
+            tools.db,
+            writer,
+            [*compared.missing.values()],
+            forget_answers=order.forget,
+            on_event=tools.on_event,
+        )
 
 
 async def _write_groups(
@@ -155,7 +160,7 @@ async def _write_groups(
     while ready is not None:
         following, written = await together(
             _extract_next(order, tools, groups, tally),
-            _write(order, tools, writer, ready),
+            _publish(order, tools, writer, ready),
         )
         tally.outcomes += written.outcomes
         tally.dropped.update(written.dropped)
@@ -166,11 +171,33 @@ async def _write_groups(
         yield
 
 
+async def _publish(
+    order: IngestOrder,
+    tools: IngestTools,
+    writer: Writer,
+    ready: ExtractedGroup | LargeDocument,
+) -> WrittenGroup:
+    if isinstance(ready, LargeDocument):
+        with _step("publish", 1):
+            return await write_large(order, tools, writer, ready)
+    with _step("publish", len(ready.extracted.documents)):
+        return await write_group(order, tools, writer, ready)
+
+
+def _step(step: str, documents: int | None = None) -> SpanNotes:
+    """Return the span of a step; the calls and statements within are its children."""
+    return start_span(names.step_name(step), {names.DOCUMENTS: documents}, current=True)
+
+
 async def _describe(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     """Describe the entities that wait for it, also those of former ingestions."""
     describer, limit = tools.describer, tools.calls.scheduler.limit.ceiling
     if describer is not None and not (tally.stopped or tally.judged.stopped):
-        tally.described = await describe_waiting(tools.db, writer, describer, limit, tools.on_event)
+        with _step("describe") as span:
+            tally.described = await describe_waiting(
+                tools.db, writer, describer, limit, tools.on_event
+            )
+            span.note({names.ENTITIES: tally.described.entities})
 
 
 async def _judge(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
@@ -178,7 +205,8 @@ async def _judge(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     if tools.arbiter is None or tally.stopped:
         return
     limit = tools.calls.scheduler.limit.ceiling
-    tally.judged = await judge_names(tools.db, writer, tools.arbiter, limit, tools.on_event)
+    with _step("judge"):
+        tally.judged = await judge_names(tools.db, writer, tools.arbiter, limit, tools.on_event)
 
 
 def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:
@@ -217,25 +245,23 @@ async def _extract_next(
     """Extract what is new in the next group; None after the last one, or a limit."""
     if tally.stopped:
         return None
-    async for group in groups:
+    while group := await _read_next(groups):
         part = group[0].part
         if part is None:
-            stored = await read_former(tools.db, order.graph, group)
-            extracted = await extract_group(order, tools, group, stored)
+            with _step("extract", len(group)):
+                stored = await read_former(tools.db, order.graph, group)
+                extracted = await extract_group(order, tools, group, stored)
             tally.stopped = tally.stopped or extracted.stopped
             return ExtractedGroup(extracted, stored)
         if not part.number:  # it stands for all parts
-            tally.stopped = await extract_large(order, tools, part.large) or tally.stopped
+            with _step("extract", 1):
+                tally.stopped = await extract_large(order, tools, part.large) or tally.stopped
             return part.large
     return None
 
 
-async def _write(
-    order: IngestOrder,
-    tools: IngestTools,
-    writer: Writer,
-    ready: ExtractedGroup | LargeDocument,
-) -> WrittenGroup:
-    if isinstance(ready, LargeDocument):
-        return await write_large(order, tools, writer, ready)
-    return await write_group(order, tools, writer, ready)
+async def _read_next(groups: AsyncIterator[list[WantedDocument]]) -> list[WantedDocument] | None:
+    with _step("read") as span:
+        group = await anext(groups, None)
+        span.note({names.DOCUMENTS: len(group or ())})
+    return group

@@ -19,6 +19,7 @@ from pgs_neo4j.config import EmbedderName
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
@@ -131,7 +132,7 @@ async def embed_question(
             f"{space.embedder.name}, so they cannot be compared"
         )
         return replace(borrowed, note=f"{note}; {borrowed.note}")
-    vector = (await space.embedder.embed([question]))[0]
+    vector = (await embed_traced(space.embedder, [question]))[0]
     if len(vector) != dimensions:
         borrowed = await _borrowed(db, space, mapping, question, dimensions, own)
         note = (

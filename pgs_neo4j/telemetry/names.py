@@ -7,6 +7,7 @@ from __future__ import annotations
 
 RUN = "pgs.run"
 PASS = "pgs.pass"
+INGEST = "pgs.ingest"
 GDS = "gds"
 
 GRAPH = "pgs.graph"
@@ -18,6 +19,10 @@ PARTITION = "pgs.partition"
 PASS_NUMBER = "pgs.pass.number"
 NODES = "pgs.nodes"
 TASK = "pgs.task"
+JOB_ID = "pgs.job.id"
+DOCUMENTS = "pgs.documents"
+ENTITIES = "pgs.entities"
+TEXTS = "pgs.texts"
 
 ERROR_TYPE = "error.type"
 
@@ -31,18 +36,30 @@ OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
 SYSTEM_INSTRUCTIONS = "gen_ai.system_instructions"
 INPUT_MESSAGES = "gen_ai.input.messages"
 OUTPUT_MESSAGES = "gen_ai.output.messages"
+DIMENSIONS = "gen_ai.embeddings.dimension.count"
 
 DATABASE_SYSTEM = "db.system.name"
 DATABASE_NAMESPACE = "db.namespace"
 QUERY_SUMMARY = "db.query.summary"
 
 CHAT = "chat"
+EMBEDDINGS = "embeddings"
 NEO4J = "neo4j"
 
 
 def phase_name(phase: str) -> str:
     """Return the name of the span of a phase."""
     return f"pgs.{phase}"
+
+
+def step_name(step: str) -> str:
+    """Return the name of the span of a step of an ingestion."""
+    return f"{INGEST}.{step}"
+
+
+def embeddings_name(model: str) -> str:
+    """Return the name of the span of a call for vectors."""
+    return f"{EMBEDDINGS} {model}"
 
 
 def chat_name(model: str) -> str:

@@ -18,6 +18,8 @@ from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import Ingested
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.runs.jobs import Job, Outcome
+from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry.spans import start_span
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.json_data import Json
 
@@ -34,18 +36,22 @@ async def record_ingestion(
     db: Database, graph: str, options: Json, work: Callable[[], Awaitable[Ingested]]
 ) -> Ingested:
     """Return what an ingestion did, with the id of its record. Raises what ``work`` raises."""
-    job = await jobs.begin(db, graph, KIND, options)
-    began = perf_counter()
-    try:
-        async with jobs.stay_alive(db, job):
-            done = await work()
-    except BaseException as error:
-        # Shielded: even an interrupted job is closed before its caller continues.
-        await to_the_end(jobs.close(db, jobs.broken(job, error, perf_counter() - began)))
-        raise
-    ended = replace(job, outcome=_outcome(done), error=done.stopped or None, figures=_figures(done))
-    await to_the_end(jobs.close(db, ended))
-    return replace(done, job=job.id)
+    with start_span(names.INGEST, {names.GRAPH: graph}, current=True) as span:
+        job = await jobs.begin(db, graph, KIND, options)
+        span.note({names.JOB_ID: job.id})
+        began = perf_counter()
+        try:
+            async with jobs.stay_alive(db, job):
+                done = await work()
+        except BaseException as error:
+            # Shielded: even an interrupted job is closed before its caller continues.
+            await to_the_end(jobs.close(db, jobs.broken(job, error, perf_counter() - began)))
+            raise
+        ended = replace(
+            job, outcome=_outcome(done), error=done.stopped or None, figures=_figures(done)
+        )
+        await to_the_end(jobs.close(db, ended))
+        return replace(done, job=job.id)
 
 
 def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Json:

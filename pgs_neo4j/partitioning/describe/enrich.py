@@ -18,6 +18,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.llm.embedders.bags import TextHasher
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.model import Partition
 from pgs_neo4j.model.graph import LABEL_JOINT
 from pgs_neo4j.partitioning.describe.indexing import SegmentWriter, text_index
@@ -202,7 +203,7 @@ class TextReader:
             return
         assert self.space.embedder is not None
         batch, self.batch = self.batch, []
-        vectors = await self.space.embedder.embed([one.text for one in batch])
+        vectors = await embed_traced(self.space.embedder, [one.text for one in batch])
         owners = np.array([one.partition_id for one in batch])
         for partition_id in np.unique(owners).tolist():
             own = np.asarray(vectors[owners == partition_id], dtype=np.float64)
@@ -243,7 +244,7 @@ async def _centroids(
     if space.kind == "digests" and space.embedder is not None:
         parts = [part for part, texts in seen.items() if texts.digest]
         texts = [f"{', '.join(keywords.get(p, ()))}\n{seen[p].digest}" for p in parts]
-        vectors = await space.embedder.embed(texts) if texts else np.empty((0, 0))
+        vectors = await embed_traced(space.embedder, texts) if texts else np.empty((0, 0))
         return dict(zip(parts, np.asarray(vectors, dtype=np.float32), strict=True))
     return {}
 

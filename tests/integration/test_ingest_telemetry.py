@@ -1,0 +1,112 @@
+"""Spans of an ingestion on a real database: its steps, and the calls within them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import BusyError
+from pgs_neo4j.ingest.names.renewal import hold_resolved
+from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.telemetry import names
+from tests.conftest import Endpoint
+from tests.engines import KNOBS, engine_on
+from tests.fakes.embedders import ScriptedEmbedder
+from tests.tracing import Traced, attributes, trace_with
+
+CHAT = names.chat_name("scripted")
+EMBEDDINGS = names.embeddings_name("scripted")
+
+
+def reader(prompt: Prompt) -> Reply:
+    """Name one entity, each sentence of which says something else of it."""
+    if prompt.task == "description":
+        return "Canary Hill lies in a county."
+    lines = []
+    for line in prompt.user.splitlines():
+        number, _, text = line.partition("] ")
+        if "Canary Hill" in text:
+            lines.append(f"entity<|#|>Canary Hill<|#|>Location<|#|>{text}<|#|>{number[1:]}")
+    return "\n".join([*lines, "<|COMPLETE|>", ""])
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    async with engine_on(endpoint, **KNOBS) as opened:
+        opened.sweep_llm = ScriptedLLM(reader)
+        yield opened
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number in range(20):
+        text = f"Canary Hill has the number {number}, and lies in the county {number}.\n"
+        (tmp_path / f"canary-{number}.txt").write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def traced(monkeypatch: pytest.MonkeyPatch) -> Traced:
+    return trace_with(monkeypatch)
+
+
+def step(traced: Traced, name: str) -> Counter[str]:
+    """What stands directly within the spans of a step."""
+    within = [
+        span.name
+        for span in traced.spans
+        if (parent := traced.parent(span)) is not None and parent.name == names.step_name(name)
+    ]
+    return Counter(within)
+
+
+async def test_an_ingestion_is_a_tree_of_its_steps_without_text(
+    pgs: PGS, traced: Traced, folder: Path
+) -> None:
+    done = await pgs.ingest(folder, "docs", embed=ScriptedEmbedder())
+    assert (done.undescribed_why, done.unembedded_why, done.stopped) == ("", "", "")
+    assert (done.complete, len(done.outcomes), done.described) == (True, 20, 1)
+    (ingestion,) = traced.named(names.INGEST)
+    told = attributes(ingestion)
+    assert told == {names.GRAPH: "docs", names.JOB_ID: done.job}
+    for name in ("read", "extract", "publish", "describe", "embed"):
+        listed = traced.named(names.step_name(name))
+        assert listed, name
+        assert {traced.parent(span) for span in listed} == {ingestion}, name
+    assert not traced.named(names.step_name("judge"))
+    (published,) = traced.named(names.step_name("publish"))
+    assert attributes(published)[names.DOCUMENTS] == 20
+    (described,) = traced.named(names.step_name("describe"))
+    assert attributes(described)[names.ENTITIES] == 1
+    calls = traced.named(CHAT)
+    assert step(traced, "describe")[CHAT] == 1
+    assert step(traced, "extract")[CHAT] + 1 == len(calls)
+    embeddings = traced.named(EMBEDDINGS)
+    assert step(traced, "embed")[EMBEDDINGS] == len(embeddings) > 0
+    assert sum(attributes(span)[names.TEXTS] for span in embeddings) == done.embedded
+    assert len(calls) + len(embeddings) == done.usage.calls
+    statements = {span.name for span in traced.spans} & set(queries.names())
+    assert "ingest/documents/publish" in statements
+    assert step(traced, "publish")["ingest/documents/publish"] == 1
+    assert "canary" not in traced.text().lower()
+
+
+async def test_an_ingestion_that_fails_has_its_record_and_the_kind_of_its_error(
+    pgs: PGS, db: Database, traced: Traced, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    async with hold_resolved(db, "docs", "Docs", "", None):
+        with pytest.raises(BusyError):
+            await pgs.ingest(folder, "docs")
+    failed = traced.named(names.INGEST)[-1]
+    assert attributes(failed)[names.ERROR_TYPE] == "BusyError"
+    newest = (await pgs.jobs("docs", limit=1))[0]
+    assert attributes(failed)[names.JOB_ID] == newest.id
+    assert newest.outcome == "busy"
