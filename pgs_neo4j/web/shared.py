@@ -6,16 +6,18 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
+from fastapi.security.base import SecurityBase
 
 from pgs_neo4j.engine import PGS, EndedJob, FailedJob, Job
 from pgs_neo4j.errors import BudgetError, BusyError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
 from pgs_neo4j.model import PartitionMap
 from pgs_neo4j.web.access.backoff import Backoff
-from pgs_neo4j.web.access.callers import Caller, ForbiddenError
+from pgs_neo4j.web.access.callers import Caller, ForbiddenError, Role
 from pgs_neo4j.web.access.tokens import Tokens
 from pgs_neo4j.web.runs.board import STOP_S, STOPPING, RunBoard
 
@@ -69,7 +71,8 @@ class Serving:
             raise BusyError(STOPPING)
         recorded: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
         job = self.jobs[graph] = asyncio.create_task(work(recorded.set_result))
-        await asyncio.wait([recorded, job], return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [recorded, job]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if recorded.done():
             return recorded.result()
         if job.cancelled():
@@ -112,16 +115,36 @@ class Serving:
         return left if configured is None else min(left, configured)
 
 
-def _serving(request: Request) -> Serving:
+# Asynchronous, since FastAPI runs other dependencies in threads.
+async def _serving(request: Request) -> Serving:
     return cast(Serving, request.app.state.serving)
 
 
-def _caller(request: Request) -> Caller:
-    return cast(Caller, request.state.caller)  # the guard has refused requests without one
+class RoleCheck(SecurityBase):
+    """Admits callers of a role, or one that includes it; OpenAPI names the role."""
+
+    model = HTTPBearerModel()
+    scheme_name = "token"
+
+    def __init__(self, role: Role) -> None:
+        self.role: Role = role
+
+    async def __call__(self, request: Request) -> Caller:
+        """Return the caller. Raises ForbiddenError."""
+        caller = cast(Caller, request.state.caller)  # the guard has refused requests without one
+        caller.require(self.role)
+        return caller
+
+
+def _of(role: Role) -> object:
+    return Security(RoleCheck(role), scopes=[role])
 
 
 ServingNow = Annotated[Serving, Depends(_serving)]
-CallerNow = Annotated[Caller, Depends(_caller)]
+CallerNow = Annotated[Caller, _of("reader")]
+AskerNow = Annotated[Caller, _of("asker")]
+OperatorNow = Annotated[Caller, _of("operator")]
+ScraperNow = Annotated[Caller, _of("metrics")]
 
 
 async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> str:

@@ -12,7 +12,8 @@ INTRODUCTION = """\
 
 Every request of [the server](server.md), from its own description at `/api/openapi.json`. A field
 with `*` is needed. An error is `{"error", "code", "fix"}`: a sentence, a word for programs, and
-what to do.
+what to do. A request needs a token of the role it names, or of one that includes it: an `operator`
+may do what an `asker` may, and an `asker` what a `reader` may.
 """
 
 
@@ -40,13 +41,19 @@ def _section(method: str, path: str, told: Json, schemas: Json) -> str:
         for one in told.get("parameters", ())
     ]
     rows = [*given, *_body(told, schemas)]
-    return f"\n### {method} {path}\n\n{text}\n" + table(
+    return f"\n### {method} {path}\n\n{text}\n\n{_needed(told)}\n" + table(
         ("field", "type", "about"),
         (
             (f"`{name}`{'*' if needed else ''}", kind_of(schema), _about(schema))
             for name, needed, schema in rows
         ),
     )
+
+
+def _needed(told: Json) -> str:
+    """Return which role a request needs."""
+    roles = [role for scheme in told.get("security", ()) for role in next(iter(scheme.values()))]
+    return f"Role: `{roles[0]}`" if roles else "No token is needed."
 
 
 def _body(told: Json, schemas: Json) -> Iterator[tuple[str, bool, Json]]:

@@ -12,7 +12,7 @@ from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentDetails, IngestedDocument
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.graphs import GraphName
-from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
 router = APIRouter(tags=["documents"])
 
@@ -58,11 +58,10 @@ async def delete_document(
     graph: GraphName,
     document: DocumentId,
     serving: ServingNow,
-    caller: CallerNow,
+    caller: OperatorNow,
     forget: Annotated[bool, Query(description="also remove its text from answers")] = False,
 ) -> Deletion:
     """Delete a document and what stood only in it, and search the database for its text."""
-    caller.require("operator")
     serving.require_writing()
     name = await visible_graph(serving, caller, graph)
     return _told(await serving.pgs.ingest.delete(name, [document], forget=forget), caller)

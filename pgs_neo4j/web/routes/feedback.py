@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 from pgs_neo4j.model import FeedbackResult, Outcome
-from pgs_neo4j.web.routes.runs import RunId, require_asking, stored_run
-from pgs_neo4j.web.shared import CallerNow, ServingNow
+from pgs_neo4j.web.routes.runs import RunId, stored_run
+from pgs_neo4j.web.shared import AskerNow, ServingNow
 
 router = APIRouter(tags=["runs"])
 
@@ -23,10 +23,10 @@ class Feedback(BaseModel):
 
 @router.post("/runs/{run}/feedback")
 async def give_feedback(
-    run: RunId, body: Feedback, serving: ServingNow, caller: CallerNow
+    run: RunId, body: Feedback, serving: ServingNow, caller: AskerNow
 ) -> FeedbackResult:
     """Say whether an answer was useful. Searches of its graph, by whomever, weigh what it cites."""
-    require_asking(serving, caller)
+    serving.require_writing()
     stored = await stored_run(serving, caller, run)
     return await serving.pgs.runs.feedback(
         run, body.outcome, graph=stored.graph, replace=body.replace

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
 router = APIRouter(tags=["graphs"])
 
@@ -76,16 +76,14 @@ async def show_graph(graph: GraphName, serving: ServingNow, caller: CallerNow) -
 
 
 @router.get("/inspect")
-async def inspect(serving: ServingNow, caller: CallerNow) -> Json:
+async def inspect(serving: ServingNow, _: OperatorNow) -> Json:
     """Return what the database holds, and a proposal for a graph."""
-    caller.require("operator")
     return dict(plain_data(await serving.pgs.survey()))
 
 
 @router.post("/graphs", status_code=201)
-async def add_graph(body: NewGraph, serving: ServingNow, caller: CallerNow) -> AddedGraph:
+async def add_graph(body: NewGraph, serving: ServingNow, caller: OperatorNow) -> AddedGraph:
     """Store a view of the database under a name. Nothing of the user's graph changes."""
-    caller.require("operator")
     serving.require_writing()
     caller.check_graph(body.name)
     check_graph_name(body.name)

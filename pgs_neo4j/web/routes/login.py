@@ -70,7 +70,9 @@ async def log_in(body: Login, request: Request, response: Response, serving: Ser
 
 
 @router.post("/logout")
-async def log_out(request: Request, response: Response, serving: ServingNow) -> Health:
+async def log_out(
+    request: Request, response: Response, serving: ServingNow, _: CallerNow
+) -> Health:
     """Make the cookie useless."""
     serving.tokens.log_out(request.state.cookie)
     response.delete_cookie(serving.cookie, httponly=True, samesite="strict")

@@ -9,13 +9,13 @@ from pgs_neo4j.metrics import names
 from pgs_neo4j.metrics.exposition import CONTENT_TYPE, exposition
 from pgs_neo4j.metrics.figures import MetricFigures
 from pgs_neo4j.web.access.callers import METRICS_PATH
-from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
+from pgs_neo4j.web.shared import ScraperNow, Serving, ServingNow
 
 router = APIRouter(tags=["operations"])
 
 
 @router.get(METRICS_PATH, response_class=Response)
-async def metrics(serving: ServingNow, caller: CallerNow) -> Response:
+async def metrics(serving: ServingNow, caller: ScraperNow) -> Response:
     """Return metrics in the text format of Prometheus, for tokens of the role metrics."""
     counted = serving.board.metrics.figures.of_graphs(caller.graphs)
     graphs = (await serving.graph_metrics.figures()).of_graphs(caller.graphs)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import Check, DayCost, JobOrder
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
 router = APIRouter(tags=["operations"])
 
@@ -64,9 +64,8 @@ async def list_jobs(
 
 
 @router.post("/jobs", status_code=202)
-async def start_job(body: NewJob, serving: ServingNow, caller: CallerNow) -> StartedJob:
+async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> StartedJob:
     """Repartition a graph in the background of this server. ``record`` tells how far it is."""
-    caller.require("operator")
     serving.require_writing()
     order = JobOrder(if_changed=body.if_changed, max_drift=body.max_drift, keep=body.keep)
     graph = await visible_graph(serving, caller, body.graph)
@@ -98,7 +97,6 @@ async def cost(
 
 
 @router.get("/doctor")
-async def doctor(serving: ServingNow, caller: CallerNow) -> list[Check]:
+async def doctor(serving: ServingNow, _: OperatorNow) -> list[Check]:
     """Check the setup; each problem comes with its fix."""
-    caller.require("operator")
     return list(await serving.pgs.doctor())

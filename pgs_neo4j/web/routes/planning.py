@@ -8,8 +8,7 @@ from pydantic import BaseModel
 from pgs_neo4j.engine import check_question
 from pgs_neo4j.model import PlannedCalls, PlannedSweep
 from pgs_neo4j.web.routes.asking import Question
-from pgs_neo4j.web.routes.runs import require_asking
-from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+from pgs_neo4j.web.shared import AskerNow, ServingNow, visible_graph
 
 router = APIRouter(tags=["runs"])
 
@@ -45,9 +44,9 @@ class PlannedRun(BaseModel):
 
 
 @router.post("/plan")
-async def plan(body: Question, serving: ServingNow, caller: CallerNow) -> PlannedRun:
+async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> PlannedRun:
     """Return what a question would read and cost. No model is called."""
-    require_asking(serving, caller)
+    serving.require_writing()
     check_question(body.question)
     graph = await visible_graph(serving, caller, body.graph)
     planned = await serving.pgs.plan(

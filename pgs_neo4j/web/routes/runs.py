@@ -19,7 +19,7 @@ from pgs_neo4j.web.routes.asking import Question, carry_out
 from pgs_neo4j.web.routes.snapshots import run_snapshot
 from pgs_neo4j.web.runs.board import LiveRun, State
 from pgs_neo4j.web.runs.stream import stream_events
-from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow, visible_graph
+from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
 router = APIRouter(tags=["runs"])
 
@@ -60,13 +60,13 @@ class ListedRun(BaseModel):
 
 @router.post("/runs", status_code=202)
 async def ask(
-    body: Question, serving: ServingNow, caller: CallerNow, key: Key = None
+    body: Question, serving: ServingNow, caller: AskerNow, key: Key = None
 ) -> AcceptedRun:
     """Ask a question. The answer comes later: follow the events, or fetch the answer.
 
     The same request with the same key returns the same run.
     """
-    require_asking(serving, caller)
+    serving.require_writing()
     check_question(body.question)
     graph = await visible_graph(serving, caller, body.graph)
     asked = await within_budget(serving, caller, body)
@@ -125,9 +125,9 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
 
 
 @router.delete("/runs/{run}", status_code=202)
-async def cancel(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
+async def cancel(run: RunId, serving: ServingNow, caller: AskerNow) -> Json:
     """Cancel a run. It can be resumed, and pays for nothing twice."""
-    require_asking(serving, caller)
+    serving.require_writing()
     live = serving.board.find(run, caller)
     if live is None:
         stored = await stored_run(serving, caller, run)
@@ -139,9 +139,9 @@ async def cancel(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
 
 
 @router.post("/runs/{run}/resume", status_code=202)
-async def resume(run: RunId, serving: ServingNow, caller: CallerNow) -> AcceptedRun:
+async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedRun:
     """Resume a run that stopped, failed, or was cancelled."""
-    require_asking(serving, caller)
+    serving.require_writing()
     stored = await stored_run(serving, caller, run)
     limits = await serving.remaining_cost(caller)
     live = LiveRun(
@@ -206,12 +206,6 @@ async def answer(
     if kind == "md":
         return Response(to_markdown(document), media_type="text/markdown")
     return Response(to_json(document), media_type="application/json")
-
-
-def require_asking(serving: Serving, caller: Caller) -> None:
-    """Raise ForbiddenError unless the caller may ask questions here."""
-    caller.require("asker")
-    serving.require_writing()
 
 
 async def stored_run(serving: Serving, caller: Caller, run: str) -> StoredRun:

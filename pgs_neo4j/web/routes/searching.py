@@ -12,8 +12,7 @@ from pgs_neo4j.engine import check_question
 from pgs_neo4j.model import SearchMode, SearchPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.asking import Question
-from pgs_neo4j.web.routes.runs import require_asking
-from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+from pgs_neo4j.web.shared import AskerNow, CallerNow, ServingNow, visible_graph
 
 router = APIRouter(tags=["search"])
 
@@ -38,12 +37,14 @@ class Search(BaseModel):
 async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
     """Return nodes, relationships, partitions, and findings of own runs that match a question.
 
-    Each node has its score by path, and ``paths`` tell how each path went.
+    Each node has its score by path, and ``paths`` tell how each path went. A search that has to
+    partition the graph first needs the role ``asker``.
     """
     graph = await visible_graph(serving, caller, body.graph)
     stored = await serving.pgs.graphs.get(graph)
     if body.mode in WRITING and stored.generation is None:
-        require_asking(serving, caller)
+        caller.require("asker")
+        serving.require_writing()
     found = await serving.pgs.search(
         body.question,
         graph=graph,
@@ -57,9 +58,9 @@ async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
 
 
 @router.post("/search/plan")
-async def plan_search(body: Question, serving: ServingNow, caller: CallerNow) -> SearchPlan:
+async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> SearchPlan:
     """Return what an answer from a search alone would show and cost. No model is called."""
-    require_asking(serving, caller)
+    serving.require_writing()
     check_question(body.question)
     planned = await serving.pgs.search.plan(
         body.question,
