@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 
 from pgs_neo4j import __version__
 from pgs_neo4j.errors import PGSError
@@ -33,6 +34,7 @@ from pgs_neo4j.web.routes import (
     searching,
     sessions,
 )
+from pgs_neo4j.web.runs.answering import CountRequests
 from pgs_neo4j.web.runs.stream import CutStreams
 from pgs_neo4j.web.shared import Serving
 
@@ -41,9 +43,6 @@ ROUTES = (
     *(browsing, maps, nodes, documents, operations),
 )
 """In the order in which OpenAPI lists them."""
-ERRORS: dict[int | str, dict[str, object]] = {
-    status: {"model": Failure} for status in (401, 403, 404, 409, 422, 503)
-}
 
 
 def create_app(serving: Serving) -> FastAPI:
@@ -59,14 +58,18 @@ def create_app(serving: Serving) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.add_middleware(CutStreams)
+    app.add_middleware(CountRequests, answering=serving.board.answering)
     app.state.serving = serving
-    app.include_router(_api())
     app.state.chats = Chats(serving)
-    app.include_router(chat_router)
-    app.router.routes.append(agents)
-    app.include_router(metrics.router, responses=ERRORS)
-    app.include_router(manual_routes())
-    app.include_router(page_routes())  # it takes all other paths
+    # Not included as routers: each one would match all requests again.
+    app.router.routes += [
+        *_api_routes(),
+        *chat_router.routes,
+        agents,
+        *metrics.router.routes,
+        *manual_routes().routes,
+        *page_routes().routes,  # they take all other paths
+    ]
     app.add_exception_handler(PGSError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
@@ -77,15 +80,12 @@ def create_app(serving: Serving) -> FastAPI:
 def described() -> Json:
     """Return the OpenAPI description of the requests under ``/api``."""
     app = FastAPI(title="pgs_neo4j", version=__version__)
-    app.include_router(_api())
+    app.router.routes += _api_routes()
     return app.openapi()
 
 
-def _api() -> APIRouter:
-    api = APIRouter(prefix="/api", responses=ERRORS)
-    for module in ROUTES:
-        api.include_router(module.router)
-    return api
+def _api_routes() -> list[BaseRoute]:
+    return [route for module in ROUTES for route in module.router.routes]
 
 
 async def _on_error(request: Request, error: Exception) -> Response:

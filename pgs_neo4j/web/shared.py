@@ -19,6 +19,7 @@ from pgs_neo4j.model import PartitionMap
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError, Role
 from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.lookups import GraphLookups
 from pgs_neo4j.web.runs.board import STOP_S, STOPPING, RunBoard
 
 JobWork = Callable[[Callable[[Job], None]], Coroutine[None, None, EndedJob]]
@@ -46,9 +47,11 @@ class Serving:
     jobs: dict[str, asyncio.Task[EndedJob]] = field(default_factory=dict, repr=False)
     streams: int = 0
     graph_metrics: GraphMetrics = field(init=False)
+    lookups: GraphLookups = field(init=False)
 
     def __post_init__(self) -> None:
         self.graph_metrics = GraphMetrics(self.pgs)
+        self.lookups = GraphLookups(self.pgs)
 
     @contextmanager
     def streaming(self) -> Iterator[None]:
@@ -157,7 +160,7 @@ async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> 
     elif caller.graphs is not None and len(caller.graphs) == 1:
         (graph,) = caller.graphs
     try:
-        name = (await serving.pgs.graphs.get(graph)).name
+        name = (await serving.lookups.find(graph)).name
     except UnknownGraphError:
         if caller.graphs is None:
             raise

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Metered
 from pgs_neo4j.telemetry import names
-from pgs_neo4j.telemetry.spans import SpanNotes, start_span
+from pgs_neo4j.telemetry.spans import SpanNotes, Value, start_span
 
 
 async def embed_traced(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -34,7 +34,7 @@ async def embed_once_traced(embedder: Metered, texts: Sequence[str]) -> Embedded
 
 
 def _embeddings_span(model: str, texts: Sequence[str]) -> SpanNotes:
-    about = {
+    about: dict[str, Value | None] = {
         names.OPERATION: names.EMBEDDINGS,
         names.REQUEST_MODEL: model,
         names.TEXTS: len(texts),

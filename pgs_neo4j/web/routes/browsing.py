@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel
 
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Generation, LineageChange, Partition
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
-router = APIRouter(tags=["partitions"])
+router = api_router("partitions")
 
 PartitionId = Annotated[int, Path(ge=1, le=10**9)]
 GenerationId = Annotated[str, Query(min_length=1, max_length=100, description="id of one")]

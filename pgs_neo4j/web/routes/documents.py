@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentDetails, IngestedDocument
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
-router = APIRouter(tags=["documents"])
+router = api_router("documents")
 
 DocumentId = Annotated[
     str, Query(alias="id", min_length=1, max_length=2000, description="id of the document")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 from pgs_neo4j.model import FeedbackResult, Outcome
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.routes.runs import RunId, stored_run
 from pgs_neo4j.web.shared import AskerNow, ServingNow
 
-router = APIRouter(tags=["runs"])
+router = api_router("runs")
 
 
 class Feedback(BaseModel):

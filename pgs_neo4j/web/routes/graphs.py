@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
-router = APIRouter(tags=["graphs"])
+router = api_router("graphs")
 
 GraphName = Annotated[str, Path(max_length=64, description="name of the graph")]
 Text = Annotated[str, Field(min_length=1, max_length=200)]

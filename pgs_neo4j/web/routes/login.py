@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,9 +13,10 @@ from pgs_neo4j import __version__
 from pgs_neo4j.web.access.callers import Caller, Role
 from pgs_neo4j.web.access.tokens import COOKIE_S
 from pgs_neo4j.web.failures import Failure
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
 
-router = APIRouter(tags=["access"])
+router = api_router("access")
 
 
 class Login(BaseModel):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from pgs_neo4j.model import PartitionMap
 from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow, visible_graph
 
-router = APIRouter(tags=["partitions"])
+router = api_router("partitions")
 
 MOST_KEPT = 16
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
 from pgs_neo4j.model import MemberPage, NeighborPage, NodeDetails, NodeFinding
 from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, ServingNow, own_sessions, visible_graph
 
-router = APIRouter(tags=["nodes"])
+router = api_router("nodes")
 
 NodeId = Annotated[str, Path(max_length=200, description="element id of the node")]
 Limit = Annotated[int, Query(ge=1, le=500)]

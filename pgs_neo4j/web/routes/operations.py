@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import Check, DayCost, JobOrder
 from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
-router = APIRouter(tags=["operations"])
+router = api_router("operations")
 
 
 class JobRecord(BaseModel):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from pgs_neo4j.engine import check_question
 from pgs_neo4j.model import PlannedCalls, PlannedSweep
 from pgs_neo4j.web.routes.asking import Question
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import AskerNow, ServingNow, visible_graph
 
-router = APIRouter(tags=["runs"])
+router = api_router("runs")
 
 
 class PlannedCost(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Response
+from fastapi import Depends, Header, Path, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
@@ -16,12 +16,13 @@ from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.asking import Question, carry_out
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.routes.snapshots import run_snapshot
 from pgs_neo4j.web.runs.board import LiveRun, State
 from pgs_neo4j.web.runs.stream import stream_events
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
-router = APIRouter(tags=["runs"])
+router = api_router("runs")
 
 RunId = Annotated[str, Path(pattern=r"^r[0-9a-f]{12}$", description="id of the run")]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
@@ -82,7 +83,9 @@ async def ask(
     former = serving.board.repeated(run)
     if former is not None:
         return accepted(former)
-    return accepted(serving.board.start(run, lambda hear: carry_out(serving.pgs, asked, run, hear)))
+    serving.board.start(run, lambda hear: carry_out(serving.pgs, asked, run, hear))
+    serving.board.answering.expect_reader(run.id)
+    return accepted(run)
 
 
 @router.get("/runs")
@@ -166,6 +169,7 @@ async def _followed(
     live = serving.board.find(run, caller)
     if live is None:
         await stored_run(serving, caller, run)
+    serving.board.answering.meet_reader(run)
     # Counted here, since the generator of a stream that was cut may be closed much later.
     with serving.streaming():
         yield live

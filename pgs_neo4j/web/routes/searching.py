@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import check_question
 from pgs_neo4j.model import SearchMode, SearchPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.asking import Question
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import AskerNow, CallerNow, ServingNow, visible_graph
 
-router = APIRouter(tags=["search"])
+router = api_router("search")
 
 WRITING = (None, "global", "auto")
 """Modes that make the partitions of a graph that has none."""

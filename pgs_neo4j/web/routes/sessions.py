@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from pgs_neo4j.errors import UnknownSessionError
 from pgs_neo4j.model import Coverage
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
-router = APIRouter(tags=["sessions"])
+router = api_router("sessions")
 
 TOLD = (
     *("id", "question", "mode", "status", "thesis", "started_at", "finished_at", "seconds"),

@@ -17,6 +17,7 @@ from pgs_neo4j.telemetry.log_ids import log_ids
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.failures import failure_of
+from pgs_neo4j.web.runs.answering import Answering
 from pgs_neo4j.web.runs.log import EventLog
 from pgs_neo4j.web.runs.served_data import ServedAccepted, ServedEnd, ServedQueued, ServedStop
 from pgs_neo4j.web.runs.told import answer_counts, told_data
@@ -77,12 +78,16 @@ class LiveRun:
 
 @dataclass(slots=True)
 class RunBoard:
-    """Carries out runs, at most ``most`` at once; the others wait in their order."""
+    """Carries out runs, at most ``most`` at once; the others wait in their order.
+
+    A run begins after requests that wait for an answer; they take less time than it does.
+    """
 
     most: int
     live: dict[str, LiveRun] = field(default_factory=dict, repr=False)
     stopping: bool = False
     metrics: RunMetrics = field(default_factory=RunMetrics, repr=False)
+    answering: Answering = field(default_factory=Answering, repr=False)
     _waiting: list[LiveRun] = field(default_factory=list, repr=False)
     _running: int = 0
 
@@ -167,6 +172,7 @@ class RunBoard:
         try:
             await self._turn(run)
             try:
+                await self.answering.settled()
                 run.state, run.began_at = "running", monotonic()
                 logger.info("a run began on graph %s", one_line(run.graph))
                 answer = await work(self.metrics.listen(run.graph, run.hear))

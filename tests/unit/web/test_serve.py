@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 from types import SimpleNamespace
 from typing import cast
@@ -13,7 +14,7 @@ import pytest
 from pgs_neo4j.config import Settings
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.web.serve import ServeOptions, _listening, serve
+from pgs_neo4j.web.serve import ServeOptions, _listening, serve, settle_memory
 from tests.serving import free_port, served
 
 ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0)))
@@ -105,3 +106,12 @@ async def test_files_travel_compressed_and_only_when_they_changed() -> None:
         assert (await client.get("/app.js", headers=known)).status_code == 304
         assert (await client.get("/missing.js")).status_code == 404
         assert (await client.get("/../pyproject.toml")).status_code == 404
+
+
+def test_what_is_loaded_is_no_longer_collected() -> None:
+    gc.unfreeze()
+    settle_memory()
+    try:
+        assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.unfreeze()

@@ -65,7 +65,7 @@ async def _serve(options: Json, *, open_browser: bool) -> None:
     if any(find_spec(name) is None for name in NEEDED):
         raise UsageError(MISSING)
     from pgs_neo4j.cli.connection import engine
-    from pgs_neo4j.web.serve import ServeOptions
+    from pgs_neo4j.web.serve import ServeOptions, settle_memory
     from pgs_neo4j.web.serve import serve as serve_until_canceled
 
     def ready(link: str) -> None:
@@ -79,6 +79,7 @@ async def _serve(options: Json, *, open_browser: bool) -> None:
             webbrowser.open(link)
 
     async with engine() as pgs:
+        settle_memory()
         await serve_until_canceled(pgs, ServeOptions(**options), ready)
 
 

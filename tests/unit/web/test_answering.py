@@ -1,0 +1,86 @@
+"""Requests that wait for an answer go before the work of new runs, to a limit."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.web.runs import answering
+from pgs_neo4j.web.runs.answering import Answering, CountRequests
+
+
+async def test_work_begins_when_the_last_request_is_answered() -> None:
+    requests = Answering()
+    with requests.one() as first, requests.one() as second:
+        settled = asyncio.create_task(requests.settled())
+        first()
+        first()  # an answer has many parts
+        await asyncio.sleep(0)
+        assert (requests.waiting, settled.done()) == (1, False)
+        second()
+        await settled
+    assert requests.waiting == 0
+    await requests.settled()
+
+
+async def test_requests_that_hang_hold_work_up_for_a_while_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answering, "MOST_S", 0.01)
+    requests = Answering()
+    with requests.one():
+        await asyncio.wait_for(requests.settled(), 10)
+        assert requests.waiting == 1
+
+
+async def test_requests_about_runs_count_until_their_answers_begin() -> None:
+    requests, seen = Answering(), list[int]()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(requests.waiting)
+        await send({"type": "http.response.start"})
+        seen.append(requests.waiting)
+
+    async def send(message: Any) -> None:
+        seen.append(requests.waiting)
+
+    for path in ("/api/runs/r1/events", "/api/graphs"):
+        await CountRequests(app, requests)({"type": "http", "path": path}, send, send)
+    assert seen == [1, 1, 0, 0, 0, 0]
+
+
+async def test_the_reader_of_a_new_run_is_expected_until_it_comes() -> None:
+    requests = Answering()
+    requests.expect_reader("r1")
+    requests.expect_reader("r1")
+    settled = asyncio.create_task(requests.settled())
+    await asyncio.sleep(0)
+    with requests.one() as answered:
+        requests.meet_reader("r1")
+        await asyncio.sleep(0)
+        assert (requests.waiting, settled.done()) == (1, False)
+        answered()
+        await settled
+    requests.meet_reader("r1")
+    assert requests.waiting == 0
+
+
+async def test_a_reader_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "FOLLOW_S", 0.01)
+    requests = Answering()
+    requests.expect_reader("r1")
+    await asyncio.wait_for(requests.settled(), 10)
+    assert requests.waiting == 0
+
+
+async def test_a_request_that_fails_counts_no_more() -> None:
+    requests = Answering()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011 - that of the double
+        await CountRequests(app, requests)({"type": "http", "path": "/api/runs"}, app, app)
+    assert requests.waiting == 0
