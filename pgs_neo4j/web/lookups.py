@@ -34,5 +34,5 @@ class GraphLookups:
         if lock is None:
             lock = self._reading[name] = asyncio.Lock()
         async with lock:
-            del self._next[name]  # whoever comes from here on needs a later read
+            del self._next[name]  # a request from here on needs a later read
             return await self.pgs.graphs.get(name)

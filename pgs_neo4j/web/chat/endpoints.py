@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1", include_in_schema=False)
 EXTRACTIVE = "extractive"
 
 
-class ChatStream(StreamingResponse):
+class StreamedChat(StreamingResponse):
     """A reply as it is written, counted as long as its connection is open."""
 
     def __init__(self, serving: Serving, pieces: AsyncIterator[str]) -> None:
@@ -62,4 +62,4 @@ async def complete(
     replies = ChatReplies(run, body.model, quoted, usage)
     if not body.stream:
         return JSONResponse(await replies.whole())
-    return ChatStream(serving, replies.stream())
+    return StreamedChat(serving, replies.stream())

@@ -14,7 +14,7 @@ from pgs_neo4j.web.lookups import GraphLookups
 
 
 class Graphs:
-    """Stored graphs; each read waits until it may go on."""
+    """Stored graphs; each read waits until it may end."""
 
     def __init__(self) -> None:
         self.names: set[str] = {"papers"}
